@@ -186,7 +186,7 @@ class LargeBlocksTest {
 
   /** A task that waits for bytes, and one that waits for the block. */
   @ParameterizedTest
-  @CsvSource({"1,Patience.pause", "0,LinkedBlockingDeque.take"})
+  @CsvSource({"1,fetch.FetchTime", "0,LinkedBlockingDeque.take"})
   void aTaskThatIsKilledWhileItWaitsHasNoFetchFailure(int even, String wait) throws Exception {
     Events events = new Events();
     try (SparkOnCrail crail = new SparkOnCrail(EmbeddedCrail.builder().mapped(false));

@@ -11,6 +11,7 @@ import io.crail.spark.broadcast.ValueLoads;
 import io.crail.spark.output.Deletions;
 import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.WriterTurns;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -35,6 +36,8 @@ public final class ApplicationStore implements AutoCloseable {
   private final List<String> roots;
   private final ApplicationLease lease;
   private final OutputCounts counts = new OutputCounts();
+  private final BufferShares shares;
+  private final WriterTurns turns;
   private final ValueLoads loads = new ValueLoads();
   private final Deletions deletions = new Deletions(path -> outputs().remove(path));
 
@@ -54,6 +57,8 @@ public final class ApplicationStore implements AutoCloseable {
     this.release = release;
     this.application = application;
     this.configuration = configuration;
+    this.shares = BufferShares.of(configuration);
+    this.turns = new WriterTurns(shares.writers(), configuration.get(SparkKeys.PATIENCE));
     this.store = store;
     Duration leaseTime = configuration.get(SparkKeys.LEASE);
     int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
@@ -78,6 +83,11 @@ public final class ApplicationStore implements AutoCloseable {
     return configuration;
   }
 
+  /** {@return how readers and writers of map outputs share the store's buffers} */
+  public BufferShares shares() {
+    return shares;
+  }
+
   /** {@return the store} */
   public CrailStore store() {
     return store;
@@ -95,7 +105,8 @@ public final class ApplicationStore implements AutoCloseable {
         roots,
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
         configuration.get(SparkKeys.LOCATION_AFFINITY) ? store.getLocationClass() : NO_HOST,
-        counts);
+        counts,
+        turns);
   }
 
   /** {@return what this process has written and fetched of map outputs} */

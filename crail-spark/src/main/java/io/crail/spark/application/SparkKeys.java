@@ -106,7 +106,7 @@ public final class SparkKeys implements ConfigKeys {
               "How long an executor asks a host again whose datanode or namenode does not answer,"
                   + " before it reports fetch failures: once for all blocks that its tasks want from"
                   + " there, not for each. Data that are known to be lost are reported at once. A"
-                  + " task that finds no free buffer to read a block waits as long.")
+                  + " task that finds no free buffer, to read or to write, waits as long.")
           .check(value -> value.isNegative() ? "must not be negative" : null);
 
   /** The lease of an application. */

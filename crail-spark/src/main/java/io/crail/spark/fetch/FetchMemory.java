@@ -3,6 +3,7 @@ package io.crail.spark.fetch;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailBufferCache;
+import io.crail.Upcoming;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Future;
@@ -18,7 +19,6 @@ final class FetchMemory implements AutoCloseable {
 
   private final CrailBufferCache store;
   private final long limitBytes;
-  private final StrayMemory strays = new StrayMemory();
 
   /** The buffer that pieces are cut from; null for none. */
   private Lent present;
@@ -81,12 +81,17 @@ final class FetchMemory implements AutoCloseable {
     }
 
     /**
-     * Gives it back once a read has ended.
+     * Gives it back once a read has ended that nobody waits for.
      *
      * @param read null when none was issued
      */
     void releaseAfter(Future<?> read) {
-      strays.release(this::release, read);
+      if (read == null || read.isDone()) {
+        release();
+      } else {
+        // Late bytes may still be written there, so nobody else may have it.
+        ((Upcoming<?>) read).toCompletableFuture().whenComplete((result, error) -> release());
+      }
     }
   }
 
@@ -105,7 +110,6 @@ final class FetchMemory implements AutoCloseable {
       leavePresent();
     }
     if (present == null) {
-      strays.releaseEnded();
       if (lentBytes >= limitBytes) {
         throw ErrorCode.LIMIT_EXCEEDED.exception("fetched blocks have their share of all buffers");
       }
@@ -155,6 +159,5 @@ final class FetchMemory implements AutoCloseable {
   @Override
   public synchronized void close() {
     leavePresent();
-    strays.releaseEnded();
   }
 }

@@ -24,6 +24,7 @@ public final class Fetcher implements AutoCloseable {
 
   private final int threadsPerHost;
   private final Duration patience;
+  private final FetchTime time;
   private final FetchMemory memory;
   private final OutputCache outputs;
 
@@ -53,6 +54,12 @@ public final class Fetcher implements AutoCloseable {
 
   /** Begins nothing yet. */
   public Fetcher(OutputPlace place, Limits limits) {
+    this(place, limits, FetchTime.SYSTEM);
+  }
+
+  /** With a time of its own, for tests. */
+  Fetcher(OutputPlace place, Limits limits, FetchTime time) {
+    this.time = time;
     this.threadsPerHost = limits.threadsPerHost;
     this.patience = limits.patience;
     this.memory = new FetchMemory(place.store(), limits.memoryBytes);
@@ -93,7 +100,7 @@ public final class Fetcher implements AutoCloseable {
               return thread;
             });
     threads.allowCoreThreadTimeOut(true);
-    return new Host(threads, new Silence(patience));
+    return new Host(threads, new Silence(patience, time));
   }
 
   /** Forgets what is known of a shuffle that was removed. */

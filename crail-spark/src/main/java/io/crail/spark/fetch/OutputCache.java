@@ -89,8 +89,7 @@ final class OutputCache {
     try {
       finish(own);
     } finally {
-      // After an Error nobody has to wait for what this thread leaves.
-      own.forEach(each -> end(each, new IllegalStateException("the thread that opens has failed")));
+      own.forEach(this::leave);
     }
     for (Map.Entry<OutputId, CompletableFuture<MapOutput>> other : others.entrySet()) {
       opened.put(other.getKey(), outcome(other.getValue()));
@@ -129,6 +128,14 @@ final class OutputCache {
       } catch (Exception e) {
         end(each, e);
       }
+    }
+  }
+
+  private void leave(Own own) {
+    own.opening.close();
+    if (!own.result.isDone()) {
+      // After an Error nobody has to wait for what this thread leaves.
+      end(own, new IllegalStateException("the thread that opens has failed"));
     }
   }
 

@@ -10,8 +10,6 @@ import io.crail.common.error.UnavailableException;
  * patience with that host, and where a limit was reached, for as long. Used by one thread.
  */
 final class Patience {
-  private static final long PAUSE_MILLIS = 200;
-
   private final Silence host;
   private boolean begun;
   private long firstNanos;
@@ -29,7 +27,7 @@ final class Patience {
    * Notes an attempt that failed.
    *
    * @param beganNanos when it began
-   * @return whether to try again, after {@link #pause}
+   * @return whether to try again, after a {@linkplain FetchTime#pause pause}
    */
   boolean tryAgain(Exception failure, long beganNanos) {
     boolean silent =
@@ -41,7 +39,7 @@ final class Patience {
       begun = true;
       firstNanos = beganNanos;
     }
-    long now = System.nanoTime();
+    long now = host.time().nanoTime();
     // Other nodes of the host may answer meanwhile, so there is an end without its silence too.
     return (!silent || host.inVain(failure, beganNanos, now))
         && now - firstNanos < host.patienceNanos();
@@ -50,10 +48,5 @@ final class Patience {
   /** Begins anew, after attempts of which none is left. */
   void renew() {
     begun = false;
-  }
-
-  /** Waits before another attempt. */
-  static void pause() throws InterruptedException {
-    Thread.sleep(PAUSE_MILLIS);
   }
 }

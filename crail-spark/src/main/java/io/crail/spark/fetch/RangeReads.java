@@ -92,7 +92,10 @@ final class RangeReads {
     return pieces;
   }
 
-  /** Gives the memory back, each piece when its read has ended, after a wait for all of them. */
+  /**
+   * Gives the memory back, after a wait for all reads. A piece whose read has not ended, since this
+   * thread was interrupted, goes back when it has.
+   */
   void release() {
     if (!ended) {
       try {

@@ -31,7 +31,7 @@ final class Request {
   private final List<BlockRange> blocks;
   private final BlockListener listener;
   private final BooleanSupplier closing;
-  private final long cameNanos = System.nanoTime();
+  private final long cameNanos;
   private final Patience patience;
 
   /** Blocks of which the listener has not heard: who waits for a forgotten one never ends. */
@@ -56,6 +56,7 @@ final class Request {
     this.outputs = outputs;
     this.memory = memory;
     this.host = host;
+    this.cameNanos = host.time().nanoTime();
     this.blocks = List.copyOf(blocks);
     this.listener = listener;
     this.closing = closing;
@@ -82,7 +83,7 @@ final class Request {
           }
           left = attempt(left);
           if (!left.isEmpty()) {
-            Patience.pause();
+            host.time().pause();
           }
         }
         patience.renew();
@@ -97,7 +98,7 @@ final class Request {
 
   /** Fetches a group; returns the blocks that are worth another attempt. */
   private List<BlockRange> attempt(List<BlockRange> group) throws InterruptedException {
-    long began = System.nanoTime();
+    long began = host.time().nanoTime();
     Map<OutputId, Opened> opened = outputs.open(group.stream().map(BlockRange::output).toList());
     List<BlockFetch> fetches = new ArrayList<>();
     try {

@@ -12,6 +12,7 @@ import java.util.Optional;
  */
 final class Silence {
   private final long patienceNanos;
+  private final FetchTime time;
 
   /** The error of the last attempt in vain; null while the host answers. */
   private volatile Exception cause;
@@ -24,8 +25,14 @@ final class Silence {
 
   private long lastEndNanos;
 
-  Silence(Duration patience) {
+  Silence(Duration patience, FetchTime time) {
     this.patienceNanos = patience.toNanos();
+    this.time = time;
+  }
+
+  /** The time that attempts take. */
+  FetchTime time() {
+    return time;
   }
 
   /** {@return how long attempts are made in vain} */

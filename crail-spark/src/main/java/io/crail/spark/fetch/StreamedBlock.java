@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A block that is too large for memory: its bytes are fetched while they are read, a chunk at a
  * time. A chunk is used only when its checksum is right. One that is wrong is read once more, and
- * one that nobody sends is asked for again, as long as the patience lasts.
+ * one that nobody sends is asked for again, as long as the patience lasts. A stream has one reader,
+ * and may be closed by another thread meanwhile.
  */
 final class StreamedBlock implements BlockData {
   private static final Logger LOG = LoggerFactory.getLogger(StreamedBlock.class);
@@ -32,6 +33,7 @@ final class StreamedBlock implements BlockData {
   private final int to;
   private final Silence host;
   private final List<Stream> streams = new ArrayList<>();
+  private boolean released;
 
   /**
    * Reads nothing yet.
@@ -55,12 +57,17 @@ final class StreamedBlock implements BlockData {
   @Override
   public synchronized InputStream open() {
     Stream stream = new Stream();
-    streams.add(stream);
+    if (released) {
+      stream.close();
+    } else {
+      streams.add(stream);
+    }
     return stream;
   }
 
   @Override
   public synchronized void release() {
+    released = true;
     // Spark does not close the stream of a block that it has not read to its end.
     streams.forEach(Stream::close);
     streams.clear();
@@ -83,16 +90,26 @@ final class StreamedBlock implements BlockData {
     private int partition = from;
     private int chunk;
 
-    /** Opened by the first read: its error is then one of reading, which Spark expects. */
+    /**
+     * Opened by the first read: its error is then one of reading, which Spark expects. It belongs
+     * to the reader while a chunk is loaded, else to who closes.
+     */
     private CrailBufferedInputStream in;
+
+    /** Guarded by this, as the next one. */
+    private boolean loading;
 
     private boolean closed;
 
-    /** Makes sure that the present chunk has bytes; false at the end. */
-    private boolean more() throws IOException {
+    private synchronized void checkOpen() throws IOException {
       if (closed) {
         throw ErrorCode.CLOSED.exception("block of " + index.id());
       }
+    }
+
+    /** Makes sure that the present chunk has bytes; false at the end. */
+    private boolean more() throws IOException {
+      checkOpen();
       while (position == limit && run < index.runs()) {
         if (chunk < index.chunks(run, partition)) {
           load();
@@ -110,10 +127,33 @@ final class StreamedBlock implements BlockData {
     }
 
     private void load() throws IOException {
+      synchronized (this) {
+        checkOpen();
+        loading = true;
+      }
+      try {
+        loadChunk();
+      } finally {
+        endLoad();
+      }
+    }
+
+    private void endLoad() {
+      boolean last;
+      synchronized (this) {
+        loading = false;
+        last = closed;
+      }
+      if (last) {
+        closeFile();
+      }
+    }
+
+    private void loadChunk() throws IOException {
       Patience patience = new Patience(host);
       boolean wasWrong = false;
       while (true) {
-        long began = System.nanoTime();
+        long began = host.time().nanoTime();
         try {
           readChunk();
           patience.answered();
@@ -126,10 +166,11 @@ final class StreamedBlock implements BlockData {
           }
           wasWrong |= isWrong;
           try {
-            Patience.pause();
+            host.time().pause();
           } catch (InterruptedException interrupt) {
             throw StoreFailure.of(interrupt);
           }
+          checkOpen();
         }
       }
     }
@@ -217,11 +258,15 @@ final class StreamedBlock implements BlockData {
 
     @Override
     public void close() {
-      closed = true;
-      bytes = NONE;
-      position = 0;
-      limit = 0;
-      closeFile();
+      boolean idle;
+      synchronized (this) {
+        idle = !loading && !closed;
+        closed = true;
+      }
+      // Else the reader does it, whose buffers others may not have before.
+      if (idle) {
+        closeFile();
+      }
     }
   }
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.common.error.LimitExceededException;
 import io.crail.spark.fetch.BlockData;
 import io.crail.spark.fetch.BlockListener;
 import io.crail.spark.fetch.BlockRange;
 import io.crail.spark.fetch.Fetcher;
 import io.crail.spark.output.OutputId;
 import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.TaskContext;
@@ -75,9 +77,40 @@ final class BlockClient extends BlockStoreClient {
 
           @Override
           public void failed(BlockRange block, Exception cause) {
-            listener.onBlockFetchFailure(block.name(), cause);
+            if (isLocal(cause)) {
+              fetched(block, new UnreadBlock(cause));
+            } else {
+              listener.onBlockFetchFailure(block.name(), cause);
+            }
           }
         });
+  }
+
+  /** Whether the output may be good, and this executor cannot read it. */
+  private static boolean isLocal(Exception cause) {
+    return cause instanceof LimitExceededException || !(cause instanceof IOException);
+  }
+
+  /**
+   * A block that this executor cannot read. What Spark hears of as a failure is a lost output,
+   * which it computes again; so the task that uses this block fails instead.
+   */
+  private record UnreadBlock(Exception cause) implements BlockData {
+    /** Spark takes an empty block for a lost output. */
+    @Override
+    public long length() {
+      return 1;
+    }
+
+    @Override
+    public InputStream open() {
+      throw new IllegalStateException("cannot read a block", cause);
+    }
+
+    @Override
+    public void release() {
+      // Has nothing.
+    }
   }
 
   private static BlockRange range(String name) {

@@ -48,7 +48,7 @@ final class MapOutputWriter implements ShuffleMapOutputWriter {
     }
 
     @Override
-    public OutputStream openStream() {
+    public OutputStream openStream() throws IOException {
       out.beginPartition(partition);
       return new Partition();
     }

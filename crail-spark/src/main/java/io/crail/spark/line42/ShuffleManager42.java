@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
-import io.crail.client.ClientKeys;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ParentNotFoundException;
@@ -77,21 +76,18 @@ public class ShuffleManager42 implements ShuffleManager {
     this.application = Stores.PROCESS.of(conf, isDriver);
     this.outputs = application.outputs();
     this.sort = new SortShuffleManager(conf);
-    this.fetcher = new Fetcher(outputs, limits(application.configuration()));
+    this.fetcher = new Fetcher(outputs, limits(application));
     this.shuffles = isDriver ? new DriverShuffles(application) : null;
     if (isDriver) {
       createRoots();
     }
   }
 
-  /** Half of the buffers stay for writers, and for blocks that are read while they are used. */
-  static Fetcher.Limits limits(Configuration configuration) {
-    // Without -XX:MaxDirectMemorySize, buffers have no more room than the heap.
-    long buffers =
-        Math.min(configuration.get(ClientKeys.CACHE_LIMIT), Runtime.getRuntime().maxMemory());
+  private static Fetcher.Limits limits(ApplicationStore application) {
+    Configuration configuration = application.configuration();
     return new Fetcher.Limits(
         configuration.get(SparkKeys.FETCH_THREADS),
-        buffers / 2,
+        application.shares().fetchedBytes(),
         configuration.get(SparkKeys.INDEX_CACHE),
         configuration.get(SparkKeys.PATIENCE));
   }

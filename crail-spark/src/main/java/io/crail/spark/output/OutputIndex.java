@@ -42,6 +42,9 @@ public final class OutputIndex {
   /** Bytes of the trailer. */
   public static final int TRAILER_BYTES = 36;
 
+  /** Most bytes of an index. */
+  public static final int MAX_BYTES = 1 << 30;
+
   /** Bytes of each chunk of a partition in a run, but the last one. */
   public static final int CHUNK_BYTES = 1 << 20;
 
@@ -214,7 +217,7 @@ public final class OutputIndex {
     if (tail.getInt(trailer + 12) < 0
         || entries < 0
         || chunks < 0
-        || bytes > Math.min(fileBytes, 1 << 30)) {
+        || bytes > Math.min(fileBytes, MAX_BYTES)) {
       throw new CorruptOutputException("an index of " + entries + " entries in " + fileBytes);
     }
     return (int) bytes;

@@ -12,6 +12,7 @@ import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.ParentNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -26,20 +27,24 @@ import java.util.concurrent.Future;
  * @param storageClass the class that is asked first
  * @param locationClass the host that is asked first
  * @param counts counts what is written and fetched
+ * @param turns who writes when
  */
 public record OutputPlace(
     CrailStore store,
     List<String> roots,
     CrailStorageClass storageClass,
     CrailLocationClass locationClass,
-    OutputCounts counts) {
+    OutputCounts counts,
+    WriterTurns turns) {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   /** Copies the list. */
   public OutputPlace {
     roots = List.copyOf(roots);
   }
 
   /**
-   * A place with counts of its own.
+   * A place with counts of its own, and without a bound for its writers.
    *
    * @param store the store
    * @param roots paths of the application's roots
@@ -51,7 +56,13 @@ public record OutputPlace(
       List<String> roots,
       CrailStorageClass storageClass,
       CrailLocationClass locationClass) {
-    this(store, roots, storageClass, locationClass, new OutputCounts());
+    this(
+        store,
+        roots,
+        storageClass,
+        locationClass,
+        new OutputCounts(),
+        new WriterTurns(Integer.MAX_VALUE, PATIENCE));
   }
 
   /** {@return the path of a sealed output} */

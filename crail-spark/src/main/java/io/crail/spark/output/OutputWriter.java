@@ -5,6 +5,7 @@ import io.crail.CrailBlockLocation;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailStore;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.NodeExistsException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -12,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.zip.CRC32C;
 
@@ -33,6 +35,7 @@ public final class OutputWriter implements AutoCloseable {
   private final OutputId id;
   private final String path;
   private final int partitions;
+  private final long mostIndexBytes;
   private final CrailFile file;
   private final CrailBufferedOutputStream out;
   private final List<long[]> ends = new ArrayList<>();
@@ -42,26 +45,40 @@ public final class OutputWriter implements AutoCloseable {
   private int next;
   private long position;
   private long begin;
+  private long indexBytes = OutputIndex.TRAILER_BYTES;
 
   /** The rename was begun; its end may not be known. */
   private boolean sealing;
 
   private boolean ended;
 
+  /** Until the stream is closed. */
+  private boolean hasTurn = true;
+
   /**
-   * Creates the file.
+   * Waits for a turn and creates the file.
    *
    * @param attempt a name that no other attempt to write this output has
    * @throws IOException a {@code ParentNotFoundException} when the directory of the shuffle is not
-   *     there
+   *     there; a {@code LimitExceededException} when the index would be too large, or there is no
+   *     turn
    */
   public OutputWriter(OutputPlace place, OutputId id, String attempt, int partitions)
+      throws IOException {
+    this(place, id, attempt, partitions, OutputIndex.MAX_BYTES);
+  }
+
+  /** For tests, with another limit. */
+  OutputWriter(OutputPlace place, OutputId id, String attempt, int partitions, long mostIndexBytes)
       throws IOException {
     this.place = place;
     this.store = place.store();
     this.id = id;
     this.path = place.path(id) + '.' + attempt;
     this.partitions = partitions;
+    this.mostIndexBytes = mostIndexBytes;
+    refuseLargeIndex(1, entryBytes());
+    place.turns().take();
     boolean created = false;
     try {
       this.file = place.createOutput(path);
@@ -72,7 +89,35 @@ public final class OutputWriter implements AutoCloseable {
       if (created || failure instanceof InterruptedIOException) {
         remove(failure);
       }
+      endTurn();
       throw failure;
+    }
+  }
+
+  private void endTurn() {
+    if (hasTurn) {
+      hasTurn = false;
+      place.turns().giveBack();
+    }
+  }
+
+  /** The bytes that a run has in the index, without the checksums of its large partitions. */
+  private long entryBytes() {
+    return (long) OutputIndex.ENTRY_BYTES * partitions;
+  }
+
+  /** Before the bytes are written of which an index would tell that no reader takes. */
+  private void refuseLargeIndex(int runs, long more) throws IOException {
+    if (indexBytes + more > mostIndexBytes) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          String.format(
+              Locale.ROOT,
+              "the index of %s, with %d runs of %d partitions, would have %d bytes, and may have %d",
+              id,
+              runs,
+              partitions,
+              indexBytes + more,
+              mostIndexBytes));
     }
   }
 
@@ -92,9 +137,13 @@ public final class OutputWriter implements AutoCloseable {
   /**
    * Begins a partition. What is written from now on belongs to it. Within a run, partitions come in
    * ascending order; those that are left out are empty.
+   *
+   * @throws IOException a {@code LimitExceededException} when the index would be too large
    */
-  public void beginPartition(int partition) {
+  public void beginPartition(int partition) throws IOException {
     if (next == 0) {
+      refuseLargeIndex(ends.size() + 1, entryBytes());
+      indexBytes += entryBytes();
       ends.add(new long[partitions]);
       checksums.add(new int[partitions]);
     }
@@ -120,7 +169,7 @@ public final class OutputWriter implements AutoCloseable {
       done += count;
       position += count;
     }
-    out.write(bytes, offset, length);
+    put(ByteBuffer.wrap(bytes, offset, length));
   }
 
   /** Writes bytes of the partition. */
@@ -131,15 +180,22 @@ public final class OutputWriter implements AutoCloseable {
       crc.update(left.limit(left.position() + count));
       position += count;
     }
-    out.write(bytes);
+    put(bytes);
+  }
+
+  /** The first bytes need a buffer, which others may have. */
+  private void put(ByteBuffer bytes) throws IOException {
+    place.turns().withBuffer(() -> out.write(bytes));
   }
 
   /**
    * The bytes that the present chunk of the partition takes; when it is full, those of the next.
    */
-  private int chunkRoom() {
+  private int chunkRoom() throws IOException {
     int used = (int) ((position - begin) % OutputIndex.CHUNK_BYTES);
     if (used == 0 && position > begin) {
+      refuseLargeIndex(ends.size(), Integer.BYTES);
+      indexBytes += Integer.BYTES;
       chunks.add((int) crc.getValue());
       crc.reset();
     }
@@ -186,8 +242,9 @@ public final class OutputWriter implements AutoCloseable {
             allEnds,
             allChecksums,
             chunks.stream().mapToInt(Integer::intValue).toArray());
-    out.write(index.encode());
+    put(ByteBuffer.wrap(index.encode()));
     out.close();
+    endTurn();
     sealing = true;
     try {
       store.rename(path, place.path(id)).get();
@@ -237,6 +294,8 @@ public final class OutputWriter implements AutoCloseable {
         out.close();
       } catch (IOException e) {
         // The node is gone, so its stream has failed.
+      } finally {
+        endTurn();
       }
     }
   }

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
+import io.crail.CrailResult;
+import io.crail.Upcoming;
 import io.crail.common.error.LimitExceededException;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.memory.BufferPool;
@@ -24,6 +26,8 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FetchMemoryTest {
   private static final int BUFFER = 4096;
@@ -71,15 +75,52 @@ class FetchMemoryTest {
     assertEquals(0, lent());
   }
 
-  @Test
-  void memoryThatAReadMayStillWriteIsLent() throws Exception {
-    CompletableFuture<Void> read = new CompletableFuture<>();
+  /** A read of a store. */
+  private static final class Read extends CompletableFuture<CrailResult>
+      implements Upcoming<CrailResult> {
+    @Override
+    public CrailResult early() throws Exception {
+      return get();
+    }
+  }
+
+  /** It goes back when its read ends, without a call that wants memory. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void memoryThatAReadMayStillWriteIsLent(boolean succeeds) throws Exception {
+    Read read = new Read();
     memory.take(BUFFER).releaseAfter(read);
-    Piece other = memory.take(BUFFER);
+    memory.take(BUFFER);
     assertThrows(LimitExceededException.class, () -> memory.take(1));
-    read.complete(null);
-    assertEquals(8, memory.take(8).length());
-    other.release();
+    assertEquals(2, lent());
+    if (succeeds) {
+      read.complete(() -> BUFFER);
+    } else {
+      read.completeExceptionally(new IllegalStateException("late"));
+    }
+    assertEquals(1, lent());
+    memory.take(BUFFER).releaseAfter(null);
+    assertEquals(2, lent(), "the buffer at hand");
+    memory.take(BUFFER).releaseAfter(read);
+    memory.close();
+    assertEquals(1, lent());
+  }
+
+  /** Reads of a real store tell when they end. */
+  @Test
+  void anInterruptedThreadGivesMemoryBack() throws Exception {
+    try (MapOutputs outputs = new MapOutputs(EmbeddedCrail.builder().mapped(false));
+        FetchMemory real = new FetchMemory(outputs.store, MIB)) {
+      OutputId id = new OutputId(1, 1);
+      outputs.write(id, "a", new byte[][][] {{new byte[MIB]}});
+      RangeReads reads = new RangeReads(real, outputs.open(id).file());
+      reads.add(0, MIB);
+      Thread.currentThread().interrupt();
+      reads.release();
+      assertTrue(Thread.interrupted());
+      real.close();
+      MapOutputs.await("the end of the read", () -> real.lentBytes() == 0);
+    }
   }
 
   /** Blocks that nobody has used yet, more than the share: the rest is read later. */

@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBuffer;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailTimeoutException;
+import io.crail.common.error.LimitExceededException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.fetch.OutputCache.Opened;
@@ -24,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -89,6 +93,53 @@ class OutputCacheTest {
       OutputCache cache = new OutputCache(outputs.place, memory, 64L * MIB, WAIT);
       Opened opened = cache.open(List.of(id)).get(id);
       assertEquals(2L * PARTITIONS, opened.output().index().length(0, PARTITIONS));
+    }
+  }
+
+  /** When all buffers are lent, also those that nobody shares. */
+  @Test
+  void anIndexWaitsForABuffer() throws Exception {
+    EmbeddedCrail.Builder builder =
+        EmbeddedCrail.builder().mapped(false).set("crail.cachelimit", "4m");
+    try (MapOutputs outputs = new MapOutputs(builder)) {
+      OutputId id = new OutputId(1, 1);
+      outputs.write(id, "a", new byte[][][] {{{1}, {2, 3}}});
+      List<CrailBuffer> buffers = new ArrayList<>();
+      assertThrows(
+          LimitExceededException.class,
+          () -> {
+            while (true) {
+              buffers.add(outputs.store.allocateBuffer());
+            }
+          });
+      CountDownLatch paused = new CountDownLatch(1);
+      CountDownLatch freed = new CountDownLatch(1);
+      FetchTime time =
+          new FetchTime() {
+            @Override
+            public long nanoTime() {
+              return 0;
+            }
+
+            @Override
+            public void pause() throws InterruptedException {
+              paused.countDown();
+              freed.await();
+            }
+          };
+      Fetcher.Limits limits = new Fetcher.Limits(1, 2L * MIB, MIB, Duration.ofSeconds(1));
+      try (Fetcher fetcher = new Fetcher(outputs.place, limits, time)) {
+        MapOutputs.Results results = new MapOutputs.Results(1);
+        fetcher.fetch(MapOutputs.HOST, List.of(new BlockRange("b", id, 1, 2)), results);
+        assertTrue(paused.await(60, TimeUnit.SECONDS));
+        assertEquals(Map.of(), results.all);
+        for (CrailBuffer buffer : buffers) {
+          outputs.store.freeBuffer(buffer);
+        }
+        freed.countDown();
+        results.await();
+        assertArrayEquals(new byte[] {2, 3}, (byte[]) results.all.get("b"));
+      }
     }
   }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SilenceTest {
   private static final Exception CAUSE = ErrorCode.UNAVAILABLE.exception("a test");
 
-  private final Silence silence = new Silence(Duration.ofNanos(30));
+  private final Silence silence = new Silence(Duration.ofNanos(30), FetchTime.SYSTEM);
 
   /** Clocks of {@link System#nanoTime} begin anywhere and may pass their largest number. */
   @ParameterizedTest

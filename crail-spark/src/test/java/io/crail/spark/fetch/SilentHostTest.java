@@ -4,6 +4,7 @@ package io.crail.spark.fetch;
 import static io.crail.spark.fetch.MapOutputs.MIB;
 import static io.crail.spark.fetch.MapOutputs.fetch;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -26,8 +27,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -41,6 +45,7 @@ class SilentHostTest {
   private static final String DEAD = "crail-dead";
   private static final String ALIVE = "crail-alive";
   private static final int BLOCKS = 12;
+  private static final int MOST = 1000;
 
   private MapOutputs outputs;
   private final List<BlockRange> dead = new ArrayList<>();
@@ -50,6 +55,40 @@ class SilentHostTest {
   /** Waits a second for an answer. */
   private CrailStore hasty;
 
+  private final PausedTime time = new PausedTime();
+
+  /** Time that passes in pauses, which end when the test lets them; else it only moves. */
+  private static final class PausedTime implements FetchTime {
+    static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS);
+    private static final int ALL = 1 << 20;
+
+    private final Semaphore allowed = new Semaphore(0);
+    final AtomicInteger begun = new AtomicInteger();
+    final AtomicInteger looks = new AtomicInteger();
+    private final AtomicLong nanos = new AtomicLong();
+
+    @Override
+    public long nanoTime() {
+      looks.incrementAndGet();
+      return nanos.incrementAndGet();
+    }
+
+    @Override
+    public void pause() throws InterruptedException {
+      begun.incrementAndGet();
+      allowed.acquire();
+      nanos.addAndGet(PAUSE_NANOS);
+    }
+
+    void allow(int pauses) {
+      allowed.release(pauses);
+    }
+
+    void allowAll() {
+      allow(ALL);
+    }
+  }
+
   @BeforeEach
   void start() throws Exception {
     outputs = new MapOutputs(EmbeddedCrail.builder().datanodes(2).mapped(false));
@@ -57,7 +96,8 @@ class SilentHostTest {
     configuration.set("crail.datatimeout", "1000");
     hasty = CrailStore.newInstance(configuration);
     Map<String, List<BlockRange>> byDatanode = new HashMap<>();
-    for (int map = 0; map < 4 * BLOCKS; map++) {
+    // Each datanode gets some of them, whatever the order.
+    for (int map = 0; map < MOST && !areEnough(byDatanode); map++) {
       OutputId id = new OutputId(1, map);
       outputs.write(id, "a", new byte[][][] {{new byte[20_000]}});
       CrailFile file = outputs.open(id).file();
@@ -89,6 +129,11 @@ class SilentHostTest {
     assertTrue(dead.size() >= BLOCKS && alive.size() >= BLOCKS, dead.size() + " are lost");
   }
 
+  private static boolean areEnough(Map<String, List<BlockRange>> byDatanode) {
+    return byDatanode.size() == 2
+        && byDatanode.values().stream().allMatch(blocks -> blocks.size() >= BLOCKS);
+  }
+
   @AfterEach
   void stop() throws Exception {
     hasty.close();
@@ -100,37 +145,60 @@ class SilentHostTest {
     blocks.subList(0, BLOCKS).forEach(block -> fetcher.fetch(host, List.of(block), listener));
   }
 
+  private Fetcher fetcher(CrailStore store, int threads, Duration patience) {
+    Fetcher.Limits limits = new Fetcher.Limits(threads, 4L * MIB, MIB, patience);
+    return new Fetcher(MapOutputs.place(store), limits, time);
+  }
+
   /** Nobody takes connections, or somebody does who says nothing. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void costsOnePatienceForAllAndDelaysNobodyElse(boolean mute) throws Exception {
-    Duration patience = Duration.ofSeconds(4);
+    int threads = 2;
+    int pauses = 3;
+    Duration patience = Duration.ofNanos(pauses * PausedTime.PAUSE_NANOS);
     try (ServerSocket server = new ServerSocket();
-        Fetcher fetcher =
-            new Fetcher(MapOutputs.place(hasty), new Fetcher.Limits(2, 4L * MIB, MIB, patience))) {
+        Fetcher fetcher = fetcher(hasty, threads, patience)) {
       if (mute) {
         server.bind(address);
       }
       Results lost = new Results(BLOCKS);
       Results found = new Results(BLOCKS);
-      long began = System.nanoTime();
       fetchEach(fetcher, DEAD, dead, lost);
       fetchEach(fetcher, ALIVE, alive, found);
       found.await();
+      MapOutputs.await("all threads of the dead host", () -> time.begun.get() == threads);
       assertEquals(0, lost.all.size());
+      time.allowAll();
       lost.await();
-      long took = System.nanoTime() - began;
-      assertTrue(took >= patience.toNanos() && took < 2 * patience.toNanos(), took + " ns");
+      // The last pause of each thread may begin before the patience ends.
+      int begun = time.begun.get();
+      assertTrue(begun >= pauses && begun < pauses + threads, begun + " pauses");
       Class<?> error = mute ? CrailTimeoutException.class : UnavailableException.class;
       lost.all.values().forEach(each -> assertInstanceOf(error, each));
       found.all.values().forEach(each -> assertInstanceOf(byte[].class, each));
 
-      // Whoever asks later does not wait for it once more.
-      Results later = new Results(BLOCKS);
-      began = System.nanoTime();
+      // Whoever asks later does not wait for it once more, and one attempt is enough for many: a
+      // request looks at the time when it comes, and before and after an attempt.
+      int before = time.looks.get();
+      CountDownLatch asked = new CountDownLatch(1);
+      Results later =
+          new Results(BLOCKS) {
+            @Override
+            public boolean isWanted() {
+              try {
+                return asked.await(60, TimeUnit.SECONDS);
+              } catch (InterruptedException e) {
+                return false;
+              }
+            }
+          };
       fetchEach(fetcher, DEAD, dead, later);
+      asked.countDown();
       later.await();
-      assertTrue(System.nanoTime() - began < patience.toNanos());
+      assertEquals(begun, time.begun.get());
+      int looks = time.looks.get() - before;
+      assertTrue(looks <= BLOCKS + 2 * threads, looks + " looks at the time");
       // It answers again.
       Results again = new Results(BLOCKS);
       fetchEach(fetcher, DEAD, alive, again);
@@ -139,9 +207,8 @@ class SilentHostTest {
     }
   }
 
-  /** Tells after the first attempt that it has ended. */
+  /** A task that ends when the test says so. */
   private static final class Ending extends Results {
-    final CountDownLatch attempts = new CountDownLatch(2);
     final AtomicBoolean ended = new AtomicBoolean();
 
     Ending(int count) {
@@ -150,26 +217,22 @@ class SilentHostTest {
 
     @Override
     public boolean isWanted() {
-      attempts.countDown();
       return !ended.get();
-    }
-
-    void awaitRetry() throws InterruptedException {
-      assertTrue(attempts.await(60, TimeUnit.SECONDS));
     }
   }
 
   @Test
   void isNotAskedForATaskThatHasEnded() throws Exception {
-    Fetcher.Limits limits = new Fetcher.Limits(1, MIB, MIB, Duration.ofMinutes(5));
-    try (Fetcher fetcher = new Fetcher(outputs.place, limits)) {
+    try (Fetcher fetcher = fetcher(outputs.store, 1, Duration.ofMinutes(5))) {
       Ending task = new Ending(1);
       Results other = new Results(1);
       fetcher.fetch(DEAD, dead, task);
       fetcher.fetch(DEAD, alive.subList(0, 1), other);
-      task.awaitRetry();
+      time.allow(1);
+      MapOutputs.await("the second attempt", () -> time.begun.get() == 2);
       assertEquals(0, other.all.size());
       task.ended.set(true);
+      time.allow(1);
       other.await();
       assertEquals(0, task.all.size());
     }
@@ -179,13 +242,19 @@ class SilentHostTest {
   @Test
   void isNotReportedByAnExecutorThatEnds() throws Exception {
     Ending task = new Ending(1);
-    long began;
-    try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ofMinutes(5))) {
+    List<Thread> threads;
+    try (Fetcher fetcher = fetcher(outputs.store, 2, Duration.ofMinutes(5))) {
       fetcher.fetch(DEAD, dead, task);
-      task.awaitRetry();
-      began = System.nanoTime();
+      MapOutputs.await("a pause", () -> time.begun.get() == 1);
+      threads =
+          Thread.getAllStackTraces().keySet().stream()
+              .filter(thread -> thread.getName().endsWith(DEAD))
+              .toList();
     }
-    assertTrue(System.nanoTime() - began < TimeUnit.SECONDS.toNanos(20));
+    assertEquals(1, threads.size());
+    // The pause would not end.
+    threads.get(0).join(TimeUnit.SECONDS.toMillis(60));
+    assertFalse(threads.get(0).isAlive());
     assertEquals(0, task.all.size());
   }
 }

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.CrailBuffer;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailFile;
+import io.crail.common.error.ClosedException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;
 import io.crail.common.error.UnavailableException;
@@ -32,12 +33,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("once")
 class StreamedBlockTest {
@@ -46,7 +51,7 @@ class StreamedBlockTest {
   /** Within the third chunk of the second partition. */
   private static final int PLACE = 5 + 2 * MIB + 77;
 
-  private final Silence host = new Silence(Duration.ofSeconds(30));
+  private final Silence host = new Silence(Duration.ofSeconds(30), FetchTime.SYSTEM);
   private MapOutputs outputs;
   private MapOutput output;
   private byte[] file;
@@ -83,7 +88,7 @@ class StreamedBlockTest {
   }
 
   /** A stream of some bytes, with an error in front of a position. */
-  private final class Scripted extends CrailBufferedInputStream {
+  private class Scripted extends CrailBufferedInputStream {
     private static final int SLICE = 64 << 10;
     private final byte[] bytes;
     private final long errorAt;
@@ -133,8 +138,88 @@ class StreamedBlockTest {
     }
   }
 
-  /** The block of an output whose file gives one stream after the other. */
+  /** A place where a thread stands until the test lets it go on. */
+  private static final class Stop {
+    private final CountDownLatch reached = new CountDownLatch(1);
+    private final CountDownLatch opened = new CountDownLatch(1);
+
+    void pass() {
+      reached.countDown();
+      await(opened);
+    }
+
+    void awaitReached() {
+      await(reached);
+    }
+
+    void open() {
+      opened.countDown();
+    }
+
+    private static void await(CountDownLatch latch) {
+      try {
+        assertTrue(latch.await(60, TimeUnit.SECONDS));
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  /** A stream that counts how often it was closed, and is read behind a stop. */
+  private final class Stopped extends Scripted {
+    private final Stop stop;
+    private final AtomicInteger closed = new AtomicInteger();
+
+    Stopped(Stop stop) {
+      super(file, 0, null);
+      this.stop = stop;
+    }
+
+    @Override
+    protected ByteBuffer nextSlice(boolean wait) throws IOException {
+      stop.pass();
+      return super.nextSlice(wait);
+    }
+
+    @Override
+    public void close() {
+      closed.incrementAndGet();
+    }
+  }
+
+  /** A task ends while another thread of it reads: within the read, or while the file is opened. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aStreamThatIsClosedWhileItIsReadGivesItsBuffersBackAfterThat(boolean opening)
+      throws Exception {
+    Stop stop = new Stop();
+    Stop none = new Stop();
+    none.open();
+    Stopped stream = new Stopped(opening ? none : stop);
+    StreamedBlock block = block(opening ? stop : none, stream);
+    InputStream in = block.open();
+    FutureTask<Integer> reading = new FutureTask<>(in::read);
+    new Thread(reading).start();
+    stop.awaitReached();
+    block.release();
+    assertEquals(0, stream.closed.get(), "the reader uses them");
+    stop.open();
+    assertEquals(file[5] & 0xff, reading.get(60, TimeUnit.SECONDS));
+    assertEquals(1, stream.closed.get());
+    assertThrows(ClosedException.class, in::read);
+    assertThrows(ClosedException.class, () -> block.open().read());
+    block.release();
+    assertEquals(1, stream.closed.get());
+  }
+
   private StreamedBlock block(CrailBufferedInputStream... streams) {
+    Stop none = new Stop();
+    none.open();
+    return block(none, streams);
+  }
+
+  /** The block of an output whose file gives one stream after the other, behind a stop. */
+  private StreamedBlock block(Stop stop, CrailBufferedInputStream... streams) {
     List<CrailBufferedInputStream> left = new ArrayList<>(List.of(streams));
     CrailFile scripted =
         (CrailFile)
@@ -143,6 +228,7 @@ class StreamedBlockTest {
                 new Class<?>[] {CrailFile.class},
                 (proxy, method, arguments) -> {
                   assertEquals("getBufferedInputStream", method.getName());
+                  stop.pass();
                   return left.remove(0);
                 });
     return new StreamedBlock(new MapOutput(scripted, output.index()), 1, 3, host);
@@ -200,7 +286,7 @@ class StreamedBlockTest {
 
   @Test
   void nobodyAnswersForAsLongAsThePatience() throws Exception {
-    Silence impatient = new Silence(Duration.ZERO);
+    Silence impatient = new Silence(Duration.ZERO, FetchTime.SYSTEM);
     outputs.cluster.stopDatanode(0);
     StreamedBlock block = new StreamedBlock(output, 1, 3, impatient);
     assertThrows(UnavailableException.class, () -> block.open().read());
@@ -243,7 +329,8 @@ class StreamedBlockTest {
   /** Spark would compute the output again, which is not lost. */
   @Test
   void tooFewBuffersAreNoErrorOfReading() throws Exception {
-    StreamedBlock block = new StreamedBlock(output, 1, 3, new Silence(Duration.ZERO));
+    StreamedBlock block =
+        new StreamedBlock(output, 1, 3, new Silence(Duration.ZERO, FetchTime.SYSTEM));
     takeAllBuffers();
     UncheckedIOException failure =
         assertThrows(UncheckedIOException.class, () -> block.open().read());

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 
@@ -111,9 +112,17 @@ class OutputIndexTest {
     for (long length : new long[] {0, bytes.length, 36L + bytes.length, 38L + bytes.length}) {
       assertThrows(CorruptOutputException.class, () -> decode(bytes, length), "length " + length);
     }
-    for (int from = 1; from < bytes.length; from++) {
-      byte[] part = java.util.Arrays.copyOfRange(bytes, from, bytes.length);
-      assertThrows(Exception.class, () -> decode(part, 37 + part.length), "from " + from);
+    // Files that have lost bytes, of the partitions or of the index.
+    byte[] file = new byte[37 + bytes.length];
+    System.arraycopy(bytes, 0, file, 37, bytes.length);
+    for (int from = 1; from <= file.length; from++) {
+      byte[] part = Arrays.copyOfRange(file, from, file.length);
+      assertThrows(CorruptOutputException.class, () -> decode(part, part.length), "from " + from);
+    }
+    for (int from = 1; from <= bytes.length; from++) {
+      byte[] part = new byte[file.length - from];
+      System.arraycopy(bytes, from, part, 37, bytes.length - from);
+      assertThrows(CorruptOutputException.class, () -> decode(part, part.length), "but " + from);
     }
   }
 

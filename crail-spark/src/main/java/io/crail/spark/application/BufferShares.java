@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import io.crail.client.ClientKeys;
+import io.crail.common.config.Configuration;
+import java.lang.management.ManagementFactory;
+
+/**
+ * How those who read and write map outputs share the store's buffers, so that neither can take them
+ * all: half is for blocks that are fetched ahead, a quarter for writers, and the rest for indexes
+ * and blocks that are read while they are used.
+ *
+ * @param fetchedBytes most bytes of buffers with blocks that are fetched ahead
+ * @param writers most outputs that are written at a time
+ */
+public record BufferShares(long fetchedBytes, int writers) {
+  private static final int WRITERS_PART = 4;
+
+  /** The shares of a store with this configuration, in this process. */
+  static BufferShares of(Configuration configuration) {
+    return of(
+        configuration.get(ClientKeys.BUFFER_SIZE),
+        configuration.get(ClientKeys.SLICE_SIZE),
+        Math.min(configuration.get(ClientKeys.CACHE_LIMIT), directBytes()));
+  }
+
+  static BufferShares of(long bufferBytes, long sliceBytes, long allBytes) {
+    long all = allBytes / bufferBytes;
+    // A stream has two slices at least.
+    long ofWriter = sliceBytes == bufferBytes ? 2 : 1;
+    long fetched = Math.max(0, Math.min(all / 2, all - ofWriter - 1));
+    long writers = Math.max(1, all / WRITERS_PART / ofWriter);
+    return new BufferShares(fetched * bufferBytes, (int) Math.min(writers, Integer.MAX_VALUE));
+  }
+
+  /** What Java allocates outside the heap: as much as the heap has, unless an option says more. */
+  private static long directBytes() {
+    HotSpotDiagnosticMXBean vm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+    long most = Long.parseLong(vm.getVMOption("MaxDirectMemorySize").getValue());
+    return most > 0 ? most : Runtime.getRuntime().maxMemory();
+  }
+}
