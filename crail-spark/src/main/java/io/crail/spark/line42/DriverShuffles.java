@@ -91,19 +91,13 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     // Whoever removed it meanwhile may have been too early.
     outputs.removeShuffle(shuffle);
     if (ended) {
-      removeRoots();
+      outputs.removeRoots();
     }
     return false;
   }
 
   private boolean isNeeded(int shuffle) {
     return !ended && tracker.containsShuffle(shuffle);
-  }
-
-  private void removeRoots() throws IOException {
-    for (String root : outputs.roots()) {
-      outputs.remove(root);
-    }
   }
 
   /** Deletes the outputs of a shuffle. What cannot be deleted now goes with the application. */
