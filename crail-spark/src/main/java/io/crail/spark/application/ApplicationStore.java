@@ -6,12 +6,13 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
-import io.crail.spark.application.Applications.Application;
+import io.crail.spark.application.Applications.Report;
 import io.crail.spark.broadcast.FileDeletions;
 import io.crail.spark.broadcast.ValueLoads;
 import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
@@ -33,6 +34,7 @@ public final class ApplicationStore implements AutoCloseable {
   private final CrailStore store;
   private final List<String> roots;
   private final ApplicationLease lease;
+  private final Holdings holdings;
   private final OutputCounts counts = new OutputCounts();
   private final ValueLoads loads = new ValueLoads();
   private final FileDeletions deletions = new FileDeletions(path -> outputs().remove(path));
@@ -55,8 +57,9 @@ public final class ApplicationStore implements AutoCloseable {
     this.configuration = configuration;
     this.store = store;
     Duration leaseTime = configuration.get(SparkKeys.LEASE);
-    int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
-    this.roots = Roots.of(application, leaseTime, namenodes);
+    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    this.roots = Roots.of(application, leaseTime, namenodes.size());
+    this.holdings = new Holdings(new Applications(store, namenodes), application, leaseTime, roots);
     RootCleaner cleaner = driver ? new RootCleaner(store, System::nanoTime) : null;
     this.lease = new ApplicationLease(store, roots, leaseTime, cleaner);
   }
@@ -99,10 +102,13 @@ public final class ApplicationStore implements AutoCloseable {
   /**
    * Looks at what the application has in the store now.
    *
-   * @throws Exception an error of the store
+   * @param patience how long to wait for the namenodes; the report names those that have not
+   *     answered then
+   * @return the application; none when no namenode has answered
+   * @throws Exception an error of the store, other than that a namenode is down
    */
-  public Application held() throws Exception {
-    return new Applications(store).look(application, configuration.get(SparkKeys.LEASE), roots);
+  public Report held(Duration patience) throws Exception {
+    return holdings.look(patience);
   }
 
   /** {@return where the application's broadcast values lie} */
@@ -136,17 +142,16 @@ public final class ApplicationStore implements AutoCloseable {
 
   /** Deletes all that the application has in the store. Other applications delete what is left. */
   public void removeAll() {
-    for (String root : roots) {
-      try {
-        outputs().remove(root);
-      } catch (IOException e) {
-        LOG.warn("cannot delete {}", root, e);
-      }
+    try {
+      outputs().removeRoots();
+    } catch (IOException e) {
+      LOG.warn("cannot delete all of {}", roots, e);
     }
   }
 
   /** Ends what it started. */
   void end() throws Exception {
+    holdings.close();
     deletions.close();
     lease.close();
     store.close();
