@@ -12,6 +12,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
+import io.crail.spark.application.SparkKeys;
 import io.crail.storage.tcp.DataNodeOperations;
 import java.util.Map;
 import java.util.TreeMap;
@@ -22,6 +23,9 @@ import java.util.stream.Collectors;
 final class ReferencePages {
   private static final String NOTICE =
       "<!-- Generated from the code; 'ci/docs --update' writes it anew. -->\n";
+
+  /** Ends a part of a page of which people write the rest. */
+  private static final String END = "<!-- End of what is generated. -->";
 
   private ReferencePages() {}
 
@@ -74,6 +78,22 @@ final class ReferencePages {
               text.append('.');
             });
     return text.toString();
+  }
+
+  /**
+   * {@code docs/spark.md}: people write it, except a table.
+   *
+   * @param page as it is
+   */
+  static String spark(String page) {
+    StringBuilder table = new StringBuilder("| its key | why it is refused |\n|---|---|\n");
+    for (SparkKeys.Former key : SparkKeys.FORMER) {
+      String why = key.now().replaceAll("\\b(spark|io)(\\.\\w+)+", "`$0`");
+      row(table, "`" + key.name() + "`", why);
+    }
+    int begin = page.indexOf(NOTICE) + NOTICE.length();
+    int end = page.indexOf(END, begin);
+    return page.substring(0, begin) + "\n" + table + "\n" + page.substring(end);
   }
 
   /** The list of all keys, by which each part of Crail knows those of the others, and secrets. */

@@ -26,6 +26,12 @@ class ReferencePagesTest {
     compare("docs/wire-protocol.md", ReferencePages.wireProtocol());
   }
 
+  @Test
+  void refusedKeysOfSparkAreUpToDate() throws IOException {
+    String name = "docs/spark.md";
+    compare(name, ReferencePages.spark(Files.readString(Path.of("..", name))));
+  }
+
   private static void compare(String name, String expected) throws IOException {
     Path page = Path.of("..", name);
     if (Boolean.getBoolean("crail.docs.update")) {

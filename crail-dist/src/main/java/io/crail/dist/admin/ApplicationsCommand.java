@@ -2,6 +2,8 @@
 package io.crail.dist.admin;
 
 import io.crail.CrailStore;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.MissingNamenode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandCluster;
@@ -9,15 +11,19 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
+import io.crail.protocol.ClusterKeys;
 import io.crail.spark.application.Applications;
 import io.crail.spark.application.Applications.Application;
+import io.crail.spark.application.Applications.Cleaned;
 import io.crail.spark.application.Applications.Held;
 import io.crail.spark.application.Applications.Report;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.LongFunction;
 import org.apache.commons.cli.CommandLine;
 
@@ -48,53 +54,67 @@ public final class ApplicationsCommand extends OptionsCommand {
     if (force && !(clean && id != null)) {
       throw new UsageException("--force needs --clean and --id");
     }
-    try (CommandCluster cluster = new CommandCluster(context);
-        CrailStore store =
-            CrailStore.newInstance(CrailConfiguration.of(cluster.openConfigured()))) {
-      Applications applications = new Applications(store);
-      Report report = applications.list();
-      report.missing().forEach(each -> context.err().println("crail: without the part of " + each));
-      List<Application> found =
-          report.applications().stream()
-              .filter(each -> id == null || each.id().equals(id))
-              .toList();
-      if (id != null && found.isEmpty()) {
-        context.err().println("crail applications: there is no application '" + id + "'");
-        return ExitCode.FAILURE;
+    try (CommandCluster cluster = new CommandCluster(context)) {
+      Configuration configuration = cluster.openConfigured();
+      try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(configuration))) {
+        Applications applications =
+            new Applications(store, configuration.get(ClusterKeys.NAMENODE_ADDRESS));
+        Report report = applications.list();
+        Absence absence = new Absence(context.err());
+        absence.tell(report.missing());
+        List<Application> found =
+            report.applications().stream()
+                .filter(each -> id == null || each.id().equals(id))
+                .toList();
+        if (id != null && found.isEmpty()) {
+          context.err().println("crail applications: there is no application '" + id + "'");
+          return ExitCode.FAILURE;
+        }
+        if (force) {
+          absence.tell(applications.end(found.get(0)));
+          printEnded(context.out(), found);
+        } else if (clean) {
+          absence.tell(clean(context.out(), applications, found));
+        } else {
+          print(context.out(), found, line.hasOption("b") ? String::valueOf : ByteText::of);
+        }
+        return absence.told.isEmpty() ? 0 : ExitCode.PARTIAL;
       }
-      if (clean) {
-        clean(context, applications, found, force);
-      } else {
-        print(context.out(), found, line.hasOption("b") ? String::valueOf : ByteText::of);
-      }
-      return report.missing().isEmpty() ? 0 : ExitCode.PARTIAL;
     }
   }
 
-  private static void clean(
-      CommandContext context, Applications applications, List<Application> found, boolean force)
-      throws Exception {
-    if (force) {
-      applications.end(found.get(0));
-      printEnded(context.out(), found);
-      return;
+  /** Names each namenode that does not answer once. */
+  private static final class Absence {
+    private final PrintStream err;
+    private final Set<Integer> told = new HashSet<>();
+
+    Absence(PrintStream err) {
+      this.err = err;
     }
+
+    void tell(List<MissingNamenode> missing) {
+      missing.stream()
+          .filter(each -> told.add(each.index()))
+          .forEach(each -> err.println("crail: without the part of " + each));
+    }
+  }
+
+  /** Gives the namenodes that have not answered meanwhile. */
+  private static List<MissingNamenode> clean(
+      PrintStream out, Applications applications, List<Application> found) throws Exception {
     Instant now = Instant.now();
     List<Application> expired = found.stream().filter(each -> each.expired(now)).toList();
     if (expired.isEmpty()) {
-      context.out().println("no application is expired");
-      return;
+      out.println("no application is expired");
+      return List.of();
     }
     Duration longest =
         expired.stream().map(Application::lease).max(Duration::compareTo).orElseThrow();
-    context
-        .out()
-        .printf("watching %d for up to %d s%n", expired.size(), longest.toSeconds() * 5 / 4 + 1);
-    List<Application> ended = applications.endUnlessRenewed(expired);
-    printEnded(context.out(), ended);
-    expired.stream()
-        .filter(each -> !ended.contains(each))
-        .forEach(each -> context.out().println(each.id() + " lives: its lease was renewed"));
+    out.printf("watching %d for up to %d s%n", expired.size(), longest.toSeconds() * 5 / 4 + 1);
+    Cleaned cleaned = applications.endUnlessRenewed(expired);
+    printEnded(out, cleaned.ended());
+    cleaned.renewed().forEach(each -> out.println(each.id() + " lives: its lease was renewed"));
+    return cleaned.missing();
   }
 
   private static void printEnded(PrintStream out, List<Application> ended) {

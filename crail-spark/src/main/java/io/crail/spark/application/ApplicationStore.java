@@ -6,13 +6,14 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
-import io.crail.spark.application.Applications.Application;
+import io.crail.spark.application.Applications.Report;
 import io.crail.spark.broadcast.ValueLoads;
 import io.crail.spark.output.Deletions;
 import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputPlace;
 import io.crail.spark.output.WriterTurns;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -35,6 +36,7 @@ public final class ApplicationStore implements AutoCloseable {
   private final CrailStore store;
   private final List<String> roots;
   private final ApplicationLease lease;
+  private final Holdings holdings;
   private final OutputCounts counts = new OutputCounts();
   private final BufferShares shares;
   private final WriterTurns turns;
@@ -61,8 +63,9 @@ public final class ApplicationStore implements AutoCloseable {
     this.turns = new WriterTurns(shares.writers(), configuration.get(SparkKeys.PATIENCE));
     this.store = store;
     Duration leaseTime = configuration.get(SparkKeys.LEASE);
-    int namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS).size();
-    this.roots = Roots.of(application, leaseTime, namenodes);
+    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    this.roots = Roots.of(application, leaseTime, namenodes.size());
+    this.holdings = new Holdings(new Applications(store, namenodes), application, leaseTime, roots);
     this.lease =
         new ApplicationLease(
             store,
@@ -117,10 +120,13 @@ public final class ApplicationStore implements AutoCloseable {
   /**
    * Looks at what the application has in the store now.
    *
-   * @throws Exception an error of the store
+   * @param patience how long to wait for the namenodes; the report names those that have not
+   *     answered then
+   * @return the application; none when no namenode has answered
+   * @throws Exception an error of the store, other than that a namenode is down
    */
-  public Application held() throws Exception {
-    return new Applications(store).look(application, configuration.get(SparkKeys.LEASE), roots);
+  public Report held(Duration patience) throws Exception {
+    return holdings.look(patience);
   }
 
   /** {@return where the application's broadcast values lie} */
@@ -154,17 +160,16 @@ public final class ApplicationStore implements AutoCloseable {
 
   /** Deletes all that the application has in the store. Other applications delete what is left. */
   public void removeAll() {
-    for (String root : roots) {
-      try {
-        outputs().remove(root);
-      } catch (IOException e) {
-        LOG.warn("cannot delete {}", root, e);
-      }
+    try {
+      outputs().removeRoots();
+    } catch (IOException e) {
+      LOG.warn("cannot delete all of {}", roots, e);
     }
   }
 
   /** Ends what it started. */
   void end() throws Exception {
+    holdings.close();
     deletions.close();
     lease.close();
     store.close();

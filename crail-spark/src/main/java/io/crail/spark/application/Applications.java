@@ -3,15 +3,20 @@ package io.crail.spark.application;
 
 import io.crail.CrailNode;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.IncompleteException;
 import io.crail.common.error.MissingNamenode;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.StaleNodeException;
+import io.crail.spark.output.Removals;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -74,7 +79,8 @@ public final class Applications {
       return renewed.plus(lease).isBefore(now);
     }
 
-    private Application plus(Application other) {
+    /** Both parts of an application together. */
+    Application plus(Application other) {
       List<String> all = new ArrayList<>(roots);
       all.addAll(other.roots);
       return new Application(
@@ -102,11 +108,40 @@ public final class Applications {
     }
   }
 
-  private final CrailStore store;
+  /**
+   * What became of applications whose lease had ended.
+   *
+   * @param ended those that have ended, at all namenodes that answer
+   * @param renewed those that live
+   * @param missing namenodes that did not answer, so that their part may be left
+   */
+  public record Cleaned(
+      List<Application> ended, List<Application> renewed, List<MissingNamenode> missing) {
+    /** Copies the lists. */
+    public Cleaned {
+      ended = List.copyOf(ended);
+      renewed = List.copyOf(renewed);
+      missing = List.copyOf(missing);
+    }
+  }
 
-  /** Creates it. The store stays the caller's. */
-  public Applications(CrailStore store) {
+  private final CrailStore store;
+  private final List<InetSocketAddress> namenodes;
+
+  /**
+   * Creates it.
+   *
+   * @param store stays the caller's
+   * @param namenodes their addresses, as the configuration of the store has them
+   */
+  public Applications(CrailStore store, List<InetSocketAddress> namenodes) {
     this.store = store;
+    this.namenodes = List.copyOf(namenodes);
+  }
+
+  /** The addresses of the namenodes. */
+  List<InetSocketAddress> namenodes() {
+    return namenodes;
   }
 
   /**
@@ -116,24 +151,30 @@ public final class Applications {
    */
   public Report list() throws Exception {
     Map<String, Application> found = new TreeMap<>();
-    List<MissingNamenode> missing = new ArrayList<>();
+    Absentees absent = new Absentees(namenodes);
     try {
       Iterator<CrailNode> children = store.lookup("/").get().asContainer().listStatus();
       while (children.hasNext()) {
         CrailNode node = children.next();
         Optional<Roots.Root> root = Roots.parse(node.getPath());
         if (root.isPresent()) {
-          Application part = look(node, root.get());
-          found.merge(part.id, part, Application::plus);
+          absent
+              .ask(node.getPath(), () -> look(node, root.get()))
+              .ifPresent(part -> found.merge(part.id, part, Application::plus));
         }
       }
     } catch (UncheckedIOException e) {
-      if (!(e.getCause() instanceof IncompleteException incomplete)) {
-        throw e.getCause();
-      }
-      missing.addAll(incomplete.missing());
+      absent.addAll(missing(e));
     }
-    return new Report(List.copyOf(found.values()), missing);
+    return new Report(List.copyOf(found.values()), absent.missing());
+  }
+
+  /** The namenodes whose part a listing lacks; throws other errors. */
+  private static List<MissingNamenode> missing(UncheckedIOException e) throws IOException {
+    if (e.getCause() instanceof IncompleteException incomplete) {
+      return incomplete.missing();
+    }
+    throw e.getCause();
   }
 
   /** Looks at one application, of which perhaps not all roots are there. */
@@ -193,62 +234,110 @@ public final class Applications {
     return children;
   }
 
-  /** Ends an application at once, whether it lives or not. */
-  public void end(Application application) throws Exception {
+  /**
+   * Ends an application at once, whether it lives or not.
+   *
+   * @return namenodes that did not answer, so that their part may be left
+   */
+  public List<MissingNamenode> end(Application application) throws Exception {
+    Removals removals = new Removals(store);
     for (String root : application.roots) {
-      try {
-        store.delete(root, true).get();
-      } catch (ExecutionException e) {
-        if (!(e.getCause() instanceof NodeNotFoundException)) {
-          throw (e.getCause() instanceof IOException io) ? io : e;
-        }
-      }
+      removals.add(root);
     }
+    removals.await();
+    Absentees absent = new Absentees(namenodes);
+    for (Map.Entry<String, Exception> failure : removals.failures().entrySet()) {
+      absent.add(failure.getKey(), failure.getValue());
+    }
+    return absent.missing();
   }
 
   /**
    * Ends applications whose lease has ended. Clocks need not agree: it watches each for as long as
-   * its lease, until nobody can have renewed it, or somebody has.
+   * its lease, until nobody can have renewed it, or somebody has. An application is not watched any
+   * more when none of its namenodes answers.
    *
    * @param suspects applications as they were seen before
-   * @return those of them that have ended
    * @throws InterruptedException when the thread is interrupted
    */
-  public List<Application> endUnlessRenewed(List<Application> suspects) throws Exception {
+  public Cleaned endUnlessRenewed(List<Application> suspects) throws Exception {
     RootCleaner cleaner = new RootCleaner(store, System::nanoTime);
     List<Application> open = new ArrayList<>(suspects);
-    List<Application> ended = new ArrayList<>();
+    Map<Sight, List<Application>> seen = new EnumMap<>(Sight.class);
+    Map<String, Long> times = new HashMap<>();
+    Absentees ever = new Absentees(namenodes);
     while (true) {
-      Set<String> roots = new HashSet<>();
-      open.forEach(each -> roots.addAll(each.roots));
-      cleaner.clean(roots::contains);
+      Absentees absent = new Absentees(namenodes);
+      clean(cleaner, open, absent);
       for (Application each : List.copyOf(open)) {
-        Optional<Instant> renewed = renewed(each);
-        if (renewed.isEmpty()) {
-          ended.add(each);
-        }
-        if (renewed.isEmpty() || !renewed.get().equals(each.renewed)) {
+        Sight sight = look(each, times, absent);
+        if (sight != Sight.STILL) {
           open.remove(each);
+          seen.computeIfAbsent(sight, key -> new ArrayList<>()).add(each);
         }
       }
+      ever.addAll(absent.missing());
       if (open.isEmpty()) {
-        return ended;
+        return new Cleaned(
+            seen.getOrDefault(Sight.GONE, List.of()),
+            seen.getOrDefault(Sight.RENEWED, List.of()),
+            ever.missing());
       }
       Duration shortest = open.stream().map(Application::lease).min(Duration::compareTo).get();
       Thread.sleep(shortest.dividedBy(RootCleaner.LOOKS).toMillis());
     }
   }
 
-  /** The last renewal; empty when the application is gone. */
-  private Optional<Instant> renewed(Application application) throws Exception {
-    Optional<Instant> last = Optional.empty();
+  /** Deletes the roots of applications that nobody has renewed, where a namenode answers. */
+  private static void clean(RootCleaner cleaner, List<Application> open, Absentees absent)
+      throws Exception {
+    Set<String> roots = new HashSet<>();
+    open.forEach(each -> roots.addAll(each.roots));
+    try {
+      cleaner.clean(roots::contains);
+    } catch (UncheckedIOException e) {
+      absent.addAll(missing(e));
+    } catch (ExecutionException | CrailException e) {
+      if (Absentees.down(e).isEmpty()) {
+        throw e;
+      }
+      // Whose namenode that is, will be seen when its roots are looked at.
+    }
+  }
+
+  /** What is seen of an application that is watched. */
+  private enum Sight {
+    /** Nobody has renewed its lease yet. */
+    STILL,
+    /** Somebody has renewed its lease. */
+    RENEWED,
+    /** It has no root any more, where a namenode answers. */
+    GONE,
+    /** No namenode answers. */
+    HIDDEN
+  }
+
+  /**
+   * Looks at the roots of an application that is watched.
+   *
+   * @param times access times of roots, as they were seen first
+   */
+  private Sight look(Application application, Map<String, Long> times, Absentees absent)
+      throws Exception {
+    Sight sight = Sight.HIDDEN;
     for (String root : application.roots) {
-      CrailNode node = store.lookup(root).get();
-      if (node != null) {
-        Instant time = Instant.ofEpochMilli(node.getAttributes().accessTime());
-        last = last.isPresent() && last.get().isAfter(time) ? last : Optional.of(time);
+      Optional<CrailNode> node = absent.ask(root, () -> store.lookup(root).get());
+      if (node.isPresent()) {
+        long time = node.get().getAttributes().accessTime();
+        Long first = times.putIfAbsent(root, time);
+        if (first != null && first != time) {
+          return Sight.RENEWED;
+        }
+        sight = Sight.STILL;
+      } else if (sight == Sight.HIDDEN && !absent.has(root)) {
+        sight = Sight.GONE;
       }
     }
-    return last;
+    return sight;
   }
 }

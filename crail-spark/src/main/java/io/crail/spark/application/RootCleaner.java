@@ -3,13 +3,12 @@ package io.crail.spark.application;
 
 import io.crail.CrailNode;
 import io.crail.CrailStore;
-import io.crail.common.error.NodeNotFoundException;
+import io.crail.spark.output.Removals;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
@@ -59,32 +58,25 @@ public final class RootCleaner {
   int clean(Predicate<String> chosen) throws Exception {
     CrailNode top = store.lookup("/").get();
     Map<String, Seen> now = new HashMap<>();
-    Exception failure = null;
-    int deleted = 0;
+    Removals removals = new Removals(store);
     try {
       Iterator<CrailNode> children = top.asContainer().listStatus();
       while (children.hasNext()) {
         CrailNode root = children.next();
-        Optional<Roots.Root> name = Roots.parse(root.getPath());
-        if (name.isEmpty()
-            || !chosen.test(root.getPath())
-            || !stoodStill(root, name.get().lease(), now)) {
+        String path = root.getPath();
+        Optional<Roots.Root> name = Roots.parse(path);
+        if (name.isEmpty() || !chosen.test(path) || !stoodStill(root, name.get().lease(), now)) {
           continue;
         }
-        try {
-          delete(root.getPath(), name.get().lease());
-          deleted++;
-        } catch (ExecutionException e) {
-          failure = failure == null ? e : failure;
-        }
+        long seconds = name.get().lease().toSeconds();
+        LOG.info("{} is deleted: nobody has renewed its lease of {} s", path, seconds);
+        removals.add(path);
       }
     } finally {
       seen = now;
+      removals.await();
     }
-    if (failure != null) {
-      throw failure;
-    }
-    return deleted;
+    return removals.finish();
   }
 
   private boolean stoodStill(CrailNode root, Duration lease, Map<String, Seen> now)
@@ -99,16 +91,5 @@ public final class RootCleaner {
     long stood = before.stoodNanos + Math.min(nanos - before.lookNanos, lease.toNanos() / LOOKS);
     now.put(root.getPath(), new Seen(accessTime, stood, nanos));
     return stood >= lease.toNanos();
-  }
-
-  private void delete(String root, Duration lease) throws Exception {
-    LOG.info("{} is deleted: nobody has renewed its lease of {} s", root, lease.toSeconds());
-    try {
-      store.delete(root, true).get();
-    } catch (ExecutionException e) {
-      if (!(e.getCause() instanceof NodeNotFoundException)) {
-        throw e;
-      }
-    }
   }
 }

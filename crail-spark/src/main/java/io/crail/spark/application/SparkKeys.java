@@ -7,7 +7,6 @@ import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The keys of the plugin, in Spark's configuration. Any other key {@code spark.crail.x} there sets
@@ -15,29 +14,39 @@ import java.util.Map;
  */
 public final class SparkKeys implements ConfigKeys {
   /**
-   * Keys of the plugin for Apache Crail that mean nothing here, in lower case, and what became of
-   * them.
+   * A key of the plugin for Apache Crail that means nothing here.
+   *
+   * @param name its name; the letter case does not matter
+   * @param now what became of it
    */
-  public static final Map<String, String> FORMER =
-      Map.of(
-          "spark.crail.deleteonclose",
-          "an application always deletes what it has",
-          "spark.crail.deleteonstart",
-          "each application has roots of its own, and deletes those of dead ones",
-          "spark.crail.preallocate",
-          "buffers are made when they are needed, at most spark.crail.cachelimit",
-          "spark.crail.writeahead",
-          "Crail gives out space ahead of what is written by itself",
-          "spark.crail.debug",
-          "set the level of the logger io.crail",
-          "spark.crail.serializer",
-          "shuffles have the serializer that Spark chooses; set spark.serializer",
-          "spark.crail.shuffle.serializer",
-          "shuffles have the serializer that Spark chooses; set spark.serializer",
-          "spark.crail.shuffle.sorter",
-          "Spark sorts what tasks read; spark.crail.shuffle.writer says who sorts what they write",
-          "spark.crail.shuffle.outstanding",
-          "set spark.reducer.maxSizeInFlight and spark.crail.shuffle.fetchthreads");
+  public record Former(String name, String now) {}
+
+  /** All of these keys. Whoever sets one is told. */
+  public static final List<Former> FORMER =
+      List.of(
+          new Former("spark.crail.deleteonclose", "an application always deletes what it has"),
+          new Former(
+              "spark.crail.deleteonstart",
+              "each application has roots of its own, and deletes those of dead ones"),
+          new Former(
+              "spark.crail.preallocate",
+              "buffers are made when they are needed, at most spark.crail.cachelimit"),
+          new Former(
+              "spark.crail.writeAhead", "Crail gives out space ahead of what is written by itself"),
+          new Former("spark.crail.debug", "set the level of the logger io.crail"),
+          new Former(
+              "spark.crail.serializer",
+              "shuffles have the serializer that Spark chooses; set spark.serializer"),
+          new Former(
+              "spark.crail.shuffle.serializer",
+              "shuffles have the serializer that Spark chooses; set spark.serializer"),
+          new Former(
+              "spark.crail.shuffle.sorter",
+              "Spark sorts what tasks read; spark.crail.shuffle.writer says who sorts what they"
+                  + " write"),
+          new Former(
+              "spark.crail.shuffle.outstanding",
+              "set spark.reducer.maxSizeInFlight and spark.crail.shuffle.fetchthreads"));
 
   /** The tier of map outputs. */
   public static final ConfigKey<Integer> SHUFFLE_STORAGE_CLASS =

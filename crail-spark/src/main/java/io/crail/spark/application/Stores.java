@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.SparkConf;
@@ -186,10 +185,11 @@ public final class Stores {
     Configuration.declarations().forEach(keys -> keys.keys().forEach(key -> own.add(key.name())));
     for (Tuple2<String, String> each : conf.getAll()) {
       String name = each._1();
-      String former = SparkKeys.FORMER.get(name.toLowerCase(Locale.ROOT));
-      if (former != null) {
-        throw new ConfigException(
-            "Spark's configuration: key '" + name + "' is of an earlier plugin: " + former);
+      for (SparkKeys.Former former : SparkKeys.FORMER) {
+        if (former.name().equalsIgnoreCase(name)) {
+          throw new ConfigException(
+              "Spark's configuration: key '" + name + "' is of an earlier plugin: " + former.now());
+        }
       }
       if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY) && !name.equals(STARTED_KEY)) {
         String key = own.contains(name) ? name : name.substring(SPARK.length());

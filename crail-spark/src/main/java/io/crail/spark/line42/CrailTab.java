@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
+import io.crail.common.error.MissingNamenode;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.Applications.Application;
 import io.crail.spark.application.Applications.Held;
+import io.crail.spark.application.Applications.Report;
 import jakarta.servlet.http.HttpServletRequest;
+import java.time.Duration;
 import org.apache.spark.SparkContext;
 import org.apache.spark.ui.SparkUI;
 import org.apache.spark.ui.SparkUITab;
@@ -23,6 +26,9 @@ import scala.xml.XML$;
  */
 final class CrailTab extends SparkUITab {
   private static final String PREFIX = "crail";
+
+  /** How long a page waits for the namenodes. */
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   private CrailTab(SparkUI ui, ApplicationStore application, TaskFigures figures) {
     super(ui, PREFIX);
@@ -60,19 +66,26 @@ final class CrailTab extends SparkUITab {
           request, "Crail", () -> content, tab, Option.empty(), false, false, false);
     }
 
-    /** One request at a time lists the files. */
-    private synchronized String held() {
-      Application held;
+    private String held() {
+      Report report;
       try {
-        held = application.held();
+        report = application.held(PATIENCE);
       } catch (Exception e) {
         // Whatever it is, people want to read it.
         return "<p>The store does not say what the application holds: " + escaped(e) + "</p>";
       }
-      return table(
-          row("th", "Application", "Roots", "Held", "Files", "Bytes")
-              + row(held.id(), held.roots().size(), "shuffle", held.shuffle())
-              + row(held.id(), held.roots().size(), "broadcast", held.broadcast()));
+      StringBuilder html = new StringBuilder();
+      for (Application held : report.applications()) {
+        html.append(
+            table(
+                row("th", "Application", "Roots", "Held", "Files", "Bytes")
+                    + row(held.id(), held.roots().size(), "shuffle", held.shuffle())
+                    + row(held.id(), held.roots().size(), "broadcast", held.broadcast())));
+      }
+      for (MissingNamenode each : report.missing()) {
+        html.append("<p>").append(escaped("no answer from " + each)).append("</p>");
+      }
+      return html.toString();
     }
 
     private static String row(Object id, Object roots, String kind, Held held) {

@@ -116,19 +116,13 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     // Whoever removed it meanwhile may have been too early.
     remove(shuffle);
     if (ended) {
-      removeRoots();
+      outputs.removeRoots();
     }
     return false;
   }
 
   private boolean isNeeded(int shuffle) {
     return !ended && tracker.containsShuffle(shuffle);
-  }
-
-  private void removeRoots() throws IOException {
-    for (String root : outputs.roots()) {
-      outputs.remove(root);
-    }
   }
 
   /** Deletes the outputs of a shuffle. Where that fails, it is tried again later. */

@@ -8,7 +8,6 @@ import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.NodeExistsException;
-import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.ParentNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -171,17 +170,12 @@ public record OutputPlace(
 
   /** Deletes the outputs of a shuffle at all roots, also where it fails at some of them. */
   public void removeShuffle(int shuffle) throws IOException {
-    IOException failure = null;
-    for (String directory : directories(shuffle)) {
-      try {
-        remove(directory);
-      } catch (IOException e) {
-        failure = e;
-      }
-    }
-    if (failure != null) {
-      throw failure;
-    }
+    Removals.of(store, directories(shuffle));
+  }
+
+  /** Deletes all roots, also where it fails at some of them. */
+  public void removeRoots() throws IOException {
+    Removals.of(store, roots);
   }
 
   /**
@@ -190,17 +184,6 @@ public record OutputPlace(
    * @return false when it is missing
    */
   public boolean remove(String path) throws IOException {
-    try {
-      store.delete(path, true).get();
-      return true;
-    } catch (ExecutionException e) {
-      if (!(e.getCause() instanceof NodeNotFoundException
-          || e.getCause() instanceof ParentNotFoundException)) {
-        throw StoreFailure.of(e);
-      }
-      return false;
-    } catch (Exception e) {
-      throw StoreFailure.of(e);
-    }
+    return Removals.of(store, List.of(path)) > 0;
   }
 }

@@ -13,21 +13,37 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.MissingNamenode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.Valve;
 import io.crail.spark.application.Applications.Application;
+import io.crail.spark.application.Applications.Cleaned;
 import io.crail.spark.application.Applications.Held;
+import io.crail.spark.application.Applications.Report;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ApplicationsTest {
   private static final Duration LEASE = Duration.ofSeconds(1);
   private static final Instant BEGAN = Instant.parse("2026-11-26T10:20:30Z");
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  /** Less than a client takes to give up a namenode that is silent. */
+  private static final long MOST_SECONDS = 9;
 
   private EmbeddedCrail cluster;
   private CrailStore store;
@@ -37,7 +53,7 @@ class ApplicationsTest {
   void start() throws Exception {
     cluster = EmbeddedCrail.builder().namenodes(2).start();
     store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
-    applications = new Applications(store);
+    applications = new Applications(store, cluster.namenodeAddresses());
   }
 
   @AfterEach
@@ -125,7 +141,8 @@ class ApplicationsTest {
             });
     renewer.start();
     try {
-      assertEquals(List.of(found.get(1)), applications.endUnlessRenewed(found));
+      Cleaned cleaned = applications.endUnlessRenewed(found);
+      assertEquals(new Cleaned(List.of(found.get(1)), List.of(found.get(0)), List.of()), cleaned);
     } finally {
       renewer.interrupt();
       renewer.join();
@@ -147,9 +164,114 @@ class ApplicationsTest {
     }
     application = applications.list().applications().get(0);
     assertFalse(application.expired(Instant.now()));
-    applications.end(application);
+    assertEquals(List.of(), applications.end(application));
     assertEquals(
         List.of(other), applications.list().applications().stream().map(Application::id).toList());
     applications.end(application);
+  }
+
+  private static List<Integer> indexes(List<MissingNamenode> missing) {
+    return missing.stream().map(MissingNamenode::index).toList();
+  }
+
+  /** The roots at a namenode. */
+  private static List<String> at(int namenode, Application application) {
+    return application.roots().stream()
+        .filter(root -> Absentees.namenodeOf(root, 2) == namenode)
+        .toList();
+  }
+
+  /** What a namenode has said before does not help when it says nothing any more. */
+  @Test
+  @Tag("once")
+  void theOtherNamenodesPartIsSeenAndEnded() throws Exception {
+    make("dead");
+    make("other");
+    List<Application> found = applications.list().applications();
+    final Application dead = found.get(0);
+    final Application other = found.get(1);
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        CrailStore half = half(silent)) {
+      Applications some = new Applications(half, addresses(silent));
+      Report seen = some.list();
+      assertEquals(List.of(1), indexes(seen.missing()));
+      assertEquals(2, seen.applications().size());
+      assertEquals(Set.copyOf(at(0, dead)), Set.copyOf(seen.applications().get(0).roots()));
+
+      Cleaned cleaned = some.endUnlessRenewed(List.of(dead));
+      assertEquals(List.of(dead), cleaned.ended());
+      assertEquals(List.of(), cleaned.renewed());
+      assertEquals(List.of(1), indexes(cleaned.missing()));
+      Application left = applications.look(dead.id(), LEASE, dead.roots());
+      assertEquals(at(1, dead), left.roots());
+
+      // All that is left lies at the silent one.
+      Cleaned unseen = some.endUnlessRenewed(List.of(left));
+      assertEquals(List.of(), unseen.ended());
+      assertEquals(List.of(), unseen.renewed());
+      assertEquals(List.of(1), indexes(unseen.missing()));
+
+      assertEquals(List.of(1), indexes(some.end(other)));
+      assertEquals(at(1, other), applications.look(other.id(), LEASE, other.roots()).roots());
+    }
+  }
+
+  private List<InetSocketAddress> addresses(ServerSocket second) {
+    return List.of(
+        cluster.namenodeAddresses().get(0),
+        new InetSocketAddress(second.getInetAddress(), second.getLocalPort()));
+  }
+
+  /** A store whose second namenode takes connections and says nothing. */
+  private CrailStore half(ServerSocket second) throws Exception {
+    String names =
+        addresses(second).stream()
+            .map(address -> "crail://127.0.0.1:" + address.getPort())
+            .collect(Collectors.joining(","));
+    Configuration other =
+        cluster.configuration().toBuilder()
+            .set("crail.rpctimeout", "300", "the test")
+            .set("crail.namenode.address", names, "the test")
+            .build();
+    return CrailStore.newInstance(CrailConfiguration.of(other));
+  }
+
+  @Test
+  @Tag("once")
+  void whoeverLooksWaitsNoLongerThanHeWants() throws Exception {
+    String id = make("a");
+    List<String> roots = Roots.of(id, LEASE, 2);
+    try (Valve valve = new Valve(cluster.namenodeAddresses().get(1))) {
+      Configuration through =
+          cluster.configuration().toBuilder()
+              .set("crail.rpctimeout", "60s", "the test")
+              .set(
+                  "crail.namenode.address",
+                  "crail://127.0.0.1:"
+                      + cluster.namenodeAddresses().get(0).getPort()
+                      + ","
+                      + valve.address(),
+                  "the test")
+              .build();
+      try (CrailStore slow = CrailStore.newInstance(CrailConfiguration.of(through));
+          Holdings holdings =
+              new Holdings(new Applications(slow, cluster.namenodeAddresses()), id, LEASE, roots)) {
+        Report all = holdings.look(PATIENCE);
+        assertEquals(List.of(), all.missing());
+        Application whole = all.applications().get(0);
+        assertEquals(Set.copyOf(roots), Set.copyOf(whole.roots()));
+        valve.hold(true);
+        long begin = System.nanoTime();
+        Report part = holdings.look(Duration.ofSeconds(2));
+        long seconds = Duration.ofNanos(System.nanoTime() - begin).toSeconds();
+        assertTrue(seconds < MOST_SECONDS, "took " + seconds + " s");
+        assertEquals(List.of(1), indexes(part.missing()));
+        assertEquals(at(0, whole), part.applications().get(0).roots());
+        valve.hold(false);
+        Report again = holdings.look(PATIENCE);
+        assertEquals(List.of(), again.missing());
+        assertEquals(whole.shuffle(), again.applications().get(0).shuffle());
+      }
+    }
   }
 }

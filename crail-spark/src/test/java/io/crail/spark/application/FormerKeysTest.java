@@ -3,18 +3,15 @@ package io.crail.spark.application;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The keys of the plugin for Apache Crail. */
 class FormerKeysTest {
@@ -22,27 +19,19 @@ class FormerKeysTest {
     return Stores.configuration(new SparkConf(false).set(key, value));
   }
 
+  static List<SparkKeys.Former> former() {
+    return SparkKeys.FORMER;
+  }
+
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "spark.crail.deleteonclose",
-        "spark.crail.deleteonstart",
-        "spark.crail.preallocate",
-        "spark.crail.writeAhead",
-        "spark.crail.debug",
-        "spark.crail.serializer",
-        "spark.crail.shuffle.serializer",
-        "spark.crail.shuffle.sorter",
-        "spark.crail.shuffle.outstanding"
-      })
-  void whatMeansNothingIsRefusedWithAReason(String key) throws IOException {
-    ConfigException refused = assertThrows(ConfigException.class, () -> read(key, "0"));
-    String reason = SparkKeys.FORMER.get(key.toLowerCase(Locale.ROOT));
-    assertEquals(
-        "Spark's configuration: key '" + key + "' is of an earlier plugin: " + reason,
-        refused.getMessage());
-    String page = Files.readString(Path.of("../docs/spark.md"));
-    assertTrue(page.contains("| `" + key + "` |"), "not on the page");
+  @MethodSource("former")
+  void whatMeansNothingIsRefusedWithAReason(SparkKeys.Former key) {
+    for (String name : List.of(key.name(), key.name().toUpperCase(Locale.ROOT))) {
+      ConfigException refused = assertThrows(ConfigException.class, () -> read(name, "0"));
+      assertEquals(
+          "Spark's configuration: key '" + name + "' is of an earlier plugin: " + key.now(),
+          refused.getMessage());
+    }
   }
 
   @Test

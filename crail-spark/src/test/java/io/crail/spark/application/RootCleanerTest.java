@@ -16,6 +16,7 @@ import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.spark.Valve;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -29,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class RootCleanerTest {
@@ -85,18 +87,17 @@ class RootCleanerTest {
 
   /** A store where nobody listens at the second namenode's address. */
   private CrailStore halfStore() throws Exception {
-    Configuration broken =
+    int first = cluster.namenodeAddresses().get(0).getPort();
+    return store("crail://127.0.0.1:" + first + ",crail://127.0.0.1:" + freePort(), "500");
+  }
+
+  private CrailStore store(String namenodes, String timeout) throws Exception {
+    Configuration other =
         cluster.configuration().toBuilder()
-            .set("crail.rpctimeout", "500", "the test")
-            .set(
-                "crail.namenode.address",
-                "crail://127.0.0.1:"
-                    + cluster.namenodeAddresses().get(0).getPort()
-                    + ",crail://127.0.0.1:"
-                    + freePort(),
-                "the test")
+            .set("crail.rpctimeout", timeout, "the test")
+            .set("crail.namenode.address", namenodes, "the test")
             .build();
-    return CrailStore.newInstance(CrailConfiguration.of(broken));
+    return CrailStore.newInstance(CrailConfiguration.of(other));
   }
 
   @Test
@@ -202,6 +203,40 @@ class RootCleanerTest {
       left += store.lookup(root).get() == null ? 0 : 1;
     }
     assertTrue(left > 0 && left < roots.size(), "left " + left);
+  }
+
+  /** Else it would keep the thread that renews the lease of the application that cleans. */
+  @Test
+  @Tag("once")
+  void rootsAtANamenodeThatFallsSilentCostOneDeadline() throws Exception {
+    List<String> roots = Roots.of("dead", LEASE, 2);
+    for (String root : roots) {
+      create(root);
+    }
+    int second = cluster.namenodeAddresses().get(1).getPort();
+    try (Valve valve = new Valve(cluster.namenodeAddresses().get(0));
+        CrailStore through = store(valve.address() + ",crail://127.0.0.1:" + second, "2s")) {
+      cleaner = new RootCleaner(through, now::get);
+      assertEquals(0, cleaner.clean());
+      assertEquals(0, cleanDuring(LEASE.minusSeconds(4)));
+      now.addAndGet(Duration.ofSeconds(4).toNanos());
+      long begin = System.nanoTime();
+      // The namenode has listed its roots when the first of them is looked at.
+      assertThrows(
+          ExecutionException.class,
+          () ->
+              cleaner.clean(
+                  path -> {
+                    valve.hold(true);
+                    return true;
+                  }));
+      long seconds = Duration.ofNanos(System.nanoTime() - begin).toSeconds();
+      assertTrue(seconds < 6, "took " + seconds + " s");
+    }
+    for (String root : roots) {
+      boolean isAtSecond = Absentees.namenodeOf(root, 2) == 1;
+      assertTrue(!isAtSecond || store.lookup(root).get() == null, root);
+    }
   }
 
   @Test

@@ -2,6 +2,7 @@
 package io.crail.spark.line42;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.codahale.metrics.MetricRegistry;
@@ -9,6 +10,7 @@ import io.crail.CrailStore;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.CrailPlugin;
 import io.crail.spark.SparkOnCrail;
+import io.crail.spark.Valve;
 import io.crail.spark.line42.TaskFigures.Row;
 import java.lang.ref.Reference;
 import java.net.URI;
@@ -29,6 +31,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import scala.Tuple2;
@@ -169,6 +172,43 @@ class CrailTabTest {
       assertEquals("2", rows(page).get(1).get(3), page);
       // Spark removes what nobody holds any more.
       Reference.reachabilityFence(groups);
+    }
+  }
+
+  /** A page that waits for the deadline of an operation does not come in time. */
+  @Test
+  @Tag("once")
+  void aSilentNamenodeIsNamedAndDoesNotHoldThePageUp() throws Exception {
+    try (SparkOnCrail two = new SparkOnCrail(EmbeddedCrail.builder().namenodes(2));
+        Valve valve = new Valve(two.cluster().namenodeAddresses().get(1))) {
+      int first = two.cluster().namenodeAddresses().get(0).getPort();
+      SparkConf conf =
+          two.conf("local[1]", local)
+              .set(
+                  "spark.crail.namenode.address",
+                  "crail://127.0.0.1:" + first + "," + valve.address())
+              .set("spark.crail.rpctimeout", "120s")
+              .set("spark.ui.enabled", "true")
+              .set("spark.ui.port", "0")
+              .set("spark.plugins", CrailPlugin.class.getName());
+      try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+        spark
+            .parallelize(List.of(1, 2, 3), 2)
+            .mapToPair(number -> new Tuple2<>(number, number))
+            .groupByKey(1)
+            .count();
+        String page = spark.sc().uiWebUrl().get() + "/crail/";
+        assertEquals("8", rows(fetch(page)).get(1).get(1));
+        valve.hold(true);
+        String part = fetch(page);
+        valve.hold(false);
+        String silent = "no answer from namenode 1 at 127.0.0.1:" + valve.port();
+        assertTrue(part.contains(silent), part);
+        assertTrue(Integer.parseInt(rows(part).get(1).get(1)) < 8, part);
+        String whole = fetch(page);
+        assertEquals("8", rows(whole).get(1).get(1), whole);
+        assertFalse(whole.contains("no answer"), whole);
+      }
     }
   }
 

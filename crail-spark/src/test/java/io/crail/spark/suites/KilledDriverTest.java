@@ -71,7 +71,7 @@ class KilledDriverTest {
     Process driver = null;
     try (SparkOnCrail crail = new SparkOnCrail(EmbeddedCrail.builder());
         CrailStore store = crail.store()) {
-      Applications applications = new Applications(store);
+      Applications applications = new Applications(store, crail.cluster().namenodeAddresses());
       driver = driver(crail);
       awaitReady(driver);
       Application living = only(applications);
@@ -83,7 +83,7 @@ class KilledDriverTest {
       assertTrue(living.shuffle().bytes() > 0);
       assertEquals(1, living.broadcast().files());
       assertTrue(living.broadcast().bytes() >= DriverProgram.BROADCAST_BYTES);
-      assertEquals(List.of(), applications.endUnlessRenewed(List.of(living)));
+      assertEquals(List.of(), applications.endUnlessRenewed(List.of(living)).ended());
       assertFalse(only(applications).expired(Instant.now()));
 
       driver.destroyForcibly();
@@ -96,7 +96,7 @@ class KilledDriverTest {
         dead = only(applications);
       }
       assertEquals(living.shuffle(), dead.shuffle());
-      assertEquals(List.of(dead), applications.endUnlessRenewed(List.of(dead)));
+      assertEquals(List.of(dead), applications.endUnlessRenewed(List.of(dead)).ended());
       assertEquals(List.of(), Broadcasts.children(store, "/"));
       assertEquals(0, store.getSpace().usedBytes());
     } finally {

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.spark.application;
+
+import io.crail.common.Addresses;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.MissingNamenode;
+import io.crail.protocol.part.NodePath;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * The namenodes that have not answered while somebody looks at many roots. None of them is asked
+ * again, so each costs one deadline. Used by one thread.
+ */
+final class Absentees {
+  private final List<InetSocketAddress> namenodes;
+  private final Map<Integer, MissingNamenode> missing = new TreeMap<>();
+
+  Absentees(List<InetSocketAddress> namenodes) {
+    this.namenodes = namenodes;
+  }
+
+  /** The index of the namenode that has a root. */
+  static int namenodeOf(String root, int namenodes) {
+    return NodePath.namenodeOf(Utf8.of(root), namenodes);
+  }
+
+  /** Names a namenode. */
+  static MissingNamenode missing(List<InetSocketAddress> namenodes, int index, CrailException why) {
+    return new MissingNamenode(index, Addresses.text(namenodes.get(index)), why);
+  }
+
+  /** Whether the namenode of a root has not answered. */
+  boolean has(String root) {
+    return missing.containsKey(namenodeOf(root, namenodes.size()));
+  }
+
+  /**
+   * Asks the namenode of a root something.
+   *
+   * @return its answer; empty for null, and when it has not answered, now or before
+   * @throws Exception another error of the question
+   */
+  <T> Optional<T> ask(String root, Callable<T> question) throws Exception {
+    if (has(root)) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.ofNullable(question.call());
+    } catch (Exception e) {
+      add(root, e);
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Adds the namenode of a root, which has not answered.
+   *
+   * @throws Exception the error itself, if it is another one
+   */
+  void add(String root, Exception e) throws Exception {
+    CrailException why = down(e).orElseThrow(() -> e);
+    int index = namenodeOf(root, namenodes.size());
+    missing.put(index, missing(namenodes, index, why));
+  }
+
+  /** The error within another one, if it means that a namenode is down. */
+  static Optional<CrailException> down(Exception e) {
+    boolean isAround = e instanceof ExecutionException || e instanceof UncheckedIOException;
+    return (isAround ? e.getCause() : e) instanceof CrailException why
+            && MissingNamenode.isDown(why.code())
+        ? Optional.of(why)
+        : Optional.empty();
+  }
+
+  /** Adds some that others have found. */
+  void addAll(List<MissingNamenode> others) {
+    others.forEach(each -> missing.putIfAbsent(each.index(), each));
+  }
+
+  /** All of them, by ascending index. */
+  List<MissingNamenode> missing() {
+    return List.copyOf(missing.values());
+  }
+}
