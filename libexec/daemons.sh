@@ -10,6 +10,14 @@ fi
 log_dir=${CRAIL_LOG_DIR:-$CRAIL_HOME/logs}
 pid_dir=${CRAIL_PID_DIR:-/tmp}
 who=${USER:-$(id -un)}
+conf_dir=$(readlink -f "$CRAIL_CONF_DIR") || conf_dir=$CRAIL_CONF_DIR
+
+# A directory of configuration is a cluster. Several may have servers on this host.
+cluster=$(printf '%s' "$conf_dir" | cksum | cut -d ' ' -f 1)
+log_prefix=$log_dir/crail-$who
+if [ "$conf_dir" != "$(readlink -f "$CRAIL_HOME/conf")" ]; then
+  log_prefix=$log_prefix-$cluster
+fi
 
 # is_local <host>: true when the host is this one.
 is_local() {
@@ -27,38 +35,54 @@ is_local() {
 }
 
 pid_file() {
-  printf '%s/crail-%s-%s.pid\n' "$pid_dir" "$who" "$1"
+  printf '%s/crail-%s-%s-%s.pid\n' "$pid_dir" "$who" "$cluster" "$1"
 }
 
-# running_pid <name>: prints the process id of a server that was started from here, if it still
-# runs.
-running_pid() {
-  local file pid
-  file=$(pid_file "$1")
-  [ -r "$file" ] || return 1
-  pid=$(<"$file")
-  if [ -n "$pid" ] && tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q io.crail.dist.Main; then
-    printf '%s\n' "$pid"
-  else
-    return 1
-  fi
+# start_ticks <pid>: prints when a process was started, in ticks since the boot; fails when there is
+# none. With it nobody ends a process that has got the number of an earlier one.
+start_ticks() {
+  local stat
+  stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
+  # The second field, a name, may contain spaces and parentheses.
+  awk '{ print $20 }' <<<"${stat##*) }"
+}
+
+# read_addresses: sets $addresses, the addresses of the namenodes.
+read_addresses() {
+  addresses=$("$root/bin/crail" getconf crail.namenode.address)
+}
+
+# running <name>: prints the process id and the cluster's addresses of a server that was started
+# with this configuration, if it still runs.
+running() {
+  local pid ticks started
+  { read -r pid ticks && read -r started; } 2>/dev/null <"$(pid_file "$1")" || return 1
+  [ "$(start_ticks "$pid")" = "$ticks" ] || return 1
+  printf '%s %s\n' "$pid" "$started"
 }
 
 # start_here <name> <command and arguments>: starts a server on this host, and waits until it
-# serves.
+# serves. Needs $addresses.
 start_here() {
-  local name=$1 out pid tries
+  local name=$1 out pid started tries
   shift
-  if pid=$(running_pid "$name"); then
+  if started=$(running "$name"); then
+    pid=${started%% *}
+    started=${started#* }
+    if [ "$started" != "$addresses" ]; then
+      say "$name runs already, process $pid, but with crail.namenode.address $started"
+      say "and not $addresses; stop-crail ends it"
+      return 1
+    fi
     say "$name runs already, process $pid"
     return 0
   fi
   mkdir -p "$log_dir" "$pid_dir"
-  out=$log_dir/crail-$who-$name.out
-  CRAIL_LOG_FILE=$log_dir/crail-$who-$name.log \
+  out=$log_prefix-$name.out
+  CRAIL_LOG_FILE=$log_prefix-$name.log \
     setsid nohup "$root/bin/crail" "$@" >"$out" 2>&1 </dev/null &
   pid=$!
-  printf '%s\n' "$pid" >"$(pid_file "$name")"
+  printf '%s %s\n%s\n' "$pid" "$(start_ticks "$pid")" "$addresses" >"$(pid_file "$name")"
   for ((tries = 0; tries < 600; tries++)); do
     if grep -q ' serves ' "$out"; then
       say "$name: $(grep ' serves ' "$out" | head -n 1) (process $pid)"
@@ -79,11 +103,12 @@ start_here() {
 # stop_here <name>: ends a server on this host. It gets time to end by itself first.
 stop_here() {
   local name=$1 pid tries
-  if ! pid=$(running_pid "$name"); then
+  if ! pid=$(running "$name"); then
     say "$name does not run"
     rm -f "$(pid_file "$name")"
     return 0
   fi
+  pid=${pid%% *}
   kill "$pid"
   for ((tries = 0; tries < 300; tries++)); do
     if ! kill -0 "$pid" 2>/dev/null; then
@@ -96,6 +121,17 @@ stop_here() {
   kill -9 "$pid" 2>/dev/null || true
   rm -f "$(pid_file "$name")"
   say "$name did not end within 30 s and was killed"
+}
+
+# stop_all_here: ends what this host still has of the cluster, also what the configuration does not
+# name any more.
+stop_all_here() {
+  local file name
+  for file in "$pid_dir/crail-$who-$cluster"-*.pid; do
+    [ -e "$file" ] || continue
+    name=${file##*/"crail-$who-$cluster-"}
+    stop_here "${name%.pid}"
+  done
 }
 
 # on_host <host> <function> <name> <arguments>: runs start_here or stop_here on a host.
@@ -117,10 +153,9 @@ on_host() {
   }
 }
 
-# namenode_hosts: prints the host of each namenode, in their order.
+# namenode_hosts: prints the host of each namenode, in their order. Needs $addresses.
 namenode_hosts() {
-  "$root/bin/crail" getconf crail.namenode.address | tr ',' '\n' \
-    | sed 's|^ *crail://||; s|:[0-9]*/* *$||; s|^\[||; s|\]$||'
+  tr ',' '\n' <<<"$addresses" | sed '/^$/d; s|^ *crail://||; s|:[0-9]*/* *$||; s|^\[||; s|\]$||'
 }
 
 # datanode_lines: prints the lines of conf/datanodes that name a datanode.

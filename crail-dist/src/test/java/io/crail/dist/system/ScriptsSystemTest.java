@@ -29,10 +29,14 @@ class ScriptsSystemTest {
   private record Result(int code, String output) {}
 
   private Result run(String... command) throws Exception {
+    return run(directory, command);
+  }
+
+  private Result run(Path conf, String... command) throws Exception {
     Path output = directory.resolve("output");
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    builder.environment().put("CRAIL_CONF_DIR", directory.toString());
+    builder.environment().put("CRAIL_CONF_DIR", conf.toString());
     builder.environment().put("CRAIL_LOG_DIR", directory.resolve("logs").toString());
     builder.environment().put("CRAIL_PID_DIR", directory.resolve("pids").toString());
     builder.environment().remove("CRAIL_HOME");
@@ -85,6 +89,77 @@ class ScriptsSystemTest {
       try (Stream<Path> files = Files.list(directory.resolve(emptied))) {
         assertEquals(List.of(), files.toList());
       }
+    }
+  }
+
+  /** A cluster without a datanode, which has a free port. */
+  private Path cluster(String name) throws IOException {
+    Path conf = Files.createDirectory(directory.resolve(name));
+    Files.writeString(conf.resolve("datanodes"), "# none\n");
+    address(conf);
+    return conf;
+  }
+
+  private static void address(Path conf) throws IOException {
+    Files.writeString(
+        conf.resolve("crail-site.conf"), "crail.namenode.address crail://localhost:" + freePort());
+  }
+
+  @Test
+  void twoClustersOnAHostLeaveEachOtherAlone() throws Exception {
+    Path one = cluster("one");
+    Path two = cluster("two");
+    try {
+      for (Path each : List.of(one, two)) {
+        Result start = run(each, script("start-crail"));
+        assertEquals(0, start.code, start.output);
+        assertTrue(start.output.contains("names no datanode"), start.output);
+        assertTrue(!start.output.contains("already"), start.output);
+      }
+      Result stop = run(one, script("stop-crail"));
+      assertEquals("namenode-0 has ended\n", stop.output);
+      assertEquals(0, run(two, script("crail"), "ping").code);
+    } finally {
+      run(one, script("stop-crail"));
+      Result last = run(two, script("stop-crail"));
+      assertEquals("namenode-0 has ended\n", last.output);
+    }
+  }
+
+  @Test
+  void aProcessThatOnlyHasTheNumberOfAServerIsLeftAlone() throws Exception {
+    Path conf = cluster("conf");
+    assertEquals(0, run(conf, script("start-crail")).code);
+    Path file;
+    try (Stream<Path> files = Files.list(directory.resolve("pids"))) {
+      file = files.findFirst().orElseThrow();
+    }
+    List<String> lines = Files.readAllLines(file);
+    assertEquals(0, run(conf, script("stop-crail")).code);
+    Process other = new ProcessBuilder("sleep", "600").start();
+    try {
+      // With the time at which the server was started.
+      String ticks = lines.get(0).split(" ")[1];
+      Files.write(file, List.of(other.pid() + " " + ticks, lines.get(1)));
+      Result stop = run(conf, script("stop-crail"));
+      assertEquals("namenode-0 does not run\n", stop.output);
+      assertTrue(other.isAlive());
+    } finally {
+      other.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void aServerIsFoundAfterTheConfigurationHasChanged() throws Exception {
+    Path conf = cluster("conf");
+    try {
+      assertEquals(0, run(conf, script("start-crail")).code);
+      address(conf);
+      Result again = run(conf, script("start-crail"));
+      assertEquals(1, again.code, again.output);
+      assertTrue(again.output.contains("stop-crail ends it"), again.output);
+    } finally {
+      assertEquals("namenode-0 has ended\n", run(conf, script("stop-crail")).output);
     }
   }
 
