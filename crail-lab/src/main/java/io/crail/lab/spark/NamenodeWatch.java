@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
  * ends with {@link #close}.
  */
 final class NamenodeWatch implements AutoCloseable {
-  /** An answer takes a namenode a fraction of a millisecond. */
-  private static final long PAUSE_MILLIS = 200;
+  /** Only a job on Crail is watched, so it must cost next to nothing. */
+  private static final long PAUSE_MILLIS = 1000;
 
   private static final String LINE = "operation ";
   private static final long END_SECONDS = 60;
