@@ -66,10 +66,7 @@ public final class JobProgram {
 
   private static void run(String name, long bytes, int tasks, Path local, int kills)
       throws Exception {
-    Job job = JOBS.get(name);
-    if (job == null) {
-      throw new IllegalArgumentException("no job " + name + "; there are: " + JOBS.keySet());
-    }
+    Job job = job(name);
     JobWatch watch = new JobWatch(kills);
     JobTimes times;
     long localBytes;
@@ -85,6 +82,15 @@ public final class JobProgram {
       throw new IllegalStateException(watch.killed() + " executors were killed, not " + kills);
     }
     print(System.out, times, localBytes, watch);
+  }
+
+  /** The job of a name. */
+  static Job job(String name) {
+    Job job = JOBS.get(name);
+    if (job == null) {
+      throw new IllegalArgumentException("no job " + name + "; there are: " + JOBS.keySet());
+    }
+    return job;
   }
 
   /** The stages that make the expected result have begun before the job's own ones. */
