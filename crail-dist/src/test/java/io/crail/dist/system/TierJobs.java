@@ -39,7 +39,14 @@ final class TierJobs {
 
   private static final Duration PATIENCE = Duration.ofSeconds(1500);
   private static final Duration END_PATIENCE = Duration.ofSeconds(180);
-  private static final long LOOK_MILLIS = 1000;
+
+  /**
+   * On an emulated machine a JVM loads classes slowly from the host's files, and shares a
+   * processor.
+   */
+  private static final boolean EMULATED = System.getProperty("crail.test.serverprocessor") != null;
+
+  private static final long LOOK_MILLIS = EMULATED ? 3000 : 300;
 
   private final Path local;
 
@@ -79,12 +86,9 @@ final class TierJobs {
     }
   }
 
-  /**
-   * The directory, or a copy of some of its files: on an emulated machine a JVM loads classes
-   * slowly from the host's files.
-   */
+  /** The directory, or on an emulated machine a copy of some of its files. */
   private Path bring(Path directory, String prefix) throws IOException {
-    if (System.getProperty("crail.test.serverprocessor") == null) {
+    if (!EMULATED) {
       return directory;
     }
     Path copies = Files.createDirectory(local.resolve(directory.getFileName()));
