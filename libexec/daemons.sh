@@ -57,7 +57,7 @@ read_addresses() {
 running() {
   local pid ticks started
   { read -r pid ticks && read -r started; } 2>/dev/null <"$(pid_file "$1")" || return 1
-  [ "$(start_ticks "$pid")" = "$ticks" ] || return 1
+  [ -n "$ticks" ] && [ "$(start_ticks "$pid")" = "$ticks" ] || return 1
   printf '%s %s\n' "$pid" "$started"
 }
 
@@ -109,7 +109,7 @@ stop_here() {
     return 0
   fi
   pid=${pid%% *}
-  kill "$pid"
+  kill "$pid" 2>/dev/null || true
   for ((tries = 0; tries < 300; tries++)); do
     if ! kill -0 "$pid" 2>/dev/null; then
       rm -f "$(pid_file "$name")"

@@ -67,7 +67,8 @@ public final class ClientKeys implements ConfigKeys {
               "How long a datanode that is reached over a network may answer nothing, plus"
                   + " one second for each MB of a piece, before a writer asks for space elsewhere."
                   + " Applies only to space that has taken no byte yet, and as long as another"
-                  + " datanode has space; on flash also where only the same one has.")
+                  + " datanode has space. On flash other space of the same datanode will do, and a"
+                  + " write that finds none fails.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
   /** Number of client loops. */

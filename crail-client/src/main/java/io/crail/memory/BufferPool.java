@@ -9,6 +9,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 
 /**
  * Lends buffers of one size. They are cut from larger regions, which are allocated when needed, up
@@ -17,14 +19,21 @@ import java.util.concurrent.atomic.LongAdder;
 public final class BufferPool implements CrailBufferCache, AutoCloseable {
   private static final long REGION_BYTES = 16L << 20;
 
+  /** A refused allocation has collected all garbage, under the lock; the next one waits so long. */
+  private static final long REFUSED_NANOS = 10_000_000_000L;
+
   private final int bufferBytes;
   private final long limitBytes;
+  private final IntFunction<ByteBuffer> allocator;
+  private final LongSupplier nanoTime;
   private final LongAdder gets = new LongAdder();
   private final LongAdder puts = new LongAdder();
   private final LongAdder misses = new LongAdder();
   private final Object lock = new Object();
   private final ArrayDeque<Slot> free = new ArrayDeque<>();
   private long allocatedBytes;
+  private boolean refused;
+  private long refusedNanos;
   private boolean closed;
 
   /** A buffer's place in its region. A slot is lent again and again. */
@@ -50,8 +59,16 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
    * @param limitBytes most bytes of all buffers together
    */
   public BufferPool(int bufferBytes, long limitBytes) {
+    this(bufferBytes, limitBytes, ByteBuffer::allocateDirect, System::nanoTime);
+  }
+
+  /** With memory and a time of its own, for tests. */
+  BufferPool(
+      int bufferBytes, long limitBytes, IntFunction<ByteBuffer> allocator, LongSupplier nanoTime) {
     this.bufferBytes = bufferBytes;
     this.limitBytes = limitBytes;
+    this.allocator = allocator;
+    this.nanoTime = nanoTime;
   }
 
   /** {@return the size of each buffer in bytes} */
@@ -129,19 +146,29 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
       throw ErrorCode.LIMIT_EXCEEDED.exception(
           "all buffers that crail.cachelimit (" + limitBytes + ") allows are lent");
     }
+    if (refused && nanoTime.getAsLong() - refusedNanos < REFUSED_NANOS) {
+      throw noMemory();
+    }
     ByteBuffer memory;
     try {
-      memory = ByteBuffer.allocateDirect((int) (count * bufferBytes));
+      memory = allocator.apply((int) (count * bufferBytes));
     } catch (OutOfMemoryError e) {
-      throw ErrorCode.LIMIT_EXCEEDED.exception(
-          "no direct memory for buffers; see crail.cachelimit and -XX:MaxDirectMemorySize");
+      refused = true;
+      refusedNanos = nanoTime.getAsLong();
+      throw noMemory();
     }
+    refused = false;
     misses.increment();
     allocatedBytes += memory.capacity();
     CrailBuffer region = OffHeapBuffer.wrap(memory);
     for (int i = 0; i < count; i++) {
       free.addLast(new Slot(memory.slice(i * bufferBytes, bufferBytes), region));
     }
+  }
+
+  private static CrailException noMemory() {
+    return ErrorCode.LIMIT_EXCEEDED.exception(
+        "no direct memory for buffers; see crail.cachelimit and -XX:MaxDirectMemorySize");
   }
 
   /** Ends lending. The memory is released when nobody refers to it any more. */

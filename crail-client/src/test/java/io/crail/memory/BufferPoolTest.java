@@ -18,6 +18,10 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +50,34 @@ class BufferPoolTest {
       }
       assertEquals(16, pool.returnedCount());
     }
+  }
+
+  /** Java collects all garbage before it refuses memory, so nobody may ask again and again. */
+  @Test
+  void memoryThatIsRefusedIsNotAskedForAtOnce() throws Exception {
+    AtomicInteger asked = new AtomicInteger();
+    AtomicBoolean full = new AtomicBoolean(true);
+    AtomicLong now = new AtomicLong();
+    BufferPool pool =
+        new BufferPool(
+            4096,
+            8 * 4096,
+            bytes -> {
+              asked.incrementAndGet();
+              if (full.get()) {
+                throw new OutOfMemoryError("as Java says it");
+              }
+              return ByteBuffer.allocateDirect(bytes);
+            },
+            now::get);
+    for (int i = 0; i < 3; i++) {
+      assertThrows(LimitExceededException.class, pool::allocateBuffer);
+    }
+    assertEquals(1, asked.get());
+    full.set(false);
+    now.addAndGet(TimeUnit.SECONDS.toNanos(10));
+    assertEquals(4096, pool.allocateBuffer().capacity());
+    assertEquals(2, asked.get());
   }
 
   @Test

@@ -260,7 +260,15 @@ class ReplaceExtentTest {
       Extent bad = store.extend(id, TOKEN, 0, 1).get(0);
       Extent other = replace(id, TOKEN, bad, reason).get(0);
       assertFalse(other.beginsAt(bad));
+      assertEquals(List.of(other), replace(id, TOKEN, bad, reason));
     }
+    begin("/full", 24);
+    Extent present = store.extend(id("/full"), TOKEN, 0, 1).get(0);
+    refused(
+        ErrorCode.SPACE_PINNED,
+        "/full",
+        () -> replace(id("/full"), TOKEN, present, ReplaceExtent.SILENT));
+    assertEquals(present, store.extend(id("/full"), TOKEN, 0, 1).get(0));
   }
 
   @Test

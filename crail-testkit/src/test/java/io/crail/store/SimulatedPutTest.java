@@ -403,6 +403,19 @@ class SimulatedPutTest {
     assertValue(value(LARGE, 3));
   }
 
+  /** What was sent beside the create is given up before its extent has an endpoint. */
+  @Test
+  void aPutWaitsForTheOnlyDatanodeThatIsSlow() throws Exception {
+    start("crail.datatimeout=100s", "crail.client.datanodesilence=1s");
+    prepare();
+    List<Transfer> writes = writes();
+    cluster.tier().latency(Duration.ofSeconds(3), Duration.ofSeconds(3));
+    put(value(LARGE, 3)).get();
+    cluster.tier().latency(Duration.ZERO, Duration.ZERO);
+    assertEquals(2, writes.size());
+    assertValue(value(LARGE, 3));
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void bytesThatMayStillArriveKeepTheirSpace(boolean renamed) throws Exception {

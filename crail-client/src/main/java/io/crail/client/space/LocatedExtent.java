@@ -150,14 +150,6 @@ public final class LocatedExtent {
   }
 
   /**
-   * Whether bytes that could not be written may be written to the same place again. Not where the
-   * datanode, whose endpoint has been found, may execute the first write late, after further ones.
-   */
-  boolean mayBeWrittenAgain() {
-    return datanode.description().traits().drainMillis() == 0;
-  }
-
-  /**
    * Whether memory that is new to the datanode, whose endpoint has been found, costs no more than
    * other memory.
    */

@@ -354,14 +354,14 @@ public final class WriteLocator extends Locator {
 
     /** No other datanode has space, and this one is only slow: it gets all the time there is. */
     private boolean isWorthWaiting(CrailException failure) {
-      return failure.code() == ErrorCode.NO_SPACE
-          && reason() == ReplaceExtent.SILENT
-          && givenUp.mayBeWrittenAgain();
+      return failure.code() == ErrorCode.NO_SPACE && reason() == ReplaceExtent.SILENT;
     }
 
     /** The error of the write says more than the lack of other space. */
     private CrailException cause(CrailException failure) {
-      return failure.code() == ErrorCode.NO_SPACE ? givenUp.whyGivenUp() : failure;
+      return failure.code() == ErrorCode.NO_SPACE || failure.code() == ErrorCode.SPACE_PINNED
+          ? givenUp.whyGivenUp()
+          : failure;
     }
   }
 }

@@ -144,8 +144,9 @@ public final class NodeWriter {
    * extent rests as if its writer had vanished. If it was already replaced and that answer was
    * lost, the answer is the same.
    *
-   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is no space elsewhere; then
-   *     the node keeps its extent
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is no space elsewhere; with
+   *     {@link ErrorCode#SPACE_PINNED} when moreover the writer must not write there again. In both
+   *     cases the node keeps its extent
    */
   public List<Extent> replace(Node node, ReplaceExtent.Request request) throws CrailException {
     requireBytes(node);
@@ -204,8 +205,11 @@ public final class NodeWriter {
       boolean lastResort = reason == ReplaceExtent.UNREACHABLE;
       others = storage.allocateInPlace(purpose.except(unreachable, lastResort), present);
       if (others == null && unreachable.executesLate()) {
-        // Its client must not write to the same place again, but may to other space of it.
+        // Only the same place is of no use.
         others = storage.allocateInPlace(purpose, present);
+        if (others == null) {
+          throw ErrorCode.SPACE_PINNED.exception(node + ": and there is no other space");
+        }
       }
     }
     if (others == null) {
