@@ -90,13 +90,29 @@ class ApplicationsCommandTest {
   }
 
   private Ran partly(String... arguments) {
+    return partly(1, arguments);
+  }
+
+  private Ran partly(int errors, String... arguments) {
     Ran ran = Ran.run(directory, arguments);
     assertEquals(PARTIAL, ran.code(), ran::toString);
     String named =
         "crail: without the part of namenode 1 at 127.0.0.1:" + silent.getLocalPort() + " ";
     assertTrue(ran.stderr().startsWith(named), ran::toString);
-    assertEquals(1, ran.stderr().lines().count(), ran::toString);
+    assertEquals(errors, ran.stderr().lines().count(), ran::toString);
     return ran;
+  }
+
+  /** Perhaps the namenode that does not answer knows it. */
+  @Test
+  void anApplicationThatNobodyKnowsWhoAnswersMayBeThere() {
+    Ran ran = partly(2, "applications", "--clean", "--force", "--id", "other-3");
+    String said = "there is no application 'other-3' where a namenode answers";
+    assertTrue(ran.stderr().contains(said), ran::toString);
+    assertEquals("", ran.stdout());
+    Ran clean = partly("applications", "--clean");
+    String none = "no application is expired where a namenode answers";
+    assertTrue(clean.stdout().contains(none), clean::toString);
   }
 
   @Test
@@ -107,9 +123,11 @@ class ApplicationsCommandTest {
     assertTrue(shown.stdout().contains("dead-1 "), shown::toString);
     assertTrue(shown.stdout().contains("living-2 "), shown::toString);
     Ran cleaned = partly("applications", "--clean");
-    assertTrue(cleaned.stdout().contains("dead-1 is ended"), cleaned::toString);
+    assertTrue(
+        cleaned.stdout().contains("dead-1 is ended where a namenode answers;"), cleaned::toString);
     Ran forced = partly("applications", "--clean", "--force", "--id", "living-2");
-    assertTrue(forced.stdout().contains("living-2 is ended"), forced::toString);
+    assertTrue(
+        forced.stdout().contains("living-2 is ended where a namenode answers;"), forced::toString);
     assertEquals(left, roots());
   }
 }

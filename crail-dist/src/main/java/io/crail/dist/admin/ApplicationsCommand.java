@@ -67,14 +67,16 @@ public final class ApplicationsCommand extends OptionsCommand {
                 .filter(each -> id == null || each.id().equals(id))
                 .toList();
         if (id != null && found.isEmpty()) {
-          context.err().println("crail applications: there is no application '" + id + "'");
-          return ExitCode.FAILURE;
+          context
+              .err()
+              .printf("crail applications: there is no application '%s'%s%n", id, absence.where());
+          return absence.told.isEmpty() ? ExitCode.FAILURE : ExitCode.PARTIAL;
         }
         if (force) {
           absence.tell(applications.end(found.get(0)));
-          printEnded(context.out(), found);
+          printEnded(context.out(), found, absence);
         } else if (clean) {
-          absence.tell(clean(context.out(), applications, found));
+          clean(context.out(), applications, found, absence);
         } else {
           print(context.out(), found, line.hasOption("b") ? String::valueOf : ByteText::of);
         }
@@ -97,32 +99,37 @@ public final class ApplicationsCommand extends OptionsCommand {
           .filter(each -> told.add(each.index()))
           .forEach(each -> err.println("crail: without the part of " + each));
     }
+
+    /** What a sentence is true of. */
+    String where() {
+      return told.isEmpty() ? "" : " where a namenode answers";
+    }
   }
 
-  /** Gives the namenodes that have not answered meanwhile. */
-  private static List<MissingNamenode> clean(
-      PrintStream out, Applications applications, List<Application> found) throws Exception {
+  private static void clean(
+      PrintStream out, Applications applications, List<Application> found, Absence absence)
+      throws Exception {
     Instant now = Instant.now();
     List<Application> expired = found.stream().filter(each -> each.expired(now)).toList();
     if (expired.isEmpty()) {
-      out.println("no application is expired");
-      return List.of();
+      out.println("no application is expired" + absence.where());
+      return;
     }
     Duration longest =
         expired.stream().map(Application::lease).max(Duration::compareTo).orElseThrow();
     out.printf("watching %d for up to %d s%n", expired.size(), longest.toSeconds() * 5 / 4 + 1);
     Cleaned cleaned = applications.endUnlessRenewed(expired);
-    printEnded(out, cleaned.ended());
+    absence.tell(cleaned.missing());
+    printEnded(out, cleaned.ended(), absence);
     cleaned.renewed().forEach(each -> out.println(each.id() + " lives: its lease was renewed"));
-    return cleaned.missing();
   }
 
-  private static void printEnded(PrintStream out, List<Application> ended) {
+  private static void printEnded(PrintStream out, List<Application> ended, Absence absence) {
     for (Application each : ended) {
       Held held = each.shuffle().plus(each.broadcast());
       out.printf(
-          "%s is ended; it held %d files, %s%n",
-          each.id(), held.files(), ByteText.of(held.bytes()));
+          "%s is ended%s; it held %d files, %s%n",
+          each.id(), absence.where(), held.files(), ByteText.of(held.bytes()));
     }
   }
 

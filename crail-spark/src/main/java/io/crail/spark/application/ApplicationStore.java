@@ -167,12 +167,14 @@ public final class ApplicationStore implements AutoCloseable {
     }
   }
 
-  /** Ends what it started. */
+  /** Ends what it started, all of it: also when the thread is interrupted, or a part fails. */
   void end() throws Exception {
-    holdings.close();
-    deletions.close();
-    lease.close();
-    store.close();
+    try (store;
+        lease;
+        deletions;
+        holdings) {
+      // They close in the opposite order.
+    }
   }
 
   /** Gives this part's share back. */

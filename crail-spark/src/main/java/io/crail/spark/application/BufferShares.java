@@ -7,9 +7,9 @@ import io.crail.common.config.Configuration;
 import java.lang.management.ManagementFactory;
 
 /**
- * How those who read and write map outputs share the store's buffers, so that neither can take them
- * all: half is for blocks that are fetched ahead, a quarter for writers, and the rest for indexes
- * and blocks that are read while they are used.
+ * How those who read and write map outputs share the store's buffers, so that blocks that are
+ * fetched ahead and writers never take them all: half is for those blocks, a quarter for writers.
+ * Indexes, blocks that are read while they are used and broadcast values take what is free.
  *
  * @param fetchedBytes most bytes of buffers with blocks that are fetched ahead
  * @param writers most outputs that are written at a time

@@ -16,7 +16,12 @@ import org.slf4j.LoggerFactory;
  * Deletes files and directories in a thread of its own, so that Spark's scheduler never waits for
  * the store. Where that fails it is tried again, first after a second and each time after twice as
  * long, {@value #TRIES} times: for more than an hour. What is not deleted then goes with the
- * application. Thread-safe.
+ * application.
+ *
+ * <p>One thread is enough although a namenode that is silent delays the deletions of the others, by
+ * a deadline ({@code crail.rpctimeout}) for each try. Nobody waits for them but callers who ask for
+ * it, and those 20 s at most. The queue has a limit, and what is late costs space and no result.
+ * Thread-safe.
  */
 public final class Deletions implements AutoCloseable {
   /** Deletes a file that may be missing. */

@@ -20,12 +20,11 @@ import java.util.concurrent.ConcurrentHashMap;
  * <ul>
  *   <li>The output of a task that did not succeed was never registered, and no reader knows it. It
  *       goes at once; what a process that died has left, when its stage ends.
- *   <li>Outputs that were lost for readers when a stage begins again. Stage attempts that began
- *       before it may still read them, also the one that could not: its other tasks go on, and
- *       count where they succeed. So they stay until all those attempts have ended and none of
+ *   <li>Outputs that are not registered any more: lost for readers when a stage begins again, or
+ *       another one took the place. That may be news to readers, so they are told. Stage attempts
+ *       that began before may still read them, also the one that could not: its other tasks go on,
+ *       and count where they succeed. So they stay until all those attempts have ended and none of
  *       their tasks runs.
- *   <li>An output in whose place another one was registered. Readers were not told that, so they
- *       are, and it stays for all attempts that began before.
  * </ul>
  *
  * <p>Where the driver could not tell everything, it does not know who reads: outputs of shuffles
@@ -77,12 +76,19 @@ public final class SupersededOutputs {
   /** The events that were missed when this thread last looked. */
   private long missed;
 
-  /** The shuffles, and the events that were missed before they were there. */
-  private final Map<Integer, Long> watched = new ConcurrentHashMap<>();
+  /** The newest shuffle. This and the next two are guarded by this. */
+  private int newest = -1;
+
+  /** The newest shuffle that was there when an event was missed. */
+  private int newestInDoubt = -1;
+
+  /** The events that were missed before the newest shuffle was there. */
+  private long missedBefore;
 
   /** The shuffles that stages write. */
   private final Map<Integer, Integer> shuffles = new ConcurrentHashMap<>();
 
+  /** The tasks of these shuffles. */
   private final Map<Integer, Ended> ended = new ConcurrentHashMap<>();
 
   /** The shuffles in which one output may have taken the place of another. */
@@ -102,18 +108,28 @@ public final class SupersededOutputs {
     this.tracker = tracker;
   }
 
-  /** Begins to care for a shuffle, before any stage can read it. Any thread may call it. */
-  public void watch(int shuffle) {
-    watched.put(shuffle, tracker.missed());
+  /**
+   * A shuffle is there, with a larger number than those before it, and no stage can read it yet.
+   * Any thread may call it.
+   */
+  public synchronized void watch(int shuffle) {
+    long now = tracker.missed();
+    if (now != missedBefore) {
+      missedBefore = now;
+      newestInDoubt = newest;
+    }
+    newest = Math.max(newest, shuffle);
   }
 
   /** Whether all was told since the shuffle was there, and so of all who may read it. */
-  private boolean isKnown(int shuffle) {
-    Long before = watched.get(shuffle);
-    return before != null && before == tracker.missed();
+  private synchronized boolean isKnown(int shuffle) {
+    return shuffle > newestInDoubt && tracker.missed() == missedBefore;
   }
 
-  /** What began before an event was missed is no reader of shuffles that came after it. */
+  /**
+   * What began before an event was missed is no reader of shuffles that came after it, and perhaps
+   * nobody tells of its end. What was told late is added again, until the next time.
+   */
   private void lookForMissed() {
     long now = tracker.missed();
     if (now != missed) {
@@ -121,6 +137,11 @@ public final class SupersededOutputs {
       live.clear();
       waiting.clear();
     }
+  }
+
+  /** How many attempts are live, and how many looks found old outputs that still wait. */
+  int remembered() {
+    return live.all().size() + waiting.size();
   }
 
   /**
@@ -132,10 +153,14 @@ public final class SupersededOutputs {
     lookForMissed();
     live.began(stage);
     if (shuffle.isPresent()) {
-      shuffles.put(stage.stage(), shuffle.getAsInt());
-      List<Long> lost = takeUnregistered(shuffle.getAsInt());
-      if (!lost.isEmpty()) {
-        waiting.add(new Old(shuffle.getAsInt(), lost, live.all()));
+      int written = shuffle.getAsInt();
+      shuffles.put(stage.stage(), written);
+      ended.computeIfAbsent(written, key -> new Ended(new HashSet<>(), new HashSet<>()));
+      if (tracker.registered(written).isPresent()) {
+        findOld(written);
+      } else {
+        // It was removed before this was told.
+        forget(written);
       }
     }
   }
@@ -170,9 +195,8 @@ public final class SupersededOutputs {
       throws IOException {
     lookForMissed();
     Integer shuffle = shuffles.get(stage.stage());
-    if (shuffle != null) {
-      Ended tasks =
-          ended.computeIfAbsent(shuffle, key -> new Ended(new HashSet<>(), new HashSet<>()));
+    Ended tasks = shuffle == null ? null : ended.get(shuffle);
+    if (tasks != null) {
       if (succeeded) {
         tasks.succeeded.add(task);
         if (!live.isRunning(stage)) {
@@ -184,7 +208,7 @@ public final class SupersededOutputs {
       }
     }
     List<Old> unread = live.taskEnded(stage, task) ? takeUnread(stage) : List.of();
-    if (shuffle != null && !succeeded) {
+    if (tasks != null && !succeeded) {
       remove(place.path(new OutputId(shuffle, task)));
     }
     delete(unread);
@@ -201,7 +225,7 @@ public final class SupersededOutputs {
     List<Integer> checked = List.copyOf(unclear);
     unclear.clear();
     for (int each : checked) {
-      findReplaced(each);
+      findOld(each);
     }
     List<Integer> visited = List.copyOf(orphaned);
     orphaned.clear();
@@ -211,14 +235,18 @@ public final class SupersededOutputs {
     }
   }
 
-  private void findReplaced(int shuffle) {
+  /**
+   * The tracker is ahead of what is told. So readers are those who have begun when all is told from
+   * before the look into it.
+   */
+  private void findOld(int shuffle) {
     List<Long> maps = takeUnregistered(shuffle);
     if (!maps.isEmpty()) {
       tracker.tellReaders(
           shuffle,
           () -> {
             lookForMissed();
-            Old old = new Old(shuffle, maps, live.all());
+            Old old = new Old(shuffle, maps, readers(shuffle));
             if (old.stages.isEmpty()) {
               delete(List.of(old));
             } else {
@@ -226,6 +254,23 @@ public final class SupersededOutputs {
             }
           });
     }
+  }
+
+  /**
+   * The stage attempts that may read a shuffle. Spark numbers a stage after those that it reads, so
+   * they come after the first one that wrote it. What is left from before an event was missed does
+   * not.
+   */
+  private Set<StageAttempt> readers(int shuffle) {
+    int first =
+        shuffles.entrySet().stream()
+            .filter(each -> each.getValue() == shuffle)
+            .mapToInt(Map.Entry::getKey)
+            .min()
+            .orElse(-1);
+    Set<StageAttempt> readers = live.all();
+    readers.removeIf(each -> each.stage() <= first);
+    return readers;
   }
 
   private List<Old> takeUnread(StageAttempt stage) {
@@ -293,6 +338,5 @@ public final class SupersededOutputs {
   public void forget(int shuffle) {
     shuffles.values().removeIf(number -> number == shuffle);
     ended.remove(shuffle);
-    watched.remove(shuffle);
   }
 }

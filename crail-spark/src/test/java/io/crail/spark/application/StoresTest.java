@@ -23,12 +23,15 @@ import io.crail.Upcoming;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -111,8 +114,52 @@ class StoresTest {
     end.get();
   }
 
+  /** A lease that nobody closes would be renewed for ever. */
+  @Test
+  void anEndThatIsInterruptedClosesTheStoreAllTheSame() throws Exception {
+    CountDownLatch closed = new CountDownLatch(1);
+    Stores stores =
+        new Stores(
+            settings ->
+                new SlowStore() {
+                  @Override
+                  public Upcoming<CrailNode> lookup(String path) {
+                    asked.countDown();
+                    while (released.getCount() > 0) {
+                      Thread.onSpinWait();
+                    }
+                    throw new IllegalStateException("for the test");
+                  }
+
+                  @Override
+                  public void close() {
+                    closed.countDown();
+                  }
+                });
+    final Set<Thread> before = leaseThreads();
+    ApplicationStore store = stores.of(conf("interrupted", "300s"), false);
+    Set<Thread> renewing = leaseThreads();
+    renewing.removeAll(before);
+    assertEquals(1, renewing.size());
+    store.held(Duration.ZERO);
+    asked.await();
+    Thread.currentThread().interrupt();
+    assertThrows(InterruptedException.class, store::close);
+    assertEquals(0, closed.getCount());
+    for (Thread each : renewing) {
+      each.join(30_000);
+      assertFalse(each.isAlive());
+    }
+  }
+
+  private static Set<Thread> leaseThreads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(each -> each.getName().equals("crail-spark-lease"))
+        .collect(Collectors.toSet());
+  }
+
   /** Takes its time to close, and can do nothing else. */
-  private final class SlowStore extends CrailStore {
+  private class SlowStore extends CrailStore {
     @Override
     public void close() throws Exception {
       asked.countDown();

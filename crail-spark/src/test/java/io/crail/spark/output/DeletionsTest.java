@@ -62,7 +62,8 @@ class DeletionsTest {
           }
           throw new IOException("unreachable");
         };
-    try (Deletions deletions = new Deletions(failing)) {
+    // Nothing is tried again meanwhile.
+    try (Deletions deletions = new Deletions(failing, TimeUnit.HOURS.toMillis(1))) {
       for (String path : List.of("bug", "store", "bug")) {
         deletions.delete(path, true);
       }

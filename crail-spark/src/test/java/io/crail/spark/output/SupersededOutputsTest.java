@@ -99,6 +99,13 @@ class SupersededOutputsTest {
     succeed(stage, SHUFFLE, task);
   }
 
+  /** The driver hears what it has posted itself: all was told that was there before. */
+  private void hearMark() throws IOException {
+    Known known = told;
+    told = null;
+    known.run();
+  }
+
   private Set<String> names(int shuffle) throws IOException {
     Set<String> names = new TreeSet<>();
     place.list(shuffle).forEach(path -> names.add(path.substring(path.lastIndexOf('/') + 1)));
@@ -154,6 +161,7 @@ class SupersededOutputsTest {
     outputs.stageEnded(READER);
     registered.remove(10L);
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    hearMark();
     succeed(AGAIN, 20);
     outputs.stageEnded(AGAIN);
     assertEquals(Set.of("10", "11", "20"), names());
@@ -162,6 +170,38 @@ class SupersededOutputsTest {
     outputs.stageEnded(OTHER);
     assertEquals(Set.of("11", "20"), names());
     assertNull(told);
+  }
+
+  /** Spark has given it up already when the driver hears of earlier events. */
+  @Test
+  void anOutputStaysForAReaderThatIsToldOfAfterItsLoss() throws IOException {
+    succeed(MAP, 10);
+    outputs.stageEnded(MAP);
+    registered.clear();
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    outputs.stageBegan(READER, OptionalInt.empty());
+    hearMark();
+    succeed(AGAIN, 20);
+    outputs.stageEnded(AGAIN);
+    assertEquals(Set.of("10", "20"), names());
+    outputs.stageEnded(READER);
+    assertEquals(Set.of("20"), names());
+  }
+
+  /** A later job writes the shuffle again, in a stage of its own with a larger number. */
+  @Test
+  void anOutputStaysForAReaderThatIsOlderThanTheStageThatWritesAgain() throws IOException {
+    succeed(MAP, 10);
+    outputs.stageEnded(MAP);
+    outputs.stageBegan(READER, OptionalInt.empty());
+    registered.clear();
+    outputs.stageBegan(OTHER, OptionalInt.of(SHUFFLE));
+    hearMark();
+    succeed(OTHER, 20);
+    outputs.stageEnded(OTHER);
+    assertEquals(Set.of("10", "20"), names());
+    outputs.stageEnded(READER);
+    assertEquals(Set.of("20"), names());
   }
 
   /** Spark lets the other tasks of a stage go on that could not read an output. */
@@ -176,6 +216,7 @@ class SupersededOutputsTest {
     outputs.stageEnded(READER);
     registered.clear();
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    hearMark();
     succeed(AGAIN, 20);
     outputs.stageEnded(AGAIN);
     StageAttempt later = new StageAttempt(2, 1);
@@ -194,6 +235,7 @@ class SupersededOutputsTest {
     outputs.taskBegan(OTHER, 11);
     registered.clear();
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    hearMark();
     succeed(AGAIN, 20);
     outputs.stageEnded(AGAIN);
     assertEquals(Set.of("10", "20"), names());
@@ -210,10 +252,12 @@ class SupersededOutputsTest {
     outputs.stageBegan(OTHER, OptionalInt.empty());
     registered.remove(10L);
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    hearMark();
     succeed(AGAIN, 20);
     outputs.stageEnded(AGAIN);
     missed = 1;
     outputs.stageEnded(OTHER);
+    assertEquals(0, outputs.remembered());
     assertEquals(Set.of("10", "11", "20"), names());
     registered.remove(11L);
     StageAttempt third = new StageAttempt(1, 2);
@@ -226,14 +270,25 @@ class SupersededOutputsTest {
     outputs.taskEnded(third, 22, false, false);
     assertEquals(Set.of("10", "11", "20", "21"), names());
     assertNull(told);
+    // Nor does a shuffle help that comes later.
+    outputs.watch(SHUFFLE + 1);
+    outputs.stageBegan(new StageAttempt(1, 3), OptionalInt.of(SHUFFLE));
+    assertNull(told);
   }
 
-  /** What began before cannot read it, so nobody waits for the end that perhaps was missed. */
+  /**
+   * What began before cannot read it, so nobody waits for the end that perhaps was missed. The
+   * driver hears of the begin before it sees that something was missed, or after that.
+   */
   @Test
   void outputsOfAShuffleThatBeganAfterAMissedEventGo() throws IOException {
     outputs.taskBegan(MAP, 9);
     outputs.stageBegan(READER, OptionalInt.empty());
     missed = 1;
+    outputs.stageEnded(READER);
+    assertEquals(0, outputs.remembered());
+    outputs.stageBegan(OTHER, OptionalInt.empty());
+    outputs.taskBegan(OTHER, 8);
     int later = SHUFFLE + 1;
     place.createShuffle(later);
     outputs.watch(later);
@@ -244,21 +299,21 @@ class SupersededOutputsTest {
     registered.clear();
     StageAttempt again = new StageAttempt(7, 1);
     outputs.stageBegan(again, OptionalInt.of(later));
+    hearMark();
     succeed(again, later, 31);
     outputs.stageEnded(again);
     assertEquals(Set.of("31"), names(later));
   }
 
   @Test
-  void anOutputThatWasComputedAgainGoesWithItsStageWhereNobodyReads() throws IOException {
+  void anOutputThatIsComputedAgainGoesBeforeThatWhereNobodyReads() throws IOException {
     succeed(MAP, 10);
     outputs.stageEnded(MAP);
     registered.clear();
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
-    succeed(AGAIN, 20);
-    assertEquals(Set.of("10", "20"), names());
-    outputs.stageEnded(AGAIN);
-    assertEquals(Set.of("20"), names());
+    assertEquals(Set.of("10"), names());
+    hearMark();
+    assertEquals(Set.of(), names());
   }
 
   /** The stage before ends its tasks late: one counts, and replaces what was there. */
@@ -276,7 +331,7 @@ class SupersededOutputsTest {
     assertEquals(Set.of("10", "20"), names());
     // Begins with what executors remember.
     outputs.stageBegan(OTHER, OptionalInt.empty());
-    told.run();
+    hearMark();
     StageAttempt later = new StageAttempt(4, 0);
     outputs.stageBegan(later, OptionalInt.empty());
     assertEquals(Set.of("10", "20"), names());
@@ -291,6 +346,7 @@ class SupersededOutputsTest {
     outputs.stageEnded(MAP);
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
     registered.add(10L);
+    hearMark();
     outputs.stageEnded(AGAIN);
     assertEquals(Set.of("10"), names());
   }
@@ -307,5 +363,16 @@ class SupersededOutputsTest {
     outputs.taskEnded(MAP, 12, false, true);
     outputs.stageEnded(MAP);
     assertFalse(place.remove("/a/shuffle-" + SHUFFLE));
+  }
+
+  /** Nobody would forget it again. */
+  @Test
+  void aShuffleThatIsGoneDoesNotComeBackWithEventsFromBefore() throws IOException {
+    outputs.forget(SHUFFLE);
+    registered = null;
+    outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
+    seal(SHUFFLE, 11);
+    outputs.taskEnded(AGAIN, 11, false, false);
+    assertEquals(Set.of("11"), names());
   }
 }
