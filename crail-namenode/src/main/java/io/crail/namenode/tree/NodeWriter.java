@@ -145,8 +145,7 @@ public final class NodeWriter {
    * lost, the answer is the same.
    *
    * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is no space elsewhere; with
-   *     {@link ErrorCode#SPACE_PINNED} when moreover the writer must not write there again. In both
-   *     cases the node keeps its extent
+   *     {@link ErrorCode#SPACE_PINNED} when the writer must not write there again either
    */
   public List<Extent> replace(Node node, ReplaceExtent.Request request) throws CrailException {
     requireBytes(node);

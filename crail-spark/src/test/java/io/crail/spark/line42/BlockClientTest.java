@@ -13,9 +13,7 @@ import io.crail.spark.SparkOnCrail;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.SparkConf;
-import org.apache.spark.SparkEnv;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.MapStatus;
 import org.junit.jupiter.api.Test;
@@ -54,8 +52,6 @@ class BlockClientTest {
         for (CrailBuffer buffer : buffers) {
           store.freeBuffer(buffer);
         }
-        ((MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker())
-            .unregisterShuffle(task.shuffle());
         assertEquals(records, task.read(status, 0, 2));
       }
     }

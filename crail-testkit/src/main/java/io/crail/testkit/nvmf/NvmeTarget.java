@@ -45,6 +45,7 @@ public final class NvmeTarget implements AutoCloseable {
     String allowedHost = "";
     int spared;
     int keepAliveUnit = 10;
+    boolean endsSilentHosts;
     IntUnaryOperator keepAliveTold = IntUnaryOperator.identity();
     String hostSecret = "";
     String controllerSecret = "";
@@ -140,6 +141,12 @@ public final class NvmeTarget implements AutoCloseable {
     /** The unit in which it counts keep-alive times, in 100 ms; 0 when it has none. */
     public Options keepAliveUnit(int unit) {
       keepAliveUnit = unit;
+      return this;
+    }
+
+    /** Ends the controller of a host that says nothing for one and a half keep-alive times. */
+    public Options endsSilentHosts() {
+      endsSilentHosts = true;
       return this;
     }
 

@@ -442,6 +442,9 @@ final class TargetSession extends Thread {
       queue = 0;
       entries = size;
       keepAlive = entry.getInt(48);
+      if (options.endsSilentHosts) {
+        socket.setSoTimeout(keepAlive * 3 / 2);
+      }
       controller = target.own(host, this);
       answer(entry, OK, controller | asks(data, true), null, fate);
     } else {
