@@ -15,6 +15,8 @@ import java.util.function.Function;
  * @param <T> the Java type of the value
  */
 public final class ConfigKey<T> {
+  private static final String BYTE_UNITS = " kmgt";
+
   private final String name;
   private final ConfigType<T> type;
   private final String defaultText;
@@ -99,9 +101,18 @@ public final class ConfigKey<T> {
         value -> {
           long number = ((Number) value).longValue();
           return number < least || number > most
-              ? "must be between " + least + " and " + most
+              ? "must be between " + text(least) + " and " + text(most)
               : null;
         });
+  }
+
+  /** A number as a user may write it: one of bytes in the largest unit that needs no fraction. */
+  private String text(long number) {
+    if (type != ConfigType.BYTES || number == 0) {
+      return String.valueOf(number);
+    }
+    int unit = Math.min(Long.numberOfTrailingZeros(number) / 10, BYTE_UNITS.length() - 1);
+    return (number >> 10 * unit) + BYTE_UNITS.substring(unit, unit + 1).strip();
   }
 
   /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import io.crail.common.Suggestion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -64,10 +65,13 @@ public final class Configuration {
 
   private final Map<String, Object> values;
   private final Map<String, String> texts;
+  private final Map<String, String> origins;
 
-  private Configuration(Map<String, Object> values, Map<String, String> texts) {
+  private Configuration(
+      Map<String, Object> values, Map<String, String> texts, Map<String, String> origins) {
     this.values = values;
     this.texts = texts;
+    this.origins = origins;
   }
 
   private static List<String> lines() {
@@ -119,7 +123,15 @@ public final class Configuration {
     return new TreeMap<>(texts);
   }
 
-  /** {@return the same with what may be shown of each value} */
+  /**
+   * {@return where each value was set that the user has set, by the name of its key, such as {@code
+   * conf/crail-site.conf:3}}
+   */
+  public Map<String, String> origins() {
+    return origins;
+  }
+
+  /** {@return {@link #texts} with what may be shown of each value} */
   public Map<String, String> shownTexts() {
     Map<String, String> shown = texts();
     for (String name : SECRETS) {
@@ -136,7 +148,7 @@ public final class Configuration {
   /** {@return a builder that starts with the values of this configuration} */
   public Builder toBuilder() {
     Builder builder = new Builder();
-    texts.forEach((name, text) -> builder.set(name, text, "a copied configuration"));
+    texts.forEach((name, text) -> builder.set(name, text, origins.get(name)));
     return builder;
   }
 
@@ -269,6 +281,7 @@ public final class Configuration {
       }
       Map<String, Object> values = new HashMap<>();
       Map<String, String> texts = new HashMap<>();
+      Map<String, String> origins = new HashMap<>();
       Map<String, Setting> own = new LinkedHashMap<>(settings);
       known.values().forEach(key -> rename(key, own));
       own.forEach(
@@ -276,6 +289,7 @@ public final class Configuration {
             ConfigKey<?> key = known.get(name);
             if (key == null && NAMES.contains(name)) {
               texts.put(name, setting.text);
+              origins.put(name, setting.origin);
               return;
             }
             if (key == null) {
@@ -300,8 +314,9 @@ public final class Configuration {
                   e);
             }
             texts.put(name, setting.text);
+            origins.put(name, setting.origin);
           });
-      return new Configuration(Map.copyOf(values), Map.copyOf(texts));
+      return new Configuration(Map.copyOf(values), Map.copyOf(texts), Map.copyOf(origins));
     }
 
     /** Moves a value that was set by another name of a key to the name of the key. */
@@ -334,38 +349,7 @@ public final class Configuration {
     private static String suggestion(String name, Set<String> declared) {
       Set<String> known = new TreeSet<>(NAMES);
       known.addAll(declared);
-      String best = null;
-      int bestDistance = Math.max(2, name.length() / 4);
-      for (String candidate : known) {
-        // The distance is at least the difference in length, which costs nothing to compare.
-        if (Math.abs(candidate.length() - name.length()) >= bestDistance) {
-          continue;
-        }
-        int distance = distance(name, candidate);
-        if (distance < bestDistance) {
-          best = candidate;
-          bestDistance = distance;
-        }
-      }
-      return best == null ? "" : "; did you mean '" + best + "'?";
-    }
-
-    /** Levenshtein's edit distance. */
-    private static int distance(String a, String b) {
-      int[] previous = new int[b.length() + 1];
-      for (int j = 0; j <= b.length(); j++) {
-        previous[j] = j;
-      }
-      for (int i = 1; i <= a.length(); i++) {
-        int[] current = new int[b.length() + 1];
-        current[0] = i;
-        for (int j = 1; j <= b.length(); j++) {
-          int substitution = previous[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-          current[j] = Math.min(substitution, Math.min(previous[j], current[j - 1]) + 1);
-        }
-        previous = current;
-      }
-      return previous[b.length()];
+      return Suggestion.of(name, known);
     }
   }
 }
