@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.Configuration;
+import io.crail.dist.command.Command;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,6 +87,18 @@ class DocumentationTest {
       }
     }
     assertEquals(new TreeSet<>(), unknown);
+  }
+
+  @Test
+  void everyCommandHasARowOnItsPage() throws IOException {
+    String page = Files.readString(ROOT.resolve("docs/commands.md"));
+    List<String> without =
+        Launcher.commands().stream()
+            .map(Command::name)
+            .filter(
+                name -> !Pattern.compile("(?m)^\\| `crail " + name + "[ `]").matcher(page).find())
+            .toList();
+    assertEquals(List.of(), without);
   }
 
   @Test

@@ -69,6 +69,16 @@ public final class CommandContext {
     return err;
   }
 
+  /** Whether {@link #err} is a terminal, as the launcher says; the JVM itself cannot tell. */
+  public boolean hasTerminal() {
+    return Boolean.getBoolean("crail.terminal");
+  }
+
+  /** The colours for {@link #out}. */
+  public Colours colours() {
+    return Colours.of(Boolean.getBoolean("crail.terminal.out"), environment.apply("NO_COLOR"));
+  }
+
   /** The options that every command has. */
   public CommonOptions options() {
     return options;
