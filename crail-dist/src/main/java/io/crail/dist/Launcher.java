@@ -24,6 +24,7 @@ import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.completion.CompletionCommand;
+import io.crail.dist.doctor.DoctorCommand;
 import io.crail.dist.path.CatCommand;
 import io.crail.dist.path.GetCommand;
 import io.crail.dist.path.ListCommand;
@@ -68,6 +69,7 @@ final class Launcher {
           new DatanodesCommand(),
           new RemoveDatanodeCommand(),
           new ApplicationsCommand(),
+          new DoctorCommand(),
           new DumpCommand(),
           new GetconfCommand(),
           new CompletionCommand(Launcher::commands),

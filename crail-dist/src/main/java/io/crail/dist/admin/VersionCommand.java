@@ -40,11 +40,16 @@ public final class VersionCommand extends OptionsCommand {
         .out()
         .println(
             "crail "
-                + properties.getProperty("version")
+                + version()
                 + (commit.isEmpty() ? "" : ", commit " + commit));
     context.out().println("Java " + Runtime.version() + ", " + System.getProperty("java.vendor"));
     context.out().println("protocol " + Frame.VERSION);
     return 0;
+  }
+
+  /** The version of Crail. */
+  public static String version() {
+    return properties().getProperty("version");
   }
 
   private static Properties properties() {

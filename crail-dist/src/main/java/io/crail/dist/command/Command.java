@@ -27,8 +27,10 @@ public interface Command {
   /** The text of {@code --help}, without the examples and the common options. */
   String help();
 
-  /** Command lines that work, for {@code --help}. */
-  List<Example> examples();
+  /** Command lines that work, for {@code --help}; every command has some. */
+  default List<Example> examples() {
+    return List.of();
+  }
 
   /** The options, for completion: by default those that the help explains. */
   default List<OptionWord> options() {
