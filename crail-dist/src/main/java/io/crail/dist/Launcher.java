@@ -218,7 +218,6 @@ final class Launcher {
     return command.help().stripTrailing()
         + "\n\n"
         + Example.text(command.examples())
-        + "\n"
         + CommonOptions.help(command);
   }
 

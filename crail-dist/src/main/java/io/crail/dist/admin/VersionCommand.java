@@ -36,12 +36,7 @@ public final class VersionCommand extends OptionsCommand {
   protected int run(CommandContext context, CommandLine line) {
     Properties properties = properties();
     String commit = properties.getProperty("commit");
-    context
-        .out()
-        .println(
-            "crail "
-                + version()
-                + (commit.isEmpty() ? "" : ", commit " + commit));
+    context.out().println("crail " + version() + (commit.isEmpty() ? "" : ", commit " + commit));
     context.out().println("Java " + Runtime.version() + ", " + System.getProperty("java.vendor"));
     context.out().println("protocol " + Frame.VERSION);
     return 0;

@@ -12,8 +12,11 @@ import java.util.List;
 public record Example(String line, String meaning) {
   private static final int WIDEST = 48;
 
-  /** The examples of a help, the meanings below each other. */
+  /** The examples of a help, the meanings below each other, and an empty line; nothing for none. */
   public static String text(List<Example> examples) {
+    if (examples.isEmpty()) {
+      return "";
+    }
     int width =
         examples.stream()
             .mapToInt(each -> each.line.length())
@@ -26,6 +29,6 @@ public record Example(String line, String meaning) {
       text.append(String.format("  %-" + Math.max(width, 1) + "s", each.line)).append(end);
       text.append("  ").append(each.meaning).append('\n');
     }
-    return text.toString();
+    return text.append('\n').toString();
   }
 }
