@@ -48,9 +48,10 @@ final class ReferencePages {
         reads none.
 
         A process refuses an unknown key, a key that is set twice and a bad value, and names file and
-        line. Keys of Apache Crail are understood: see [porting.md](porting.md#keys). A program that has not all of Crail on its class path accepts the keys of the other parts
-        without a check. Keys of the cluster (block size, lease, smallest extent) come from the namenode
-        at the first connection, so a client cannot disagree about them.
+        line. Keys of Apache Crail are understood: see [porting.md](porting.md#keys). A program that
+        has not all of Crail on its class path accepts the keys of the other parts without a check.
+        Keys of the cluster (block size, lease, smallest extent) come from the namenode at the first
+        connection, so a client cannot disagree about them.
 
         The letter case of a key does not matter. Numbers of bytes may end in `k`, `m`, `g` or `t`
         (powers of 1024), times in `ms`, `s` or `m`.
