@@ -113,6 +113,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
                 context.embedded(),
                 context.out(),
                 context.notices(options),
+                context.terminal(),
                 options.worker()));
   }
 }

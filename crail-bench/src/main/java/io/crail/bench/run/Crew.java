@@ -30,6 +30,7 @@ public final class Crew implements AutoCloseable {
   private final List<Worker> workers = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private Throwable failure;
+  private boolean discarded;
 
   /**
    * Creates a crew without workers.
@@ -151,16 +152,29 @@ public final class Crew implements AutoCloseable {
     return sum;
   }
 
+  /** Lets the close remove also what is kept after a run. */
+  void discard() {
+    discarded = true;
+  }
+
   /**
    * Closes all workloads. The first one is closed last, since it may have made nodes that the
    * others use.
    */
   @Override
   public void close() throws Exception {
-    Exception first = null;
+    List<AutoCloseable> ends = new ArrayList<>();
     for (int i = workers.size() - 1; i >= 0; i--) {
+      Workload workload = workers.get(i).workload();
+      if (discarded) {
+        ends.add(workload::discard);
+      }
+      ends.add(workload);
+    }
+    Exception first = null;
+    for (AutoCloseable end : ends) {
       try {
-        workers.get(i).workload().close();
+        end.close();
       } catch (Exception e) {
         if (first == null) {
           first = e;

@@ -4,6 +4,7 @@ package io.crail.bench.run;
 import io.crail.bench.options.BenchOptions;
 import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Figures;
+import io.crail.common.error.NoSpaceException;
 
 /** Workers of this process, which share one store. */
 final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Load<T> {
@@ -49,18 +50,28 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
       if (options.warmUp() > 0) {
         say("warm-up, operations " + options.warmUp());
       }
-      int threads = options.frame().threads();
-      for (int i = 0; i < threads; i++) {
-        int worker = client * threads + i;
-        crew.add(bench.workload(options.forWorker(worker), opened), worker);
+      try {
+        return measure(crew, options);
+      } catch (NoSpaceException | InterruptedException e) {
+        // What is left would only fill the store. Another process may be the one without space.
+        crew.discard();
+        throw e;
       }
-      cues.await(Cues.Cue.RUN);
-      say("starting benchmark...");
-      Figures figures = run(crew, options);
-      cues.tell(figures);
-      cues.await(Cues.Cue.CLOSE);
-      return figures;
     }
+  }
+
+  private Figures measure(Crew crew, BenchOptions<T> options) throws Exception {
+    int threads = options.frame().threads();
+    for (int i = 0; i < threads; i++) {
+      int worker = client * threads + i;
+      crew.add(bench.workload(options.forWorker(worker), opened), worker);
+    }
+    cues.await(Cues.Cue.RUN);
+    say("starting benchmark...");
+    Figures figures = run(crew, options);
+    cues.tell(figures);
+    cues.await(Cues.Cue.CLOSE);
+    return figures;
   }
 
   /** Prints what this process does, unless it is one of several processes. */
