@@ -89,6 +89,28 @@ class DocumentationTest {
   }
 
   @Test
+  void coordinatesAreThoseOfThisBuild() throws IOException {
+    Pattern crails =
+        Pattern.compile("<groupId>io.crail</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)<");
+    Matcher own = crails.matcher(Files.readString(ROOT.resolve("pom.xml")));
+    assertTrue(own.find());
+    TreeSet<String> wrong = new TreeSet<>();
+    int found = 0;
+    for (Path page : pages()) {
+      Matcher shown = crails.matcher(Files.readString(page));
+      while (shown.find()) {
+        found++;
+        if (!shown.group(2).equals(own.group(2))
+            || !Files.exists(ROOT.resolve(shown.group(1)).resolve("pom.xml"))) {
+          wrong.add(page + ": " + shown.group());
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), wrong);
+    assertTrue(found > 0);
+  }
+
+  @Test
   void linesAreShort() throws IOException {
     TreeSet<String> longer = new TreeSet<>();
     for (Path page : pages()) {
