@@ -61,12 +61,15 @@ class DocumentationTest {
     }
     List<Path> texts = new ArrayList<>(pages());
     texts.add(ROOT.resolve("conf/crail-site.conf"));
+    try (Stream<Path> deploy = Files.walk(ROOT.resolve("deploy"))) {
+      deploy.filter(Files::isRegularFile).forEach(texts::add);
+    }
     TreeSet<String> unknown = new TreeSet<>();
     for (Path text : texts) {
       Matcher key = KEY.matcher(Files.readString(text).replaceAll("-Dcrail\\.[a-z.]+", ""));
       while (key.find()) {
         if (!known.contains(key.group())
-            && !key.group().matches("crail\\.(dat|home|xml|enumeratekeys)")) {
+            && !key.group().matches("crail\\.(dat|home|xml|yaml|enumeratekeys)")) {
           unknown.add(text + ": " + key.group());
         }
       }
@@ -91,7 +94,8 @@ class DocumentationTest {
   @Test
   void coordinatesAreThoseOfThisBuild() throws IOException {
     Pattern crails =
-        Pattern.compile("<groupId>io.crail</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)<");
+        Pattern.compile(
+            "<groupId>io.crail</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)<");
     Matcher own = crails.matcher(Files.readString(ROOT.resolve("pom.xml")));
     assertTrue(own.find());
     TreeSet<String> wrong = new TreeSet<>();
