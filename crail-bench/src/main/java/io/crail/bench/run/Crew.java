@@ -59,12 +59,43 @@ public final class Crew implements AutoCloseable {
 
   /** Runs all workers, and returns their figures together. */
   public Figures run() throws Exception {
+    start();
+    join();
+    return together();
+  }
+
+  /** Runs all workers for so long, or to their end if that comes first. Nothing is counted. */
+  void runFor(long nanos) throws Exception {
+    start();
+    Thread timer = new Thread(() -> stopAfter(nanos), "bench-warm-up");
+    timer.setDaemon(true);
+    timer.start();
+    try {
+      join();
+    } finally {
+      timer.interrupt();
+    }
+  }
+
+  private void stopAfter(long nanos) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(nanos);
+      workers.forEach(worker -> worker.recorder().stop());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void start() {
     for (Worker worker : workers) {
       Thread thread = new Thread(() -> run(worker), "bench-worker-" + threads.size());
       thread.setDaemon(true);
       threads.add(thread);
     }
     threads.forEach(Thread::start);
+  }
+
+  private void join() throws Exception {
     try {
       for (Thread thread : threads) {
         // No deadline: each operation has its own.
@@ -75,7 +106,6 @@ public final class Crew implements AutoCloseable {
       awaitEnd();
     }
     throwFailure();
-    return together();
   }
 
   private void run(Worker worker) {
