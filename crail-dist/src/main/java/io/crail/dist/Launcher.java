@@ -21,6 +21,7 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.CommonOptions;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
+import io.crail.dist.doctor.DoctorCommand;
 import io.crail.dist.server.DatanodeCommand;
 import io.crail.dist.server.NamenodeCommand;
 import io.crail.dist.shell.FsCommand;
@@ -46,6 +47,7 @@ final class Launcher {
           new DatanodesCommand(),
           new RemoveDatanodeCommand(),
           new ApplicationsCommand(),
+          new DoctorCommand(),
           new DumpCommand(),
           new GetconfCommand(),
           new VersionCommand());

@@ -21,7 +21,8 @@ public final class VersionCommand extends OptionsCommand {
     return 0;
   }
 
-  private static String version() {
+  /** The version of Crail. */
+  public static String version() {
     Properties properties = new Properties();
     try (InputStream in =
         VersionCommand.class.getResourceAsStream("/io/crail/dist/version.properties")) {

@@ -69,13 +69,18 @@ public final class CommandContext {
     return err;
   }
 
+  /** The value of an environment variable, or null. */
+  public String variable(String name) {
+    return environment.apply(name);
+  }
+
   /** The options that every command has. */
   public CommonOptions options() {
     return options;
   }
 
   /** The configuration file, which may not exist. Null when nothing says where it is. */
-  Path file() {
+  public Path file() {
     if (options.file() != null) {
       return options.file();
     }

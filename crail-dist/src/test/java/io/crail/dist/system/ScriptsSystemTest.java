@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -42,6 +43,10 @@ class ScriptsSystemTest {
     builder.environment().put("CRAIL_LOG_DIR", directory.resolve("logs").toString());
     builder.environment().put("CRAIL_PID_DIR", directory.resolve("pids").toString());
     builder.environment().remove("CRAIL_HOME");
+    // Programs that a test makes come first.
+    builder
+        .environment()
+        .merge("PATH", "", (path, nothing) -> conf.resolve("programs") + ":" + path);
     builder.redirectErrorStream(true).redirectOutput(output.toFile());
     Process process = builder.start();
     if (!process.waitFor(120, TimeUnit.SECONDS)) {
@@ -92,6 +97,69 @@ class ScriptsSystemTest {
         assertEquals(List.of(), files.toList());
       }
     }
+  }
+
+  @Test
+  void theDoctorFindsWhatIsBroken() throws Exception {
+    String address = "crail://localhost:" + freePort() + ",127.0.0.1:" + freePort();
+    Files.writeString(
+        directory.resolve("crail-site.conf"),
+        "crail.namenode.address " + address + "\ncrail.storage.tcp.storagelimit 1000t\n");
+    Files.writeString(directory.resolve("datanodes"), "localhost\none.invalid\ntwo.invalid\n");
+    Path ssh = Files.createDirectory(directory.resolve("programs")).resolve("ssh");
+    Files.writeString(
+        ssh,
+        """
+        #!/bin/sh
+        echo 'A notice of the host'
+        for command; do :; done
+        case "$*" in
+          *one.invalid*) exec sh -c "$command" ;;
+          *) printf 'version\\t0.0\\nset\\tcrail.cluster.name\\tx\\nclock\\t1000\\n' ;;
+        esac
+        """);
+    assertTrue(ssh.toFile().setExecutable(true));
+    Process namenode =
+        new ProcessBuilder(
+                script("crail"),
+                "namenode",
+                "-i",
+                "0",
+                "--set",
+                "crail.namenode.address=" + address)
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("namenode.out").toFile())
+            .start();
+    try {
+      Await.until(
+          "the namenode serves",
+          Duration.ofSeconds(60),
+          () -> Files.readString(directory.resolve("namenode.out")).contains(" serves on "));
+      Result doctor = run(script("crail"), "doctor", "--hosts");
+      assertEquals(1, doctor.code, doctor.output);
+      for (String part :
+          List.of(
+              "; a datanode lends 1000 TiB",
+              "ok       namenode 0 at ",
+              "broken   namenode 1 at ",
+              "broken   there is no datanode",
+              "host one.invalid",
+              "ok       the same configuration as this host",
+              "host two.invalid",
+              "broken   it has Crail 0.0, and this host ",
+              "late against",
+              "differs from that of this host in crail.cluster.name, crail.namenode.address")) {
+        assertTrue(doctor.output.contains(part), part + " is not in " + doctor.output);
+      }
+    } finally {
+      namenode.destroy();
+      assertTrue(namenode.waitFor(60, TimeUnit.SECONDS));
+    }
+    Files.writeString(ssh, "#!/bin/sh\necho 'ssh: no route' >&2\nexit 255\n");
+    Result unreachable = run(script("crail"), "doctor", "--hosts");
+    assertTrue(
+        unreachable.output.contains("cannot be run there through ssh: ssh: no route"),
+        unreachable.output);
   }
 
   /** A cluster without a datanode, which has a free port. */
