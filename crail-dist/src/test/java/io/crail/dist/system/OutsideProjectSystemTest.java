@@ -116,11 +116,12 @@ class OutsideProjectSystemTest {
     maven(sources, plugin(sources, "install") + ":help");
     for (String page : List.of("docs/hadoop.md", "docs/spark.md")) {
       Matcher other = OTHERS.matcher(example(page, "xml", "<dependency>"));
-      assertTrue(other.find(), page);
-      maven(
-          directory,
-          plugin(sources, "dependency") + ":get",
-          "-Dartifact=" + other.group(1) + ":" + other.group(2) + ":" + other.group(3));
+      while (other.find()) {
+        maven(
+            directory,
+            plugin(sources, "dependency") + ":get",
+            "-Dartifact=" + other.group(1) + ":" + other.group(2) + ":" + other.group(3));
+      }
     }
     settings = directory.resolve("settings.xml");
     Files.writeString(
@@ -226,7 +227,11 @@ class OutsideProjectSystemTest {
     List<String> command = new ArrayList<>(List.of(program));
     command.addAll(List.of(arguments));
     try (CrailProcess process =
-        CrailProcess.foreign(classPath, Map.of(), options, command.toArray(new String[0]))) {
+        CrailProcess.foreign(
+            classPath,
+            Map.of("SPARK_LOCAL_IP", "127.0.0.1"),
+            options,
+            command.toArray(new String[0]))) {
       assertEquals(0, process.awaitExit(PATIENCE), () -> process.stdout() + process.stderr());
       assertEquals("read 42\n", process.stdout(), process::stderr);
     }
@@ -289,7 +294,9 @@ class OutsideProjectSystemTest {
     String classPath =
         build(example("docs/spark.md", "xml", "crail-spark-client"), "Program", SPARK_PROGRAM);
     try (ProcessCluster cluster = remoteCluster()) {
-      assertReads42(classPath, SparkFlags.OPENED, "Program", address(cluster));
+      List<String> options = new ArrayList<>(SparkFlags.OPENED);
+      options.add("-Xmx1g");
+      assertReads42(classPath, options, "Program", address(cluster));
     }
   }
 }
