@@ -63,12 +63,15 @@ class DocumentationTest {
     }
     List<Path> texts = new ArrayList<>(pages());
     texts.add(ROOT.resolve("conf/crail-site.conf"));
+    try (Stream<Path> deploy = Files.walk(ROOT.resolve("deploy"))) {
+      deploy.filter(Files::isRegularFile).forEach(texts::add);
+    }
     TreeSet<String> unknown = new TreeSet<>();
     for (Path text : texts) {
       Matcher key = KEY.matcher(Files.readString(text).replaceAll("-Dcrail\\.[a-z.]+", ""));
       while (key.find()) {
         if (!known.contains(key.group())
-            && !key.group().matches("crail\\.(dat|home|xml|enumeratekeys)")) {
+            && !key.group().matches("crail\\.(dat|home|xml|yaml|enumeratekeys)")) {
           unknown.add(text + ": " + key.group());
         }
       }
@@ -100,6 +103,29 @@ class DocumentationTest {
                 name -> !Pattern.compile("(?m)^\\| `crail " + name + "[ `]").matcher(page).find())
             .toList();
     assertEquals(List.of(), without);
+  }
+
+  @Test
+  void coordinatesAreThoseOfThisBuild() throws IOException {
+    Pattern crails =
+        Pattern.compile(
+            "<groupId>io.crail</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)<");
+    Matcher own = crails.matcher(Files.readString(ROOT.resolve("pom.xml")));
+    assertTrue(own.find());
+    TreeSet<String> wrong = new TreeSet<>();
+    int found = 0;
+    for (Path page : pages()) {
+      Matcher shown = crails.matcher(Files.readString(page));
+      while (shown.find()) {
+        found++;
+        if (!shown.group(2).equals(own.group(2))
+            || !Files.exists(ROOT.resolve(shown.group(1)).resolve("pom.xml"))) {
+          wrong.add(page + ": " + shown.group());
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), wrong);
+    assertTrue(found > 0);
   }
 
   @Test

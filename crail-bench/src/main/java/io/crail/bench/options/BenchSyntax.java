@@ -150,7 +150,8 @@ public final class BenchSyntax<T extends LoadType> {
                 : new SecureRandom().nextInt(),
             values.flag("touch", true),
             frame,
-            0));
+            0,
+            false));
   }
 
   private T type(String name) throws OptionException {

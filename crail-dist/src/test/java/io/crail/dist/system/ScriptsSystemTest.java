@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -191,6 +193,41 @@ class ScriptsSystemTest {
       run(one, script("stop-crail"));
       Result last = run(two, script("stop-crail"));
       assertEquals("namenode-0 has ended\n", last.output);
+    }
+  }
+
+  /** Both have their datanode's memory in the usual place. */
+  @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
+  void twoInstallationsLeaveEachOtherAlone() throws Exception {
+    try (Installation one = new Installation(directory.resolve("one"));
+        Installation two = new Installation(directory.resolve("two"))) {
+      String started = "";
+      for (Installation each : List.of(one, two)) {
+        each.configure("crail.namenode.address crail://localhost:9060");
+        each.configure("crail.storage.tcp.storagelimit 64m");
+        each.run("echo " + each.home() + " >mine");
+        started = each.run("bin/start-crail");
+        assertTrue(started.contains("1 of 1 datanodes online"), started);
+        each.run("bin/crail fs -put mine /mine");
+      }
+      // That of a datanode that was killed is removed by the next one.
+      Matcher datanode = Pattern.compile("datanode-0: .*process (\\d+)").matcher(started);
+      assertTrue(datanode.find(), started);
+      two.run("kill -9 " + datanode.group(1));
+      two.run("while kill -0 " + datanode.group(1) + " 2>/dev/null; do sleep 0.1; done");
+      two.run("bin/stop-crail");
+      assertTrue(two.run("bin/start-crail").contains("1 of 1 datanodes online"));
+      two.run("bin/stop-crail");
+      assertEquals(one.home() + "\n", one.run("bin/crail fs -cat /mine"));
+      one.run("bin/stop-crail");
+      for (Installation each : List.of(one, two)) {
+        try (Stream<Path> logs = Files.list(each.home().resolve("logs"))) {
+          String[] names =
+              logs.map(log -> log.getFileName().toString()).sorted().toArray(String[]::new);
+          assertEquals(4, names.length, String.join(" ", names));
+        }
+      }
     }
   }
 
