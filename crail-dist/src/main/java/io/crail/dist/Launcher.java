@@ -22,6 +22,7 @@ import io.crail.dist.command.CommonOptions;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.DoctorCommand;
+import io.crail.dist.doctor.FsckCommand;
 import io.crail.dist.server.DatanodeCommand;
 import io.crail.dist.server.NamenodeCommand;
 import io.crail.dist.shell.FsCommand;
@@ -48,6 +49,7 @@ final class Launcher {
           new RemoveDatanodeCommand(),
           new ApplicationsCommand(),
           new DoctorCommand(),
+          new FsckCommand(),
           new DumpCommand(),
           new GetconfCommand(),
           new VersionCommand());
