@@ -25,6 +25,7 @@ import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.completion.CompletionCommand;
 import io.crail.dist.doctor.DoctorCommand;
+import io.crail.dist.doctor.FsckCommand;
 import io.crail.dist.path.CatCommand;
 import io.crail.dist.path.GetCommand;
 import io.crail.dist.path.ListCommand;
@@ -70,6 +71,7 @@ final class Launcher {
           new RemoveDatanodeCommand(),
           new ApplicationsCommand(),
           new DoctorCommand(),
+          new FsckCommand(),
           new DumpCommand(),
           new GetconfCommand(),
           new CompletionCommand(Launcher::commands),

@@ -86,7 +86,7 @@ public final class AdminClient implements AutoCloseable {
   }
 
   /** Adds the part of one namenode to a report. */
-  interface Step {
+  public interface Step {
     /** Asks namenode {@code index}, and shows or keeps its answer. */
     void run(int index) throws IOException, InterruptedException;
   }
@@ -99,7 +99,7 @@ public final class AdminClient implements AutoCloseable {
    * @return 0, or {@link ExitCode#PARTIAL} when a part is missing
    * @throws CrailException when all are down, or one refuses
    */
-  int report(PrintStream err, Step step) throws IOException, InterruptedException {
+  public int report(PrintStream err, Step step) throws IOException, InterruptedException {
     Ping.Request ping = new Ping.Request(ThreadLocalRandom.current().nextLong());
     Answers<Ping.Response> alive = Answers.of(client, NameNodeOperations.PING, ping);
     List<MissingNamenode> missing = new ArrayList<>(alive.missing());
