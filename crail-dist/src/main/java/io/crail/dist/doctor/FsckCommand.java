@@ -37,7 +37,7 @@ public final class FsckCommand extends OptionsCommand {
   public List<Example> examples() {
     return List.of(
         new Example("crail fsck", "lost and silent files, and the accounts of space"),
-        new Example("crail fsck --paths | xargs -d '\\n' crail rm", "delete all that is lost"));
+        new Example("crail fsck --paths", "only the paths of lost files, such as for 'crail rm'"));
   }
 
   /** What was found at one namenode after the other. Memory does not grow with the files. */

@@ -397,7 +397,7 @@ class CommandsSystemTest {
     try (ProcessCluster own = ProcessCluster.start(2, 1, settings)) {
       assertSuccess(
           own.run(
-              "iobench", "-t", "write", "-s", "65536", "-k", "20", "-w", "0", "-f", "/kept.dat"));
+              "iobench", "-t", "write", "-s", "65536", "-k", "16", "-w", "0", "-f", "/kept.dat"));
       CrailProcess well = own.run("fsck");
       assertSuccess(well);
       assertTrue(well.stdout().contains("lost: 0 files (0 B); silent: 0 files"), well.stdout());
@@ -407,7 +407,7 @@ class CommandsSystemTest {
       Await.until(
           "the dead datanode is replaced",
           PATIENCE,
-          () -> own.run("fsck").stdout().contains("lost     /kept.dat: 1.2 MiB of 1.2 MiB, "));
+          () -> own.run("fsck").stdout().contains("lost     /kept.dat: 1 MiB of 1 MiB, "));
       CrailProcess paths = own.run("fsck", "--paths");
       assertEquals("/kept.dat\n", paths.stdout());
       assertEquals(1, paths.awaitExit(PATIENCE));
