@@ -6,6 +6,7 @@ import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
+import io.crail.dist.metrics.Metric;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.codec.Codec;
@@ -14,6 +15,7 @@ import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import io.crail.spark.application.SparkKeys;
 import io.crail.storage.tcp.DataNodeOperations;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -91,6 +93,29 @@ final class ReferencePages {
       String why = key.now().replaceAll("\\b(spark|io)(\\.\\w+)+", "`$0`");
       row(table, "`" + key.name() + "`", why);
     }
+    return withTable(page, table);
+  }
+
+  /**
+   * {@code docs/metrics.md}: people write it, except a table.
+   *
+   * @param page as it is
+   */
+  static String metrics(String page) {
+    StringBuilder table =
+        new StringBuilder("| name | type | labels | meaning |\n|---|---|---|---|\n");
+    for (Metric metric : Metric.values()) {
+      row(
+          table,
+          "`" + metric.fullName() + "`",
+          metric.type().name().toLowerCase(Locale.ROOT),
+          String.join(", ", metric.labels()),
+          metric.help());
+    }
+    return withTable(page, table);
+  }
+
+  private static String withTable(String page, StringBuilder table) {
     int begin = page.indexOf(NOTICE) + NOTICE.length();
     int end = page.indexOf(END, begin);
     return page.substring(0, begin) + "\n" + table + "\n" + page.substring(end);

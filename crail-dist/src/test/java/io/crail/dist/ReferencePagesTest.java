@@ -32,6 +32,12 @@ class ReferencePagesTest {
     compare(name, ReferencePages.spark(Files.readString(Path.of("..", name))));
   }
 
+  @Test
+  void tableOfMetricsIsUpToDate() throws IOException {
+    String name = "docs/metrics.md";
+    compare(name, ReferencePages.metrics(Files.readString(Path.of("..", name))));
+  }
+
   private static void compare(String name, String expected) throws IOException {
     Path page = Path.of("..", name);
     if (Boolean.getBoolean("crail.docs.update")) {
