@@ -158,7 +158,7 @@ class MetricsSystemTest {
     assertEquals(1, after.value("crail_namenode_datanodes{state=\"active\"}"));
     assertEquals(1, after.value("crail_ready"));
     assertTrue(
-        after.value("crail_namenode_errors_total{operation=\"remove\",error=\"node_not_found\"}")
+        after.value("crail_namenode_errors_total{error=\"node_not_found\",operation=\"remove\"}")
             >= 1);
     PrometheusText datanodeAfter = scrape(datanode);
     String written = "crail_datanode_transferred_bytes_total{direction=\"write\"}";
