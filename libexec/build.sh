@@ -146,6 +146,11 @@ property() {
   sed -n "s|.*<$1>\(.*\)</$1>.*|\1|p" "$root/pom.xml"
 }
 
+# commit: prints which commit is checked out, and whether files differ from it; nothing outside of git.
+commit() {
+  git -C "$root" describe --always --abbrev=12 --exclude='*' --dirty 2>/dev/null || true
+}
+
 # newer_sources <stamp>: true when a file that the build reads has changed after the stamp. A
 # removed file changes the time of its directory.
 newer_sources() {
@@ -216,7 +221,7 @@ build_alone() {
   rm -rf "$dist_target/assembling"
   build_native
   build_spdk
-  if ! maven -q "${what[@]}" -Dcrail.tarball.skip=true \
+  if ! maven -q "${what[@]}" -Dcrail.tarball.skip=true -Dcrail.commit="$(commit)" \
     -Dcrail.layout.parent="$dist_target/assembling" >"$log" 2>&1; then
     grep -E '^\[ERROR\]|\.java:' "$log" | head -n 30 >&2 || true
     die "the build failed; all of its output is in $log"

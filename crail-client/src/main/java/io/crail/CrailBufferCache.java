@@ -12,11 +12,13 @@ public interface CrailBufferCache {
   CrailBuffer allocateBuffer() throws Exception;
 
   /**
-   * Takes a lent buffer back. No operation may be using it.
+   * Takes a lent buffer back. No operation may be using it. A slice of it may be given back in its
+   * place: the buffer is back when all slices that were cut from it are. Memory of the program's
+   * own ({@code OffHeapBuffer.wrap}) and null are ignored.
    *
-   * @param buffer a buffer that {@link #allocateBuffer} returned
-   * @throws Exception an {@code IllegalArgumentException} for a buffer that was not lent here, or
-   *     was given back before
+   * @param buffer a buffer that {@link #allocateBuffer} returned, or a slice of it
+   * @throws Exception an {@code IllegalArgumentException} for a buffer that another store has lent,
+   *     and for a lent buffer that was given back before
    */
   void freeBuffer(CrailBuffer buffer) throws Exception;
 }

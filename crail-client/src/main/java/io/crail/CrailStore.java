@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail;
 
-import io.crail.client.CoreStore;
+import io.crail.client.CountedStores;
 import io.crail.conf.CrailConfiguration;
 import java.util.Objects;
 
 /**
  * A client of a Crail cluster. Thread-safe. Several stores may exist in one JVM, with the same or
- * with different configurations; they share nothing.
+ * with different configurations; they share nothing, unless {@code crail.singleton} says so.
  */
 public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /** For implementations. */
   protected CrailStore() {}
 
   /**
-   * Creates a store. Every call returns a new store. The store connects with its first operation.
+   * Creates a store, which connects with its first operation. Every call returns a new store. With
+   * {@code crail.singleton}, all calls in this process with the same settings return one store, and
+   * the last of as many calls of {@link #close} closes it.
    *
    * @param configuration the settings; the store takes a copy
    * @return the store
@@ -22,7 +24,7 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    */
   public static CrailStore newInstance(CrailConfiguration configuration) throws Exception {
     Objects.requireNonNull(configuration, "configuration");
-    return CoreStore.create(configuration.toConfiguration());
+    return CountedStores.open(configuration.toConfiguration());
   }
 
   /**
@@ -221,13 +223,18 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   public abstract CrailBuffer allocateBuffer() throws Exception;
 
   /**
-   * Takes a lent buffer back.
+   * {@return the most bytes of a file that lie in one piece: the cluster's block size} Asks the
+   * namenodes when none has been asked for anything yet.
    *
-   * @throws Exception an {@code IllegalArgumentException} for a buffer that this store did not
-   *     lend, for a slice of a buffer, and for a buffer that was given back before
+   * @throws Exception when no namenode answers
    */
-  @Override
-  public abstract void freeBuffer(CrailBuffer buffer) throws Exception;
+  public abstract long getBlockSize() throws Exception;
+
+  /** {@return the bytes of each buffer that {@link #allocateBuffer} lends} */
+  public abstract int getBufferSize();
+
+  /** {@return the bytes that a buffered stream moves at a time} */
+  public abstract int getSliceSize();
 
   /**
    * Asks all namenodes at the same time how much space there is. The result names the namenodes
@@ -246,7 +253,8 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
 
   /**
    * Ends the open streams, fails outstanding operations with a {@code ClosedException}, and ends
-   * all threads of this store.
+   * all threads of this store. A store that others share ({@code crail.singleton}) stays open for
+   * them; so whoever has called {@link #newInstance} closes it once, and only once.
    *
    * @throws Exception an {@code IllegalStateException} when a callback of this store calls it
    */

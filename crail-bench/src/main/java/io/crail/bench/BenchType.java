@@ -37,26 +37,26 @@ public enum BenchType implements LoadType {
       true,
       "writes -k buffers of -s bytes, one after the other, to a new file -f, which replaces an old"
           + " one; -m false uses a direct stream",
-      "-t write -s 1048576 -k 4096 -f /tmp.dat",
+      "-t write -s 1m -k 256 -f /tmp.dat",
       StreamWrite::new),
   WRITE_ASYNC(
       "writeAsync",
       true,
       "as write, with a direct stream and -b writes in flight",
-      "-t writeAsync -s 65536 -k 65536 -b 16 -f /tmp.dat",
+      "-t writeAsync -s 64k -k 4096 -b 16 -f /tmp.dat",
       StreamWriteAsync::new),
   READ_SEQUENTIAL(
       "readSequential",
       true,
       "reads -k buffers of -s bytes, one after the other, from the file -f, and starts again at its"
           + " end; -m false uses a direct stream",
-      "-t readSequential -s 1048576 -k 4096 -f /tmp.dat",
+      "-t readSequential -s 1m -k 256 -f /tmp.dat",
       SequentialRead::new),
   READ_SEQUENTIAL_ASYNC(
       "readSequentialAsync",
       true,
       "as readSequential, with a direct stream and -b reads in flight",
-      "-t readSequentialAsync -s 65536 -k 65536 -b 16 -f /tmp.dat",
+      "-t readSequentialAsync -s 64k -k 4096 -b 16 -f /tmp.dat",
       SequentialReadAsync::new),
   READ_RANDOM(
       "readRandom",

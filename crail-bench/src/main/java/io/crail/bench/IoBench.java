@@ -111,8 +111,9 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
                 options,
                 store,
                 context.embedded(),
-                context.out(),
+                context.results(options),
                 context.notices(options),
+                context.terminal(),
                 options.worker()));
   }
 }

@@ -71,6 +71,7 @@ public final class BenchOutput {
     assertEquals(operations, lines("ops ").get(0)[0], text());
     assertEquals(bytes, lines("sumbytes ").get(0)[0], text());
     assertEquals(operations / seconds, lines("throughput ").get(0)[0], operations / seconds / 20);
+    assertEquals(bytes > 0, text().contains("MB/s"), text());
     // The value stands after the name of each percentile, which is a number too.
     double[] latencies = lines("latency p50 ").get(0);
     assertTrue(

@@ -154,7 +154,8 @@ class IoBenchFrameTest {
   @Test
   void jsonHasSettingsAndFigures() throws Exception {
     JsonElement json =
-        json("-t write -s 1k,4k -k 30 -e 2 -m false --threads 2 --seed 7 -f /json.dat");
+        json(
+            "-t write -s 1k,4k -k 30 -e 2 -m false --threads 2 --seed 7 --warm-seconds 0 -f /json.dat");
     assertEquals(1, at(json, "format").getAsInt());
     assertEquals("iobench", at(json, "command").getAsString());
     assertFalse(at(json, "version").getAsString().contains("$"), "filtered");
@@ -220,9 +221,11 @@ class IoBenchFrameTest {
   void oneSizeIsPlottedAsLatencies() throws Exception {
     Path file = directory.resolve("latency.svg");
     assertEquals(
-        BenchRunner.OK, run("-t getFile -k 200 -f /plot.dat --plot " + file), output::errors);
+        BenchRunner.OK,
+        run("-t getFile -k 200 -f /plot.dat --warm-seconds 0 --plot " + file),
+        output::errors);
     String svg = Files.readString(file);
-    for (String text : List.of("iobench, getFile", "latency [us]", "getFile")) {
+    for (String text : List.of("iobench, getFile", "latency [us]", "getFile", "99.99")) {
       assertTrue(svg.contains(text), () -> text + " is not in " + svg);
     }
   }
@@ -232,22 +235,79 @@ class IoBenchFrameTest {
     Path file = directory.resolve("throughput.svg");
     assertEquals(
         BenchRunner.OK,
-        run("-t readSequential -s 1k,4k,64k -k 20 -e 3 -f /sizes.dat --plot " + file),
+        run(
+            "-t readSequential -s 1k,4k,64k -k 20 -e 3 -f /sizes.dat --plot "
+                + file
+                + " --warm-seconds 1"),
         output::errors);
     assertEquals(
         List.of(1024.0, 4096.0, 65_536.0),
         output.lines("size ").stream().map(numbers -> numbers[0]).toList());
+    // It is in no figure.
+    assertTrue(output.text().contains("the load runs for 1 s, not counted"), output.text());
+    assertEquals(20, output.lines("ops ").get(0)[0]);
     String svg = Files.readString(file);
     for (String text : List.of("throughput [MB/s]", "readSequential", "4k", "64k")) {
       assertTrue(svg.contains(text), () -> text + " is not in " + svg);
     }
-    assertEquals(BenchRunner.OK, run("-t getFile -f /x --plot " + directory + "/a.png"));
+    String png = directory + "/a.png";
+    assertEquals(BenchRunner.OK, run("-t getFile -f /x --warm-seconds 0 --plot " + png));
     assertTrue(Files.size(directory.resolve("a.png")) > 1000);
+  }
+
+  @Test
+  void earlierRunsAreInTheSameChart() throws Exception {
+    Path chart = directory.resolve("chart.svg");
+    for (String line :
+        List.of(
+            "-t readSequential -s 1k,4k -k 20 -f /lines.dat --warm-seconds 0",
+            "-t getFile -k 20 -f /lines.dat --warm-seconds 0")) {
+      for (String run : List.of("before", "long-before")) {
+        String json = directory.resolve(run + ".json").toString();
+        assertEquals(BenchRunner.OK, run(line + " --json " + json), output::errors);
+      }
+      String baselines = " --baseline DIR/before.json --baseline DIR/long-before.json";
+      assertEquals(
+          BenchRunner.OK,
+          run(line + " --plot " + chart + baselines.replace("DIR", directory.toString())),
+          output::errors);
+      String svg = Files.readString(chart);
+      for (String text : List.of(">this run<", ">before<", ">long-before<")) {
+        assertTrue(svg.contains(text), () -> text + " is not in " + svg);
+      }
+    }
+  }
+
+  /** Before anything is measured. */
+  @Test
+  void earlierFiguresThatDoNotFitAreRefused() throws Exception {
+    String json = directory.resolve("before.json").toString();
+    String plot = " --warm-seconds 0 -f /lines.dat --plot " + directory.resolve("x.svg");
+    assertEquals(BenchRunner.OK, run("-t getFile -k 20 -f /lines.dat --json " + json));
+    for (Map.Entry<String, String> wrong :
+        Map.of(
+                "-t readSequential -s 1k", "has no figures of operations of 1024 bytes",
+                "-t readSequential -s 1k,2k", "has no figures of sizes")
+            .entrySet()) {
+      output.forget();
+      assertEquals(BenchRunner.FAILED, run(wrong.getKey() + plot + " --baseline " + json));
+      assertTrue(output.errors().contains(json + " " + wrong.getValue()), output.errors());
+      assertFalse(output.text().contains("starting benchmark"), output.text());
+    }
+    for (String text : List.of("", "{", "[1]", "{\"format\": 2, \"results\": []}", "{} x")) {
+      Files.writeString(Path.of(json), text);
+      output.forget();
+      assertEquals(BenchRunner.FAILED, run("-t getFile" + plot + " --baseline " + json));
+      assertTrue(output.errors().contains("--baseline: " + json), output.errors());
+    }
   }
 
   @ParameterizedTest
   @CsvSource({
     "-t getFile --plot DIR/x.pdf, .svg or .png",
+    "-t getFile --baseline DIR/x.json, only the chart of --plot",
+    "-t locationMap --warm-seconds 1, locationMap measures nothing",
+    "-t getFile --warm-seconds 9999, --warm-seconds 9999",
     "-t getFile --plot DIR/none/x.svg, no directory",
     "-t getFile --json DIR/none/x.json, no directory",
     "-t getFile --json DIR, cannot be written",

@@ -255,7 +255,7 @@ class IoBenchTypesTest {
     output.forget();
     BenchOptions<BenchType> options = IoBench.SYNTAX.parse(line.split(" ")).orElseThrow();
     BenchContext context = output.context(this::configuration, false);
-    BenchRun run = new BenchRun(options, store, false, context.out(), context.err(), 0);
+    BenchRun run = new BenchRun(options, store, false, context.out(), context.err(), false, 0);
     try (Crew crew = new Crew(options, () -> null, slowClock())) {
       crew.add(options.type().workload(run), 0);
       return crew.run();
@@ -385,7 +385,8 @@ class IoBenchTypesTest {
     try {
       List<Future<?>> runs = new ArrayList<>();
       for (int worker = 0; worker < 3; worker++) {
-        BenchRun run = new BenchRun(options, store, true, context.out(), context.err(), worker);
+        BenchRun run =
+            new BenchRun(options, store, true, context.out(), context.err(), false, worker);
         workloads.add(type.workload(run));
       }
       for (Workload workload : workloads) {

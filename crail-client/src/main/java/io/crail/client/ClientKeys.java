@@ -2,10 +2,12 @@
 package io.crail.client;
 
 import io.crail.client.space.LocationMap;
+import io.crail.common.config.ConfigException;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
+import io.crail.common.config.Configuration;
 import io.crail.protocol.part.TextLimits;
 import java.time.Duration;
 import java.util.List;
@@ -27,8 +29,8 @@ public final class ClientKeys implements ConfigKeys {
               "crail.slicesize",
               ConfigType.BYTES,
               "512k",
-              "Bytes that a buffered stream moves at a time; must divide crail.buffersize."
-                  + " A stream has at least two slices.")
+              "Bytes that a buffered stream moves at a time, at most crail.buffersize. The larger of"
+                  + " the two must be a multiple of the smaller. A stream has at least two slices.")
           .between(512, 1 << 28);
 
   /** Bytes of all buffers. */
@@ -142,6 +144,15 @@ public final class ClientKeys implements ConfigKeys {
           "true",
           "Whether streams are counted in the store's statistics.");
 
+  /** Whether a process shares stores. */
+  public static final ConfigKey<Boolean> SINGLETON =
+      ConfigKey.of(
+          "crail.singleton",
+          ConfigType.BOOLEAN,
+          "false",
+          "Whether all stores that a process opens with the same settings are one, which the last"
+              + " of them closes. Programs for Apache Crail may rely on it.");
+
   /** Order of listings. */
   public static final ConfigKey<Boolean> DIRECTORY_RANDOMIZE =
       ConfigKey.of(
@@ -150,6 +161,22 @@ public final class ClientKeys implements ConfigKeys {
           "true",
           "Whether listEntries and multi-file streams take the children of each page in random"
               + " order, so that many readers of one container do not follow each other.");
+
+  /**
+   * Bytes that a buffered stream moves at a time.
+   *
+   * @throws ConfigException when slices and buffers do not fit
+   */
+  public static int sliceBytes(Configuration configuration) {
+    long buffer = configuration.get(BUFFER_SIZE);
+    long slice = configuration.get(SLICE_SIZE);
+    if (Math.max(buffer, slice) % Math.min(buffer, slice) != 0) {
+      throw new ConfigException(
+          "keys '%s' (%d) and '%s' (%d): the larger must be a multiple of the smaller"
+              .formatted(SLICE_SIZE, slice, BUFFER_SIZE, buffer));
+    }
+    return (int) Math.min(buffer, slice);
+  }
 
   @Override
   public String title() {
@@ -172,6 +199,7 @@ public final class ClientKeys implements ConfigKeys {
         LOCATION_MAP,
         SHADOW_REPLICATION,
         STATISTICS,
+        SINGLETON,
         DIRECTORY_RANDOMIZE);
   }
 }

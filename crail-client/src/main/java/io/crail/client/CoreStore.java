@@ -23,15 +23,12 @@ import io.crail.client.call.NodeCreation;
 import io.crail.client.call.PutCall;
 import io.crail.client.call.RootLookup;
 import io.crail.client.call.SpaceUsage;
-import io.crail.client.lease.LeaseReturn;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.StoreContext;
-import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.DirectStream;
 import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
-import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -42,17 +39,15 @@ import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
-import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.StorageTier;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
@@ -62,8 +57,10 @@ public final class CoreStore extends CrailStore {
   private final StoreContext store;
   private final LocationHosts hosts;
   private final boolean asksForSpaceAhead;
+  private final BooleanSupplier mayEnd;
 
-  private CoreStore(StoreParts.Source source) {
+  private CoreStore(StoreParts.Source source, BooleanSupplier mayEnd) {
+    this.mayEnd = mayEnd;
     this.parts = new StoreParts(this, source);
     this.store = parts.context();
     this.hosts = new LocationHosts(parts.host(), store.loops());
@@ -73,8 +70,10 @@ public final class CoreStore extends CrailStore {
   /**
    * Creates a store with the transport that the configuration names, the system's clock, and a
    * timer for its leases.
+   *
+   * @param mayEnd asked with each close whether the store has to end
    */
-  public static CoreStore create(Configuration configuration) {
+  static CoreStore create(Configuration configuration, BooleanSupplier mayEnd) {
     Transport transport = TransportProvider.open(configuration);
     try {
       return new CoreStore(
@@ -86,7 +85,8 @@ public final class CoreStore extends CrailStore {
               true,
               StorageTier::find,
               new SecureRandom(),
-              ThreadLocalRandom::current));
+              ThreadLocalRandom::current),
+          mayEnd);
     } catch (RuntimeException e) {
       transport.close();
       throw e;
@@ -118,7 +118,8 @@ public final class CoreStore extends CrailStore {
             false,
             tiers,
             new SecureRandom(),
-            ThreadLocalRandom::current));
+            ThreadLocalRandom::current),
+        () -> true);
   }
 
   /**
@@ -134,7 +135,8 @@ public final class CoreStore extends CrailStore {
       RandomGenerator random) {
     return new CoreStore(
         new StoreParts.Source(
-            configuration, transport, clock, false, false, tiers, random, () -> random));
+            configuration, transport, clock, false, false, tiers, random, () -> random),
+        () -> true);
   }
 
   @Override
@@ -367,8 +369,23 @@ public final class CoreStore extends CrailStore {
 
   @Override
   public void freeBuffer(CrailBuffer buffer) throws Exception {
-    Objects.requireNonNull(buffer, "buffer");
     store.streams().pool().freeBuffer(buffer);
+  }
+
+  @Override
+  public long getBlockSize() throws Exception {
+    store.checkOpen();
+    return SpaceUsage.blockBytes(store.context());
+  }
+
+  @Override
+  public int getBufferSize() {
+    return store.streams().pool().bufferBytes();
+  }
+
+  @Override
+  public int getSliceSize() {
+    return store.streams().sliceBytes();
   }
 
   @Override
@@ -396,43 +413,13 @@ public final class CoreStore extends CrailStore {
       // later.
       throw new IllegalStateException("a callback must not close its store");
     }
-    if (!store.loops().end()) {
+    if (!mayEnd.getAsBoolean() || !store.loops().end()) {
       return;
     }
     try {
-      giveLeasesBack();
+      parts.giveLeasesBack();
     } finally {
       parts.close();
-    }
-  }
-
-  /**
-   * Gives all leases back, those of open streams too. Waits as long as a metadata operation may
-   * take.
-   */
-  private void giveLeasesBack() throws InterruptedException {
-    List<DirectOutput> open = new ArrayList<>(store.streams().outputs());
-    CrailException why = ErrorCode.CLOSED.exception("store");
-    List<Ended> ends = new ArrayList<>(open.size());
-    for (DirectOutput output : open) {
-      Ended ended = new Ended();
-      ends.add(ended);
-      output.end(why, ended::now);
-    }
-    List<LeaseReturn.Try> unused = store.leases().unused().releaseAll();
-    long deadlineNanos = parts.rpcDeadlineNanos();
-    for (int i = 0; i < ends.size(); i++) {
-      open.get(i).context().loop().await(ends.get(i), deadlineNanos);
-    }
-    for (LeaseReturn.Try each : unused) {
-      each.awaitEnd(deadlineNanos);
-    }
-  }
-
-  /** The end of an output stream. */
-  private static final class Ended extends Completion {
-    void now() {
-      succeed();
     }
   }
 }

@@ -3,6 +3,7 @@ package io.crail.client;
 
 import io.crail.client.datanode.Endpoints;
 import io.crail.client.datanode.MappingWarnings;
+import io.crail.client.lease.LeaseReturn;
 import io.crail.client.lease.Leases;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.loop.Loops;
@@ -12,15 +13,18 @@ import io.crail.client.space.BlockLocations;
 import io.crail.client.space.LocationMap;
 import io.crail.client.space.SpaceAhead;
 import io.crail.client.statistics.StoreStatistics;
+import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.StreamContext;
 import io.crail.common.Clock;
-import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.memory.BufferPool;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.storage.LocalHost;
@@ -28,6 +32,7 @@ import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -76,7 +81,7 @@ final class StoreParts implements AutoCloseable {
     this.configuration = source.configuration();
     this.addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     this.rpcTimeoutNanos = configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos();
-    int sliceBytes = sliceBytes(configuration);
+    int sliceBytes = ClientKeys.sliceBytes(configuration);
     this.identity =
         new NameNodeClient.Identity(
             Hello.ROLE_CLIENT,
@@ -124,24 +129,6 @@ final class StoreParts implements AutoCloseable {
             new OwnerNames(loops, addresses.size()),
             locations,
             randomizes);
-  }
-
-  private static int sliceBytes(Configuration configuration) {
-    long buffer = configuration.get(ClientKeys.BUFFER_SIZE);
-    long slice = configuration.get(ClientKeys.SLICE_SIZE);
-    if (buffer % slice != 0) {
-      throw new ConfigException(
-          "key '"
-              + ClientKeys.SLICE_SIZE
-              + "' has the bad value "
-              + slice
-              + ": it must divide "
-              + ClientKeys.BUFFER_SIZE
-              + " ("
-              + buffer
-              + ")");
-    }
-    return (int) slice;
   }
 
   private static int loopCount(Configuration configuration) {
@@ -221,9 +208,34 @@ final class StoreParts implements AutoCloseable {
     return identity.host();
   }
 
-  /** The deadline of a metadata operation that begins now. */
-  long rpcDeadlineNanos() {
-    return source.clock().nanoTime() + rpcTimeoutNanos;
+  /**
+   * Gives all leases back, those of open streams too. Waits as long as a metadata operation may
+   * take.
+   */
+  void giveLeasesBack() throws InterruptedException {
+    List<DirectOutput> open = new ArrayList<>(context.streams().outputs());
+    CrailException why = ErrorCode.CLOSED.exception("store");
+    List<Ended> ends = new ArrayList<>(open.size());
+    for (DirectOutput output : open) {
+      Ended ended = new Ended();
+      ends.add(ended);
+      output.end(why, ended::now);
+    }
+    List<LeaseReturn.Try> unused = leases.unused().releaseAll();
+    long deadlineNanos = source.clock().nanoTime() + rpcTimeoutNanos;
+    for (int i = 0; i < ends.size(); i++) {
+      open.get(i).context().loop().await(ends.get(i), deadlineNanos);
+    }
+    for (LeaseReturn.Try each : unused) {
+      each.awaitEnd(deadlineNanos);
+    }
+  }
+
+  /** The end of an output stream. */
+  private static final class Ended extends Completion {
+    void now() {
+      succeed();
+    }
   }
 
   /** Fails what is outstanding. */

@@ -3,40 +3,64 @@ package io.crail.conf;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.config.SiteFile;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The settings that a program makes before it creates a store. A store takes a copy, so later
  * changes do not reach it. Not thread-safe.
+ *
+ * <p>Keys of Apache Crail 1.2 are understood. When a file is read, and when a program has set such a
+ * key, a warning in the log says what became of a key that has another name here, or no effect.
  */
 public class CrailConfiguration {
-  private final Map<String, String> values = new TreeMap<>();
+  private static final Logger LOG = LoggerFactory.getLogger(CrailConfiguration.class);
 
-  /** Creates a configuration in which every key has its default. */
+  private final Map<String, String> values = new TreeMap<>();
+  private final Set<String> told = new HashSet<>();
+
+  /**
+   * Creates a configuration in which every key has its default. It reads no file: see {@link
+   * #createConfigurationFromFile()}.
+   */
   public CrailConfiguration() {}
 
-  /** {@return a configuration in which every key has its default} */
+  /** {@return a configuration in which every key has its default; it reads no file} */
   public static CrailConfiguration createEmptyConfiguration() {
     return new CrailConfiguration();
   }
 
   /**
-   * Reads {@code $CRAIL_HOME/conf/crail-site.conf}.
+   * Reads {@code $CRAIL_CONF_DIR/crail-site.conf}, or, if that variable is not set, {@code
+   * $CRAIL_HOME/conf/crail-site.conf}.
    *
    * @return the configuration
-   * @throws IllegalArgumentException when CRAIL_HOME is not set, and in the cases of {@link
+   * @throws IllegalArgumentException when neither variable is set, and in the cases of {@link
    *     #createConfigurationFromFile(String)}
    * @throws IOException never; programs for Apache Crail expect it
    */
   public static CrailConfiguration createConfigurationFromFile() throws IOException {
-    String home = System.getenv("CRAIL_HOME");
-    if (home == null || home.isEmpty()) {
-      throw new IllegalArgumentException("environment variable CRAIL_HOME is not set");
-    }
-    return createConfigurationFromFile(Path.of(home, "conf", "crail-site.conf").toString());
+    return fromFile(System::getenv);
+  }
+
+  /** With an environment of its own, for tests. */
+  static CrailConfiguration fromFile(Function<String, String> environment) throws IOException {
+    Path file =
+        SiteFile.find(environment)
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        "neither CRAIL_CONF_DIR nor CRAIL_HOME is set, so there is no"
+                            + " crail-site.conf to read"));
+    return createConfigurationFromFile(file.toString());
   }
 
   /**
@@ -50,7 +74,9 @@ public class CrailConfiguration {
    * @throws IOException never; programs for Apache Crail expect it
    */
   public static CrailConfiguration createConfigurationFromFile(String path) throws IOException {
-    return of(Configuration.builder().load(Path.of(path), System::getenv).build());
+    Configuration read = Configuration.builder().load(Path.of(path), System::getenv).build();
+    read.warnings().forEach(LOG::warn);
+    return of(read);
   }
 
   /**
@@ -116,6 +142,8 @@ public class CrailConfiguration {
   public Configuration toConfiguration() {
     Configuration.Builder builder = Configuration.builder();
     values.forEach((key, value) -> builder.set(key, value, "the program"));
-    return builder.build();
+    Configuration frozen = builder.build();
+    frozen.warnings().stream().filter(told::add).forEach(LOG::warn);
+    return frozen;
   }
 }

@@ -7,7 +7,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
@@ -43,12 +43,41 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
   private static final class Lent extends OffHeapBuffer {
     private final BufferPool owner;
     private final Slot slot;
-    private final AtomicBoolean returned = new AtomicBoolean();
+
+    /** Slices that were cut from it and are not given back. */
+    private final AtomicInteger slices = new AtomicInteger();
+
+    /** Guarded by the lock of the pool. */
+    private boolean returned;
 
     Lent(BufferPool owner, Slot slot) {
       super(slot.memory.duplicate(), slot.region);
       this.owner = owner;
       this.slot = slot;
+    }
+
+    @Override
+    OffHeapBuffer cut(ByteBuffer part) {
+      slices.incrementAndGet();
+      return new Cut(part, this);
+    }
+  }
+
+  /** A slice of a lent buffer, which programs for Apache Crail give back in its place. */
+  private static final class Cut extends OffHeapBuffer {
+    private final Lent whole;
+
+    /** Guarded by the lock of the pool. */
+    private boolean returned;
+
+    Cut(ByteBuffer part, Lent whole) {
+      super(part, whole.getRegion());
+      this.whole = whole;
+    }
+
+    @Override
+    OffHeapBuffer cut(ByteBuffer part) {
+      return whole.cut(part);
     }
   }
 
@@ -116,17 +145,34 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
 
   @Override
   public void freeBuffer(CrailBuffer buffer) {
-    if (!lends(buffer)) {
-      throw new IllegalArgumentException("this buffer was not lent by this store");
+    Cut cut = buffer instanceof Cut ? (Cut) buffer : null;
+    if (cut == null && !(buffer instanceof Lent)) {
+      return;
     }
-    Lent lent = (Lent) buffer;
-    if (!lent.returned.compareAndSet(false, true)) {
-      throw new IllegalArgumentException("this buffer was given back before");
+    Lent lent = cut != null ? cut.whole : (Lent) buffer;
+    if (lent.owner != this) {
+      throw new IllegalArgumentException("this buffer was lent by another store");
     }
-    puts.increment();
     synchronized (lock) {
+      if (cut != null && !isLastSlice(cut)) {
+        return;
+      }
+      if (lent.returned) {
+        throw new IllegalArgumentException("this buffer was given back before");
+      }
+      lent.returned = true;
       free.push(lent.slot);
     }
+    puts.increment();
+  }
+
+  /** Notes that a slice is given back. Tells whether its buffer is, too, for that reason. */
+  private static boolean isLastSlice(Cut cut) {
+    if (cut.returned) {
+      return false;
+    }
+    cut.returned = true;
+    return cut.whole.slices.decrementAndGet() == 0 && !cut.whole.returned;
   }
 
   /**

@@ -89,7 +89,12 @@ public class OffHeapBuffer implements CrailBuffer {
 
   @Override
   public final CrailBuffer slice() {
-    return new OffHeapBuffer(buffer.slice(), region);
+    return cut(buffer.slice());
+  }
+
+  /** A view of a part of this memory. */
+  OffHeapBuffer cut(ByteBuffer part) {
+    return new OffHeapBuffer(part, region);
   }
 
   @Override

@@ -11,6 +11,8 @@ import io.crail.client.ClientKeys;
 import io.crail.common.config.ConfigException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,5 +49,52 @@ class CrailConfigurationTest {
             ConfigException.class,
             () -> CrailConfiguration.createConfigurationFromFile(file.toString()));
     assertTrue(bad.getMessage().contains(file + ":1"), bad.getMessage());
+  }
+
+  @Test
+  void theSiteFileIsThatOfTheConfigurationDirectory() throws Exception {
+    Path home = Files.createDirectories(directory.resolve("home/conf")).getParent();
+    Files.writeString(home.resolve("conf/crail-site.conf"), "crail.buffersize 64k\n");
+    Map<String, String> environment = new HashMap<>(Map.of("CRAIL_HOME", home.toString()));
+    assertEquals("64k", CrailConfiguration.fromFile(environment::get).get("crail.buffersize"));
+    Files.writeString(directory.resolve("crail-site.conf"), "crail.buffersize 32k\n");
+    environment.put("CRAIL_CONF_DIR", directory.toString());
+    assertEquals("32k", CrailConfiguration.fromFile(environment::get).get("crail.buffersize"));
+    IllegalArgumentException none =
+        assertThrows(
+            IllegalArgumentException.class, () -> CrailConfiguration.fromFile(name -> null));
+    assertTrue(none.getMessage().contains("CRAIL_CONF_DIR"), none.getMessage());
+    assertNull(new CrailConfiguration().get("crail.buffersize"));
+  }
+
+  /** Apache Crail's rule. So a buffer size alone, below the default of slices, is enough. */
+  @Test
+  void slicesAreNotLargerThanBuffers() {
+    assertEquals(4096, sliceBytes("4096", null));
+    assertEquals(512 << 10, sliceBytes("4m", null));
+    assertEquals(64 << 10, sliceBytes("64k", "128k"));
+    String refused =
+        assertThrows(ConfigException.class, () -> sliceBytes("768k", null)).getMessage();
+    assertTrue(refused.contains("crail.slicesize") && refused.contains("786432"), refused);
+  }
+
+  private static int sliceBytes(String buffer, String slice) {
+    CrailConfiguration configuration = new CrailConfiguration();
+    configuration.set("crail.buffersize", buffer);
+    if (slice != null) {
+      configuration.set("crail.slicesize", slice);
+    }
+    return ClientKeys.sliceBytes(configuration.toConfiguration());
+  }
+
+  @Test
+  void aTierThatDoesNotExistIsRefused() {
+    CrailConfiguration configuration = new CrailConfiguration();
+    configuration.set("crail.storage.types", "nvmf,rdma");
+    configuration.toConfiguration();
+    configuration.set("crail.storage.types", "tcp,nonsense");
+    String refused =
+        assertThrows(ConfigException.class, configuration::toConfiguration).getMessage();
+    assertTrue(refused.contains("crail.storage.types") && refused.contains("'nonsense'"), refused);
   }
 }

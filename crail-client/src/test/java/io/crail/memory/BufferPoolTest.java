@@ -86,8 +86,6 @@ class BufferPoolTest {
     BufferPool other = new BufferPool(4096, 4096);
     CrailBuffer first = pool.allocateBuffer();
     assertThrows(IllegalArgumentException.class, () -> other.freeBuffer(first));
-    assertThrows(IllegalArgumentException.class, () -> pool.freeBuffer(first.slice()));
-    assertThrows(IllegalArgumentException.class, () -> pool.freeBuffer(first.getRegion()));
     pool.freeBuffer(first);
     CrailBuffer second = pool.allocateBuffer();
     assertNotSame(first, second);
@@ -95,6 +93,42 @@ class BufferPoolTest {
     pool.close();
     assertThrows(ClosedException.class, pool::allocateBuffer);
     pool.freeBuffer(second);
+  }
+
+  /** As programs for Apache Crail do, which gives back what was not lent. */
+  @Test
+  void memoryThatWasNotLentIsIgnored() throws Exception {
+    BufferPool pool = new BufferPool(4096, 4096);
+    CrailBuffer lent = pool.allocateBuffer();
+    pool.freeBuffer(null);
+    pool.freeBuffer(OffHeapBuffer.wrap(ByteBuffer.allocateDirect(4096)));
+    pool.freeBuffer(lent.getRegion());
+    assertEquals(0, pool.returnedCount());
+    assertThrows(LimitExceededException.class, pool::allocateBuffer);
+  }
+
+  @Test
+  void theLastSliceGivesItsBufferBackOnce() throws Exception {
+    BufferPool pool = new BufferPool(4096, 4096);
+    CrailBuffer lent = pool.allocateBuffer();
+    CrailBuffer first = lent.slice();
+    CrailBuffer second = first.slice();
+    pool.freeBuffer(first);
+    pool.freeBuffer(first);
+    assertThrows(LimitExceededException.class, pool::allocateBuffer);
+    pool.freeBuffer(second);
+    CrailBuffer next = pool.allocateBuffer();
+    assertEquals(1, pool.returnedCount());
+    // Neither the slices nor the buffer can give back what is lent to somebody else now.
+    pool.freeBuffer(second);
+    assertThrows(IllegalArgumentException.class, () -> pool.freeBuffer(lent));
+    assertThrows(LimitExceededException.class, pool::allocateBuffer);
+    CrailBuffer slice = next.slice();
+    pool.freeBuffer(next);
+    pool.freeBuffer(slice);
+    pool.allocateBuffer();
+    assertThrows(LimitExceededException.class, pool::allocateBuffer);
+    assertEquals(2, pool.returnedCount());
   }
 
   @Test

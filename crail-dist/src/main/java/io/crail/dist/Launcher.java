@@ -2,6 +2,7 @@
 package io.crail.dist;
 
 import io.crail.common.Printable;
+import io.crail.common.Suggestion;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import io.crail.dist.admin.ApplicationsCommand;
@@ -19,13 +20,27 @@ import io.crail.dist.bench.SparkCommand;
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.CommonOptions;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
+import io.crail.dist.completion.CompletionCommand;
+import io.crail.dist.doctor.DoctorCommand;
+import io.crail.dist.doctor.FsckCommand;
+import io.crail.dist.path.CatCommand;
+import io.crail.dist.path.GetCommand;
+import io.crail.dist.path.ListCommand;
+import io.crail.dist.path.MakeCommand;
+import io.crail.dist.path.MoveCommand;
+import io.crail.dist.path.PutCommand;
+import io.crail.dist.path.RemoveCommand;
+import io.crail.dist.path.StatCommand;
+import io.crail.dist.path.UseCommand;
 import io.crail.dist.server.DatanodeCommand;
 import io.crail.dist.server.NamenodeCommand;
 import io.crail.dist.shell.FsCommand;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -36,6 +51,15 @@ final class Launcher {
       List.of(
           new NamenodeCommand(),
           new DatanodeCommand(),
+          new ListCommand(),
+          new StatCommand(),
+          new PutCommand(),
+          new GetCommand(),
+          new CatCommand(),
+          new RemoveCommand(),
+          new MakeCommand(),
+          new MoveCommand(),
+          new UseCommand(),
           new FsCommand(),
           new IobenchCommand(),
           new HdfsbenchCommand(),
@@ -46,9 +70,14 @@ final class Launcher {
           new DatanodesCommand(),
           new RemoveDatanodeCommand(),
           new ApplicationsCommand(),
+          new DoctorCommand(),
+          new FsckCommand(),
           new DumpCommand(),
           new GetconfCommand(),
+          new CompletionCommand(Launcher::commands),
           new VersionCommand());
+
+  private static final String HELP = "help";
 
   private final PrintStream out;
   private final PrintStream err;
@@ -67,34 +96,35 @@ final class Launcher {
 
   /** Runs a command line and gives the exit code. */
   int run(List<String> arguments) {
-    if (arguments.isEmpty()) {
+    int leading = CommonOptions.leading(arguments);
+    if (leading >= arguments.size()) {
       err.print(overview());
       return ExitCode.USAGE;
     }
-    String word = arguments.get(0);
+    String word = arguments.get(leading);
+    List<String> rest = new ArrayList<>(arguments.subList(0, leading));
+    rest.addAll(arguments.subList(leading + 1, arguments.size()));
     switch (word) {
-      case "-h", "--help", "help" -> {
-        return help(arguments);
+      case "-h", "--help", HELP -> {
+        return help(arguments.subList(leading + 1, arguments.size()));
       }
       case "-v", "--version" -> {
-        return run(find("version"), arguments.subList(1, arguments.size()));
+        return run(find("version"), rest);
       }
       default -> {
         Command command = find(word);
-        return command == null
-            ? refuse(null, "there is no command '" + word + "'" + nearest(word))
-            : run(command, arguments.subList(1, arguments.size()));
+        return command == null ? refuse(null, unknown(word)) : run(command, rest);
       }
     }
   }
 
   private int help(List<String> arguments) {
-    if (arguments.size() > 2) {
-      return refuse(null, "unexpected argument '" + arguments.get(2) + "'");
+    if (arguments.size() > 1) {
+      return refuse(null, "unexpected argument '" + arguments.get(1) + "'");
     }
-    Command command = arguments.size() < 2 ? null : find(arguments.get(1));
-    if (arguments.size() > 1 && command == null) {
-      return refuse(null, "there is no command '" + arguments.get(1) + "'");
+    Command command = arguments.isEmpty() ? null : find(arguments.get(0));
+    if (!arguments.isEmpty() && command == null) {
+      return refuse(null, unknown(arguments.get(0)));
     }
     out.print(command == null ? overview() : help(command));
     return 0;
@@ -153,9 +183,14 @@ final class Launcher {
     return ExitCode.USAGE;
   }
 
+  /** All commands, in the order of the overview. */
+  static List<Command> commands() {
+    return COMMANDS;
+  }
+
   /** True when there is a command of this name. */
   static boolean hasCommand(String name) {
-    return find(name) != null;
+    return name.equals(HELP) || find(name) != null;
   }
 
   private static Command find(String word) {
@@ -167,19 +202,25 @@ final class Launcher {
     return null;
   }
 
-  /** A hint: a command whose name differs only in letter case or has the same beginning. */
-  private static String nearest(String word) {
-    for (Command command : COMMANDS) {
-      if (command.name().equalsIgnoreCase(word)
-          || (word.length() >= 3 && command.name().startsWith(word.substring(0, 3)))) {
-        return "; did you mean '" + command.name() + "'?";
-      }
+  private static String unknown(String word) {
+    if (word.startsWith("-")) {
+      String near = Suggestion.of(word, CommonOptions.words());
+      return "there is no option '"
+          + word
+          + "' in front of a command"
+          + (near.isEmpty() ? "; options of a command follow it" : near);
     }
-    return "";
+    return "there is no command '"
+        + word
+        + "'"
+        + Suggestion.of(word, COMMANDS.stream().map(Command::name).toList());
   }
 
   private static String help(Command command) {
-    return command.help().stripTrailing() + "\n\n" + CommonOptions.help(command);
+    return command.help().stripTrailing()
+        + "\n\n"
+        + Example.text(command.examples())
+        + CommonOptions.help(command);
   }
 
   private static String overview() {
@@ -187,7 +228,9 @@ final class Launcher {
     for (Command command : COMMANDS) {
       text.append(String.format("  %-16s %s%n", command.name(), command.sentence()));
     }
-    text.append("\n'crail <command> --help' explains a command.\n\n");
+    text.append(
+        "\n'crail help <command>' explains a command. Options of every command may also stand");
+    text.append(" in front of it.\n\n");
     return text.append(CommonOptions.help(null)).toString();
   }
 }

@@ -163,6 +163,7 @@ class ArchitectureTest {
                 "io.crail.conf..",
                 "io.crail.memory..",
                 "io.crail.range..",
+                "io.crail.utils..",
                 "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.config.ApacheKeys;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.Configuration;
+import io.crail.dist.command.Command;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,20 +55,23 @@ class DocumentationTest {
   @Test
   void everyKeyThatIsNamedExists() throws IOException {
     TreeSet<String> known = new TreeSet<>();
+    ApacheKeys.ALL.forEach(key -> known.add(key.name()));
     for (ConfigKeys room : Configuration.declarations()) {
       for (ConfigKey<?> key : room.keys()) {
         known.add(key.name());
-        known.addAll(key.otherNames().keySet());
       }
     }
     List<Path> texts = new ArrayList<>(pages());
     texts.add(ROOT.resolve("conf/crail-site.conf"));
+    try (Stream<Path> deploy = Files.walk(ROOT.resolve("deploy"))) {
+      deploy.filter(Files::isRegularFile).forEach(texts::add);
+    }
     TreeSet<String> unknown = new TreeSet<>();
     for (Path text : texts) {
       Matcher key = KEY.matcher(Files.readString(text).replaceAll("-Dcrail\\.[a-z.]+", ""));
       while (key.find()) {
         if (!known.contains(key.group())
-            && !key.group().matches("crail\\.(dat|home|xml|enumeratekeys)")) {
+            && !key.group().matches("crail\\.(dat|home|xml|yaml|enumeratekeys)")) {
           unknown.add(text + ": " + key.group());
         }
       }
@@ -86,6 +91,41 @@ class DocumentationTest {
       }
     }
     assertEquals(new TreeSet<>(), unknown);
+  }
+
+  @Test
+  void everyCommandHasARowOnItsPage() throws IOException {
+    String page = Files.readString(ROOT.resolve("docs/commands.md"));
+    List<String> without =
+        Launcher.commands().stream()
+            .map(Command::name)
+            .filter(
+                name -> !Pattern.compile("(?m)^\\| `crail " + name + "[ `]").matcher(page).find())
+            .toList();
+    assertEquals(List.of(), without);
+  }
+
+  @Test
+  void coordinatesAreThoseOfThisBuild() throws IOException {
+    Pattern crails =
+        Pattern.compile(
+            "<groupId>io.crail</groupId>\\s*<artifactId>(.*?)</artifactId>\\s*<version>(.*?)<");
+    Matcher own = crails.matcher(Files.readString(ROOT.resolve("pom.xml")));
+    assertTrue(own.find());
+    TreeSet<String> wrong = new TreeSet<>();
+    int found = 0;
+    for (Path page : pages()) {
+      Matcher shown = crails.matcher(Files.readString(page));
+      while (shown.find()) {
+        found++;
+        if (!shown.group(2).equals(own.group(2))
+            || !Files.exists(ROOT.resolve(shown.group(1)).resolve("pom.xml"))) {
+          wrong.add(page + ": " + shown.group());
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), wrong);
+    assertTrue(found > 0);
   }
 
   @Test

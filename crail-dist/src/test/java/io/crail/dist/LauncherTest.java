@@ -5,16 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.dist.command.Command;
+import io.crail.dist.command.CommonOptions;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.OptionsCommand;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests command lines that need no cluster: which ones are refused, and the help of each command.
@@ -38,8 +43,26 @@ class LauncherTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '"',
       value = {
         "nonsense | nonsense",
+        "lss | did you mean 'ls'?",
+        "removedatanode | did you mean 'removeDatanode'?",
+        "help pnig | did you mean 'ping'?",
+        "--embeded df | did you mean '--embedded'?",
+        "-b df | options of a command follow it",
+        "-Dnonsense df | -D",
+        "-Dcrail.rpctimeout=never ping | never",
+        "--set crail.rpctimeout=never ping | never",
+        "df --byets | did you mean '--bytes'?",
+        "df --embeded | did you mean '--embedded'?",
+        "iobench --lop 1 -t write | did you mean '--loop'?",
+        "compare --onyl x | did you mean '--only'?",
+        "datanode -s 16g -c 1 | crail datanode -c 1 -- -s 16g",
+        "datanode -t tape -c 0 -- -s 1g | tape",
+        "ping --set crail.storage.tcp.storagelimit=1 | between 4k and 1024t",
+        "getconf crail.blocksiez | did you mean 'crail.blocksize'?",
+        "completion fish | bash or zsh",
         "ping --nonsense | --nonsense",
         "ping surplus | surplus",
         "namenode -p 70000 | 70000",
@@ -108,31 +131,81 @@ class LauncherTest {
         refused.stderr());
   }
 
+  @Test
+  void optionsOfEveryCommandMayStandInFrontOfIt() {
+    assertEquals("7s\n", run("-Dcrail.rpctimeout=7s --verbose getconf crail.rpctimeout").stdout());
+    assertEquals("7s\n", run("--set crail.rpctimeout=7s getconf CRAIL.rpcTimeout").stdout());
+    assertTrue(run("--verbose version").stdout().startsWith("crail "));
+    assertTrue(run("--verbose --help").stdout().startsWith("Usage: crail <command>"));
+    Ran none = run("-Dcrail.rpctimeout=7s");
+    assertEquals(ExitCode.USAGE, none.code());
+    assertTrue(none.stderr().startsWith("Usage: crail <command>"), none.stderr());
+  }
+
+  @Test
+  void getconfTellsWhereValuesAreSet() {
+    String all = run("getconf -Dcrail.rpctimeout=7s").stdout();
+    assertTrue(all.matches("(?s).*\ncrail\\.rpctimeout +7s +\\(the command line\\)\n.*"), all);
+    assertTrue(all.matches("(?s).*\ncrail\\.blocksize +1m +\\(default\\)\n.*"), all);
+    String set = run("getconf --configured").stdout();
+    assertEquals(
+        "crail.namenode.address crail://127.0.0.1:1,127.0.0.1:2 ("
+            + directory.resolve("crail-site.conf")
+            + ":1)\n",
+        set);
+    assertEquals("1m\n", run("getconf CRAIL.BLOCKSIZE").stdout());
+  }
+
+  @Test
+  void theVersionNamesAllThatHasToFit() {
+    String version = run("version").stdout();
+    assertTrue(
+        version.matches("crail \\d[^$,]*(, commit \\w+(-dirty)?)?\nJava \\d+.*\nprotocol \\d+\n"),
+        version);
+  }
+
+  static List<Command> commands() {
+    return Launcher.commands();
+  }
+
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "namenode",
-        "datanode",
-        "fs",
-        "iobench",
-        "hdfsbench",
-        "compare",
-        "spark",
-        "ping",
-        "df",
-        "datanodes",
-        "removeDatanode",
-        "applications",
-        "dump",
-        "getconf",
-        "version"
-      })
-  void everyCommandExplainsItself(String command) {
-    Ran help = run(command + " --help");
+  @MethodSource("commands")
+  void everyCommandExplainsItself(Command command) {
+    String name = command.name();
+    Ran help = run(name + " --help");
     assertEquals(0, help.code(), help.stderr());
-    assertTrue(help.stdout().contains("crail " + command), help.stdout());
+    assertTrue(help.stdout().contains("crail " + name), help.stdout());
+    assertTrue(help.stdout().contains("\nExamples:\n  "), help.stdout());
     assertTrue(help.stdout().contains("--set"), help.stdout());
     assertEquals("", help.stderr());
-    assertTrue(run("--help").stdout().contains("  " + command + " "));
+    assertEquals(help.stdout(), run("help " + name).stdout());
+    assertTrue(run("--help").stdout().contains("  " + name + " "));
+    help.stdout().lines().forEach(line -> assertTrue(line.length() <= 120, line));
+  }
+
+  /** The part of an example that is a line of this command. */
+  private static List<String> words(Example example) {
+    String line = example.line().replaceAll("^.*(?=crail )", "").replaceAll("[|)].*", "");
+    return List.of(line.strip().split(" "));
+  }
+
+  @ParameterizedTest
+  @MethodSource("commands")
+  void everyCommandHasExamplesThatCanBeParsed(Command command) throws Exception {
+    assertFalse(command.examples().isEmpty());
+    for (Example example : command.examples()) {
+      List<String> words = words(example);
+      assertEquals(List.of("crail", command.name()), words.subList(0, 2));
+      CommonOptions options =
+          CommonOptions.parse(words.subList(2, words.size()), command.commonOptionsComeFirst());
+      if (command instanceof OptionsCommand declared) {
+        declared.parse(options.rest());
+      }
+      List<String> known =
+          command.options().stream().flatMap(each -> each.spellings().stream()).toList();
+      for (String word : options.rest()) {
+        assertTrue(!word.startsWith("--") || word.equals("--") || known.contains(word), word);
+      }
+    }
   }
 }

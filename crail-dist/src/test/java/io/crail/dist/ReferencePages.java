@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.config.ApacheKeys;
+import io.crail.common.config.ApacheKeys.ApacheKey;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
@@ -43,10 +45,15 @@ final class ReferencePages {
         starts a comment. `$NAME` and `${NAME}` are replaced from the environment. `bin/crail` takes
         `--set key=value` in addition, and a program sets keys through `CrailConfiguration`.
 
+        For a program, `CrailConfiguration.createConfigurationFromFile()` reads that file, or
+        `$CRAIL_HOME/conf/crail-site.conf` if `CRAIL_CONF_DIR` is not set; `new CrailConfiguration()`
+        reads none.
+
         A process refuses an unknown key, a key that is set twice and a bad value, and names file and
-        line. A program that has not all of Crail on its class path accepts the keys of the other parts
-        without a check. Keys of the cluster (block size, lease, smallest extent) come from the namenode
-        at the first connection, so a client cannot disagree about them.
+        line. Keys of Apache Crail are understood: see [porting.md](porting.md#keys). A program that
+        has not all of Crail on its class path accepts the keys of the other parts without a check.
+        Keys of the cluster (block size, lease, smallest extent) come from the namenode at the first
+        connection, so a client cannot disagree about them.
 
         The letter case of a key does not matter. Numbers of bytes may end in `k`, `m`, `g` or `t`
         (powers of 1024), times in `ms`, `s` or `m`.
@@ -60,26 +67,10 @@ final class ReferencePages {
             "`" + key.name() + "`",
             key.type().label(),
             key.defaultText().isEmpty() ? "(empty)" : "`" + key.defaultText() + "`",
-            key.sentence() + otherNames(key));
+            key.sentence());
       }
     }
     return page.toString();
-  }
-
-  private static String otherNames(ConfigKey<?> key) {
-    StringBuilder text = new StringBuilder();
-    key.otherNames()
-        .forEach(
-            (name, words) -> {
-              text.append(" In files of Apache Crail: `").append(name).append("`, ");
-              text.append(
-                  new TreeMap<>(words)
-                      .entrySet().stream()
-                          .map(word -> word.getKey() + " for " + word.getValue())
-                          .collect(Collectors.joining(", ")));
-              text.append('.');
-            });
-    return text.toString();
   }
 
   /**
@@ -112,6 +103,38 @@ final class ReferencePages {
           String.join(", ", metric.labels()),
           metric.help());
     }
+    return withTable(page, table);
+  }
+
+  /**
+   * {@code docs/porting.md}: people write it, except a table.
+   *
+   * @param page as it is
+   */
+  static String porting(String page) {
+    StringBuilder table =
+        new StringBuilder("| its key | here | what became of it |\n|---|---|---|\n");
+    for (ApacheKey key : ApacheKeys.ALL) {
+      if (!key.now().isEmpty()) {
+        String here = "no effect";
+        if (!key.key().isEmpty()) {
+          here = "`" + key.key() + "`";
+        } else if (key.others() == ApacheKeys.Others.REFUSED) {
+          here = "refused";
+          for (String harmless : key.words().keySet()) {
+            here += harmless.isEmpty() ? ", unless empty" : ", except `" + harmless + "`";
+          }
+        }
+        String now = key.now().replaceAll("\\b(crail|io)(\\.\\w+)+(=\\S+[^\\s,])?", "`$0`");
+        row(table, "`" + key.name() + "`", here, now);
+      }
+    }
+    String same =
+        ApacheKeys.ALL.stream()
+            .filter(key -> key.now().isEmpty())
+            .map(key -> "`" + key.name() + "`")
+            .collect(Collectors.joining(",\n"));
+    table.append("\nThese keys mean the same:\n").append(same).append(".\n");
     return withTable(page, table);
   }
 

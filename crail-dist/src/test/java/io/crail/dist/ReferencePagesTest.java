@@ -38,6 +38,12 @@ class ReferencePagesTest {
     compare(name, ReferencePages.metrics(Files.readString(Path.of("..", name))));
   }
 
+  @Test
+  void keysOfApacheCrailAreUpToDate() throws IOException {
+    String name = "docs/porting.md";
+    compare(name, ReferencePages.porting(Files.readString(Path.of("..", name))));
+  }
+
   private static void compare(String name, String expected) throws IOException {
     Path page = Path.of("..", name);
     if (Boolean.getBoolean("crail.docs.update")) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.hadoop;
 
+import io.crail.common.config.SiteFile;
 import io.crail.conf.CrailConfiguration;
 import java.io.IOException;
 import java.net.URI;
@@ -24,6 +25,7 @@ final class HadoopConfiguration {
   private static final String NAMENODES = "crail.namenode.address";
 
   private static final String USER = "crail.user";
+  private static final String SINGLETON = "crail.singleton";
 
   private HadoopConfiguration() {}
 
@@ -56,6 +58,8 @@ final class HadoopConfiguration {
     if (crail.get(USER).isEmpty()) {
       crail.set(USER, user);
     }
+    // A file system is closed as often as its users like, and a shared store only once by each.
+    crail.set(SINGLETON, "false");
     return crail;
   }
 
@@ -81,12 +85,7 @@ final class HadoopConfiguration {
     if (file != null) {
       return file;
     }
-    String directory = environment.apply("CRAIL_CONF_DIR");
-    if (directory == null || directory.isEmpty()) {
-      String home = environment.apply("CRAIL_HOME");
-      directory = home == null || home.isEmpty() ? "" : home + "/conf";
-    }
-    return directory.isEmpty() ? "" : Path.of(directory, "crail-site.conf").toString();
+    return SiteFile.find(environment).map(Path::toString).orElse("");
   }
 
   /** An authority as the value of the key for the namenodes. */

@@ -55,11 +55,11 @@ public final class MeasureFlash {
   private static final int[] DEPTHS = {1, 4, 32};
   private static final int[] STREAMED = {64 << 10, 1 << 20};
   private static final int STREAM_DEPTH = 8;
-  private static final int SECONDS = 3;
+  private static final int SECONDS = 8;
   private static final long WARM_WRITES = 150_000;
 
   /** In an emulated machine a stream gains speed until then. */
-  private static final long WARM_READ_BYTES = 8L << 30;
+  private static final long WARM_STREAM_BYTES = 8L << 30;
 
   private static final long REST_NANOS = 120_000_000_000L;
   private static final int POLL_MILLIS = 3000;
@@ -216,14 +216,13 @@ public final class MeasureFlash {
         double rate = peer(full, new FlashPeer.Load(kind, size, STREAM_DEPTH), size);
         boolean reads = kind.equals("read");
         long count = count(full, rate, 2_000, reads ? Long.MAX_VALUE : room() / size);
+        long warmUp = Math.max(count, WARM_STREAM_BYTES / size);
         // A warm-up of writes has no more room than this.
         crail(
             full,
             reads
-                ? "-t readSequentialAsync -f /data.dat"
-                    + depth
-                    + sized(size, count, Math.max(count, WARM_READ_BYTES / size))
-                : "-t writeAsync" + depth + writes(size, count, count),
+                ? "-t readSequentialAsync -f /data.dat" + depth + sized(size, count, warmUp)
+                : "-t writeAsync" + depth + writes(size, count, Math.min(warmUp, room() / size)),
             size);
         for (String initiator : initiators) {
           goal(shown(full, initiator), full, "MB/s", 0.9);

@@ -157,6 +157,9 @@ final class NameNodeService {
                 NameNodeOperations.DUMP,
                 (request, session) -> dump.page(request.cursor(), server[0]))
             .handleLong(
+                NameNodeOperations.EXAMINE,
+                (request, session) -> NameNodeExamination.page(namenode, request))
+            .handleLong(
                 NameNodeOperations.NAMES,
                 (request, session) -> namenode.users().from(request.first()))
             .handle(

@@ -10,6 +10,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
@@ -171,6 +172,7 @@ class RepeatedRequestTest {
     add(NameNodeOperations.PING, (store, datanode) -> new Ping.Request(7));
     // Its first page counts the requests themselves.
     add(NameNodeOperations.DUMP, (store, datanode) -> new Dump.Request(1));
+    add(NameNodeOperations.EXAMINE, (store, datanode) -> new Examine.Request(0, 0, 0));
     add(NameNodeOperations.NAMES, (store, datanode) -> new Names.Request(0));
   }
 

@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.protocol.Operation.Routing;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
@@ -267,6 +268,15 @@ public final class NameNodeOperations {
           ONCE,
           byPath(Put.Request::path),
           "creates a key-value with all its bytes");
+  public static final Operation<Examine.Request, Examine.Response> EXAMINE =
+      add(
+          26,
+          "examine",
+          Examine.Request.CODEC,
+          Examine.Response.CODEC,
+          IDEMPOTENT,
+          named(),
+          "looks for nodes whose bytes cannot be read");
 
   private NameNodeOperations() {}
 

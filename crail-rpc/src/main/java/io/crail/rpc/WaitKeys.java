@@ -5,7 +5,6 @@ import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import java.util.List;
-import java.util.Map;
 
 /** How the threads of a process wait, with each transport and storage tier. */
 public final class WaitKeys implements ConfigKeys {
@@ -20,26 +19,24 @@ public final class WaitKeys implements ConfigKeys {
   /** How long to poll before sleeping, in nanoseconds; {@link Long#MAX_VALUE} means for ever. */
   public static final ConfigKey<Long> SPIN_TIME =
       ConfigKey.of(
-              "crail.spintime",
-              ConfigType.MICROS_OR_ALWAYS,
-              "50",
-              "How many microseconds a thread of a client, a namenode or a datanode polls"
-                  + " before it sleeps; about the cost of sleeping and waking up. With always it"
-                  + " never sleeps and needs a core of its own; with 0 it sleeps at once. Over TCP a"
-                  + " thread polls only while there are many messages or much data, and more and"
-                  + " more rarely where that does not pay. A server with io_uring cannot poll for"
-                  + " ever.")
-          .alsoNamed("crail.namenode.darpc.polling", Map.of("true", "always", "false", "0"));
+          "crail.spintime",
+          ConfigType.MICROS_OR_ALWAYS,
+          "50",
+          "How many microseconds a thread of a client, a namenode or a datanode polls"
+              + " before it sleeps; about the cost of sleeping and waking up. With always it"
+              + " never sleeps and needs a core of its own; with 0 it sleeps at once. Over TCP a"
+              + " thread polls only while there are many messages or much data, and more and"
+              + " more rarely where that does not pay. A server with io_uring cannot poll for"
+              + " ever.");
 
   /** Which threads drive clients. */
   public static final ConfigKey<Driver> CLIENT_DRIVER =
       ConfigKey.of(
-              "crail.client.driver",
-              ConfigType.oneOf(Driver.class),
-              "waiter",
-              "Who runs a client's network: waiter is the thread that waits for an answer, which"
-                  + " saves the hand-over between two threads; thread is one of the client's own.")
-          .alsoNamed("crail.namenode.darpc.type", Map.of("passive", "waiter", "active", "thread"));
+          "crail.client.driver",
+          ConfigType.oneOf(Driver.class),
+          "waiter",
+          "Who runs a client's network: waiter is the thread that waits for an answer, which"
+              + " saves the hand-over between two threads; thread is one of the client's own.");
 
   @Override
   public String title() {

@@ -19,7 +19,8 @@ public final class StorageKeys implements ConfigKeys {
               "Storage tiers by short name, the preferred one first. The position of a tier"
                   + " is the storage class of its datanodes, unless they are told another.")
           .check(list -> list.isEmpty() ? "must name a tier" : null)
-          .check(list -> list.size() > Set.copyOf(list).size() ? "must name each tier once" : null);
+          .check(list -> list.size() > Set.copyOf(list).size() ? "must name each tier once" : null)
+          .check(StorageKeys::checkTiers);
 
   /** Whether clients map regions. */
   public static final ConfigKey<Boolean> LOCAL_MAP =
@@ -40,6 +41,12 @@ public final class StorageKeys implements ConfigKeys {
               "Name or address by which clients reach this datanode; empty: the address that its"
                   + " tier serves on.")
           .check(TextLimits::checkHost);
+
+  /** A program may have some tiers only, but no program has a tier that does not exist. */
+  private static String checkTiers(List<String> names) {
+    names.stream().filter(name -> !StorageTier.NAMES.contains(name)).forEach(StorageTier::find);
+    return null;
+  }
 
   @Override
   public String title() {

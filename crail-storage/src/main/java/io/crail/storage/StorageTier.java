@@ -7,6 +7,7 @@ import io.crail.common.error.CrailException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -14,6 +15,9 @@ import java.util.TreeSet;
  * by its short name. Implementations are stateless.
  */
 public interface StorageTier {
+  /** The names of Crail's own tiers. A program may have some of them only. */
+  Set<String> NAMES = Set.of("nvmf", "rdma", "tcp");
+
   /** The short name, for example {@code tcp}; travels on the wire. */
   String name();
 
@@ -53,6 +57,7 @@ public interface StorageTier {
       }
       known.add(tier.name());
     }
-    throw new ConfigException("no storage tier '" + name + "'; there are: " + known);
+    throw new ConfigException(
+        "no storage tier '" + name + "' on the class path; there are: " + known);
   }
 }

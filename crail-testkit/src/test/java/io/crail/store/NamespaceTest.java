@@ -348,7 +348,6 @@ class NamespaceTest implements EachTier.Shared {
     assertNamed("storageClass", () -> store.create("/x", file, null, host, true));
     assertNamed("locationClass", () -> store.create("/x", file, tier, null, true));
     assertNamed("host", () -> CrailLocationClass.of(null));
-    assertNamed("buffer", () -> store.freeBuffer(null));
     assertNamed("configuration", () -> CrailStore.newInstance(null));
     CrailFile named = createFile(store, "/named");
     assertNamed("buffer", () -> named.getDirectInputStream(0).read(null));

@@ -2,10 +2,12 @@
 package io.crail.ycsb;
 
 import io.crail.common.config.Configuration;
-import java.nio.file.Path;
+import io.crail.common.config.SiteFile;
 import java.util.Properties;
 import java.util.TreeSet;
 import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The settings of the binding, from YCSB's properties.
@@ -19,10 +21,11 @@ record Settings(String table, boolean enumerateKeys, Configuration configuration
   /** Whether to enumerate keys. Apache Crail's binding has the same name for it. */
   static final String ENUMERATE_KEYS = "crail.enumeratekeys";
 
+  private static final Logger LOG = LoggerFactory.getLogger(Settings.class);
+
   private static final String TABLE = "table";
   private static final String TABLE_DEFAULT = "usertable";
   private static final String PREFIX = "crail.";
-  private static final String SITE_FILE = "crail-site.conf";
 
   /**
    * Reads properties.
@@ -32,19 +35,18 @@ record Settings(String table, boolean enumerateKeys, Configuration configuration
    */
   static Settings of(Properties properties, UnaryOperator<String> environment) {
     Configuration.Builder configuration = Configuration.builder();
-    Path site = siteFile(environment);
-    if (site != null) {
-      configuration.load(site, environment);
-    }
+    SiteFile.find(environment).ifPresent(site -> configuration.load(site, environment));
     for (String name : new TreeSet<>(properties.stringPropertyNames())) {
       if (name.startsWith(PREFIX) && !name.equals(ENUMERATE_KEYS)) {
         configuration.set(name, properties.getProperty(name), "the properties of YCSB");
       }
     }
+    Configuration built = configuration.build();
+    built.warnings().forEach(LOG::warn);
     return new Settings(
         properties.getProperty(TABLE, TABLE_DEFAULT),
         isTrue(properties.getProperty(ENUMERATE_KEYS, "false")),
-        configuration.build());
+        built);
   }
 
   private static boolean isTrue(String text) {
@@ -53,18 +55,5 @@ record Settings(String table, boolean enumerateKeys, Configuration configuration
           "property '" + ENUMERATE_KEYS + "' must be true or false, not '" + text + "'");
     }
     return text.equalsIgnoreCase("true");
-  }
-
-  /** The site file; null when the environment names none. */
-  private static Path siteFile(UnaryOperator<String> environment) {
-    String directory = environment.apply("CRAIL_CONF_DIR");
-    if (directory != null && !directory.isEmpty()) {
-      return Path.of(directory, SITE_FILE);
-    }
-    String home = environment.apply("CRAIL_HOME");
-    if (home == null || home.isEmpty()) {
-      return null;
-    }
-    return Path.of(home, "conf", SITE_FILE);
   }
 }

@@ -16,18 +16,24 @@ import org.jfree.chart.StandardChartTheme;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.SymbolAxis;
 import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.labels.ItemLabelAnchor;
+import org.jfree.chart.labels.ItemLabelPosition;
+import org.jfree.chart.labels.XYItemLabelGenerator;
 import org.jfree.chart.plot.CategoryPlot;
 import org.jfree.chart.plot.CombinedDomainXYPlot;
 import org.jfree.chart.plot.DefaultDrawingSupplier;
 import org.jfree.chart.plot.DrawingSupplier;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.category.StandardBarPainter;
+import org.jfree.chart.renderer.xy.AbstractXYItemRenderer;
 import org.jfree.chart.renderer.xy.XYErrorRenderer;
-import org.jfree.chart.renderer.xy.XYItemRenderer;
 import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
 import org.jfree.chart.text.TextUtils;
 import org.jfree.chart.ui.RectangleInsets;
+import org.jfree.chart.ui.TextAnchor;
+import org.jfree.data.Range;
 import org.jfree.data.category.DefaultCategoryDataset;
+import org.jfree.data.general.DatasetUtils;
 import org.jfree.data.xy.XYDataset;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
@@ -62,6 +68,12 @@ public final class Chart {
 
   private static final double MIN_MICROS = 0.001;
 
+  /** An axis is logarithmic when its highest figure is so many times its lowest. */
+  private static final double WIDE = 20;
+
+  /** Most points of a chart with a text beside them. */
+  private static final int MOST_VALUES = 40;
+
   static {
     // Without this, a machine with a display but a Java without graphics libraries could draw
     // nothing.
@@ -79,27 +91,79 @@ public final class Chart {
   }
 
   /**
-   * A chart of latencies on a logarithmic axis, and of the fraction of operations that took no
-   * longer.
+   * A chart of latencies up to the 99.99th percentile, on an axis that gives each further nine as
+   * much room as the one before. A line ends earlier where there were fewer operations.
    *
    * @param lines one or more; a line without points appears in the legend alone
    */
   public static Chart latencies(String title, List<Distribution> lines) {
     XYSeriesCollection data = new XYSeriesCollection();
     for (int i = 0; i < lines.size(); i++) {
-      Distribution line = lines.get(i);
       XYSeries series =
-          new XYSeries(key(lines.stream().map(Distribution::name).toList(), i), false);
-      for (int point = 0; point < line.micros().length; point++) {
-        // A logarithmic axis has no zero.
-        series.add(Math.max(MIN_MICROS, line.micros()[point]), 100 * line.fractions()[point]);
-      }
+          new XYSeries(key(lines.stream().map(Distribution::name).toList(), i), true, false);
+      addTail(series, lines.get(i));
       data.addSeries(series);
     }
-    ValueAxis micros = new PowerAxis("latency [us]", 10, Numbers.plain());
-    NumberAxis percent = new NumberAxis("operations that took no longer [%]");
-    percent.setRange(0, 100);
-    return lines(title, data, micros, percent, new XYLineAndShapeRenderer(true, false));
+    ValueAxis percentiles = new TailAxis("percentile of the operations");
+    ValueAxis micros = figures("latency [us]", data);
+    XYLineAndShapeRenderer renderer =
+        new XYLineAndShapeRenderer(true, true) {
+          private static final long serialVersionUID = 1;
+
+          @Override
+          public boolean getItemShapeVisible(int line, int point) {
+            // The legend asks for the first point, also of a line without any.
+            return point < data.getItemCount(line)
+                && TailAxis.MARKS.contains(data.getXValue(line, point));
+          }
+        };
+    int values = lines.size() * TailAxis.MARKS.size();
+    return lines(
+        title,
+        data,
+        percentiles,
+        micros,
+        renderer,
+        values,
+        (all, line, point) ->
+            renderer.getItemShapeVisible(line, point)
+                ? Numbers.brief(all.getYValue(line, point))
+                : null);
+  }
+
+  private static void addTail(XYSeries series, Distribution line) {
+    double end = Math.min(TailAxis.MOST, line.operations());
+    double highest = 0;
+    for (int point = 0; point < line.micros().length; point++) {
+      double above = 1 / (1 - line.fractions()[point]);
+      highest = Math.max(MIN_MICROS, line.micros()[point]);
+      if (above < end) {
+        // A logarithmic axis has no zero.
+        series.addOrUpdate(above, highest);
+      }
+    }
+    if (highest > 0) {
+      series.addOrUpdate(end, highest);
+    }
+    for (int i = 0; i < line.marks().length; i++) {
+      if (TailAxis.MARKS.get(i) <= line.operations()) {
+        series.addOrUpdate(
+            TailAxis.MARKS.get(i).doubleValue(), Math.max(MIN_MICROS, line.marks()[i]));
+      }
+    }
+  }
+
+  /** The axis of any figure: logarithmic where the low figures would lie on the ground. */
+  private static ValueAxis figures(String what, XYDataset data) {
+    Range range = DatasetUtils.findRangeBounds(data, false);
+    if (range != null
+        && range.getLowerBound() > 0
+        && range.getUpperBound() / range.getLowerBound() >= WIDE) {
+      return new PowerAxis(what, 10, Numbers.plain());
+    }
+    NumberAxis axis = new NumberAxis(what);
+    axis.setAutoRangeIncludesZero(true);
+    return axis;
   }
 
   /**
@@ -123,7 +187,9 @@ public final class Chart {
 
   private static Chart over(String title, ValueAxis below, String what, List<Line> lines) {
     YIntervalSeriesCollection data = new YIntervalSeriesCollection();
+    int values = 0;
     for (int i = 0; i < lines.size(); i++) {
+      values += lines.get(i).points().size();
       YIntervalSeries series = new YIntervalSeries(key(lines.stream().map(Line::name).toList(), i));
       for (Map.Entry<Long, Spread> point : lines.get(i).points().entrySet()) {
         Spread spread = point.getValue();
@@ -131,13 +197,18 @@ public final class Chart {
       }
       data.addSeries(series);
     }
-    NumberAxis figure = new NumberAxis(what);
-    figure.setAutoRangeIncludesZero(true);
     XYErrorRenderer renderer = new XYErrorRenderer();
     renderer.setDrawXError(false);
     renderer.setDefaultLinesVisible(true);
     renderer.setDefaultShapesVisible(true);
-    return lines(title, data, below, figure, renderer);
+    return lines(
+        title,
+        data,
+        below,
+        figures(what, data),
+        renderer,
+        values,
+        (all, line, point) -> Numbers.brief(all.getYValue(line, point)));
   }
 
   /**
@@ -269,8 +340,20 @@ public final class Chart {
     ChartFormat.of(file).write(drawing, file);
   }
 
+  /**
+   * A chart of lines.
+   *
+   * @param values how many points have a text
+   * @param texts the text beside a point; null for none
+   */
   private static Chart lines(
-      String title, XYDataset data, ValueAxis x, ValueAxis y, XYItemRenderer renderer) {
+      String title,
+      XYDataset data,
+      ValueAxis x,
+      ValueAxis y,
+      AbstractXYItemRenderer renderer,
+      int values,
+      XYItemLabelGenerator texts) {
     XYPlot plot = new XYPlot(data, x, y, renderer);
     JFreeChart drawing = new JFreeChart(title, null, plot, true);
     style(drawing);
@@ -278,8 +361,25 @@ public final class Chart {
     plot.setRangeGridlinePaint(GRID);
     plot.setOutlineVisible(false);
     plot.setDrawingSupplier(colours());
+    // Room for the texts.
+    x.setUpperMargin(0.08);
+    y.setUpperMargin(0.08);
     for (int i = 0; i < data.getSeriesCount(); i++) {
       renderer.setSeriesStroke(i, new BasicStroke(2));
+      renderer.setSeriesItemLabelPaint(i, COLOURS[i % COLOURS.length]);
+      // Beside the whisker; those of neighbours do not cover each other.
+      boolean above = i % 2 == 0;
+      renderer.setSeriesPositiveItemLabelPosition(
+          i,
+          new ItemLabelPosition(
+              above ? ItemLabelAnchor.OUTSIDE1 : ItemLabelAnchor.OUTSIDE5,
+              above ? TextAnchor.BOTTOM_LEFT : TextAnchor.TOP_LEFT));
+    }
+    // More of them cover the lines.
+    if (values <= MOST_VALUES) {
+      renderer.setDefaultItemLabelFont(new Font(Font.SANS_SERIF, Font.PLAIN, 10));
+      renderer.setDefaultItemLabelGenerator(texts);
+      renderer.setDefaultItemLabelsVisible(true);
     }
     return new Chart(drawing);
   }

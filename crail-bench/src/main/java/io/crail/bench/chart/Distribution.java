@@ -11,8 +11,11 @@ import org.HdrHistogram.HistogramIterationValue;
  * @param name the name in the legend
  * @param micros latencies in microseconds, ascending
  * @param fractions for each latency, the fraction of all operations, 0 to 1, that took no longer
+ * @param marks the latency at each percentile of {@link TailAxis#MARKS}
+ * @param operations how many operations there were
  */
-public record Distribution(String name, double[] micros, double[] fractions) {
+public record Distribution(
+    String name, double[] micros, double[] fractions, double[] marks, long operations) {
   private static final double NANOS_PER_MICRO = 1e3;
 
   /** Points for each halving of the remaining fraction: enough for a smooth line. */
@@ -26,6 +29,7 @@ public record Distribution(String name, double[] micros, double[] fractions) {
     }
     micros = micros.clone();
     fractions = fractions.clone();
+    marks = marks.clone();
   }
 
   /** The distribution of a histogram of nanoseconds. An empty histogram has no points. */
@@ -44,6 +48,16 @@ public record Distribution(String name, double[] micros, double[] fractions) {
         points++;
       }
     }
-    return new Distribution(name, Arrays.copyOf(micros, points), Arrays.copyOf(fractions, points));
+    double[] marks =
+        TailAxis.MARKS.stream()
+            .mapToDouble(mark -> nanos.getValueAtPercentile(100 * TailAxis.fraction(mark)))
+            .map(value -> value / NANOS_PER_MICRO)
+            .toArray();
+    return new Distribution(
+        name,
+        Arrays.copyOf(micros, points),
+        Arrays.copyOf(fractions, points),
+        marks,
+        nanos.getTotalCount());
   }
 }

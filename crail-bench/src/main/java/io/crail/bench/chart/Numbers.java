@@ -28,6 +28,12 @@ final class Numbers extends NumberFormat {
     return new Numbers(true);
   }
 
+  /** A figure beside a point, with about three digits: 0.12, 4.56, 78.9, 1,234. */
+  static String brief(double figure) {
+    int decimals = figure >= 100 ? 0 : figure >= 10 ? 1 : 2;
+    return String.format(Locale.ROOT, "%,." + decimals + "f", figure);
+  }
+
   @Override
   public StringBuffer format(double number, StringBuffer text, FieldPosition position) {
     double shown = number;

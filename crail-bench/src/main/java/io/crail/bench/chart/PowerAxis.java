@@ -14,8 +14,8 @@ import org.jfree.chart.ui.RectangleEdge;
 import org.jfree.chart.ui.TextAnchor;
 
 /**
- * A logarithmic axis below a chart, with labels at powers of its base. The labels of its superclass
- * are formatted texts, which an SVG would draw as outlines of letters.
+ * A logarithmic axis below or beside a chart, with labels at powers of its base. The labels of its
+ * superclass are formatted texts, which an SVG would draw as outlines of letters.
  */
 final class PowerAxis extends LogAxis {
   private static final long serialVersionUID = 1;
@@ -41,19 +41,14 @@ final class PowerAxis extends LogAxis {
     double high = calculateLog(getUpperBound());
     double step = Math.max(1, Math.ceil((high - low) / MOST_POWERS));
     boolean few = getBase() == 10 && high - low < FEW_POWERS;
+    TextAnchor anchor =
+        RectangleEdge.isLeftOrRight(edge) ? TextAnchor.CENTER_RIGHT : TextAnchor.TOP_CENTER;
     List<NumberTick> ticks = new ArrayList<>();
     for (double power = Math.floor(low / step) * step; power <= high; power += step) {
       for (int factor : few ? new int[] {1, 2, 5} : new int[] {1}) {
         double value = factor * Math.pow(getBase(), power);
         if (getRange().contains(value)) {
-          ticks.add(
-              new NumberTick(
-                  TickType.MAJOR,
-                  value,
-                  format.format(value),
-                  TextAnchor.TOP_CENTER,
-                  TextAnchor.CENTER,
-                  0));
+          ticks.add(new NumberTick(TickType.MAJOR, value, format.format(value), anchor, anchor, 0));
         }
       }
     }

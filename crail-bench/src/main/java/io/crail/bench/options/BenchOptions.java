@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
  * @param touch whether all bytes are moved once before the measurement
  * @param frame how the load is driven
  * @param worker the index of the worker; the first is 0
+ * @param rehearsal whether the run is for the JVM alone, so that it prints nothing
  */
 public record BenchOptions<T extends LoadType>(
     T type,
@@ -47,7 +48,8 @@ public record BenchOptions<T extends LoadType>(
     long seed,
     boolean touch,
     LoadSettings frame,
-    int worker) {
+    int worker,
+    boolean rehearsal) {
   /** All experiments, with the dropped ones. */
   public int rounds() {
     return dropped + experiments;
@@ -60,15 +62,20 @@ public record BenchOptions<T extends LoadType>(
 
   /** The same options with another size. */
   public BenchOptions<T> withSize(int newSize) {
-    return copy(newSize, seed, worker);
+    return copy(newSize, seed, worker, rehearsal);
   }
 
   /** The same options for one of the workers, with its own random choices. */
   public BenchOptions<T> forWorker(int newWorker) {
-    return copy(size, seed + newWorker, newWorker);
+    return copy(size, seed + newWorker, newWorker, rehearsal);
   }
 
-  private BenchOptions<T> copy(int newSize, long newSeed, int newWorker) {
+  /** The same options for a run that is not measured. It touches no memory before. */
+  public BenchOptions<T> asRehearsal() {
+    return copy(size, seed, worker, true);
+  }
+
+  private BenchOptions<T> copy(int newSize, long newSeed, int newWorker, boolean newRehearsal) {
     return new BenchOptions<>(
         type,
         path,
@@ -85,9 +92,10 @@ public record BenchOptions<T extends LoadType>(
         buffered,
         names,
         newSeed,
-        touch,
+        touch && !newRehearsal,
         frame,
-        newWorker);
+        newWorker,
+        newRehearsal);
   }
 
   /** All sizes to measure, in order. */

@@ -116,7 +116,7 @@ public final class BenchSyntax<T extends LoadType> {
     try {
       line = DefaultParser.builder().setAllowPartialMatching(false).get().parse(options, args);
     } catch (ParseException e) {
-      throw new OptionException(e.getMessage());
+      throw new OptionException(OptionErrors.text(options, List.of(), e));
     }
     if (line.hasOption(HELP)) {
       return Optional.empty();
@@ -150,7 +150,8 @@ public final class BenchSyntax<T extends LoadType> {
                 : new SecureRandom().nextInt(),
             values.flag("touch", true),
             frame,
-            0));
+            0,
+            false));
   }
 
   private T type(String name) throws OptionException {

@@ -13,15 +13,25 @@ import java.util.List;
  * @param rate operations a second of all workers together; 0 means as fast as possible
  * @param json the file for the figures as JSON; {@code -} for standard output; null for none
  * @param plot the file for the chart; null for none
+ * @param baselines files with earlier figures as JSON, for the chart
+ * @param warmSeconds how long the load runs before the first experiment
  */
 public record LoadSettings(
-    List<Integer> sizes, int threads, int clients, double rate, String json, Path plot) {
+    List<Integer> sizes,
+    int threads,
+    int clients,
+    double rate,
+    String json,
+    Path plot,
+    List<Path> baselines,
+    int warmSeconds) {
   /** The value of {@code json} for standard output. */
   static final String STANDARD_OUTPUT = "-";
 
-  /** Copies the list. */
+  /** Copies the lists. */
   public LoadSettings {
     sizes = List.copyOf(sizes);
+    baselines = List.copyOf(baselines);
   }
 
   /** The workers of all processes. */

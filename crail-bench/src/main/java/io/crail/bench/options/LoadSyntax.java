@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
 /**
@@ -17,6 +19,10 @@ final class LoadSyntax {
   private static final int MAX_THREADS = 1024;
   private static final int MAX_CLIENTS = 256;
   private static final double MAX_RATE = 1e9;
+  private static final int MAX_WARM_SECONDS = 3600;
+
+  /** Enough for a JVM to compile what one type of operation runs through. */
+  private static final int WARM_SECONDS = 2;
 
   private final LoadType type;
   private final CommandLine line;
@@ -54,21 +60,37 @@ final class LoadSyntax {
         null,
         "plot",
         "file",
-        "a chart, in a file that ends in .svg or .png: the distribution of latencies, or with several"
-            + " sizes the throughput of each (none)");
+        "a chart, in a file that ends in .svg or .png: the percentiles of the latencies, or with"
+            + " several sizes the throughput of each (none)");
+    syntax.with(
+        null,
+        "baseline",
+        "file",
+        "what --json of an earlier run has written; the chart of --plot shows those figures too;"
+            + " may be repeated (none)");
+    syntax.with(
+        null,
+        "warm-seconds",
+        "count",
+        "how long the load runs before the first experiment, while the JVM compiles; in no figure"
+            + " (2 with several sizes or --plot, else 0)");
   }
 
   /** Reads and checks the options. */
   LoadSettings read() throws OptionException {
     OptionValues values = new OptionValues(line);
+    List<Integer> sizes = values.sizes("s", BenchSyntax.MAX_SIZE);
+    boolean drawn = sizes.size() > 1 || line.hasOption("plot");
     LoadSettings frame =
         new LoadSettings(
-            values.sizes("s", BenchSyntax.MAX_SIZE),
+            sizes,
             (int) values.number("threads", 1, 1, MAX_THREADS),
             (int) values.number("clients", 1, 1, MAX_CLIENTS),
             values.rate("rate", MAX_RATE),
             line.getOptionValue("json"),
-            line.hasOption("plot") ? path("plot") : null);
+            line.hasOption("plot") ? path("plot") : null,
+            baselines(),
+            (int) values.number("warm-seconds", drawn ? WARM_SECONDS : 0, 0, MAX_WARM_SECONDS));
     checkTogether(frame);
     if (frame.plot() != null) {
       checkPlot(frame.plot());
@@ -81,11 +103,15 @@ final class LoadSyntax {
 
   private void checkTogether(LoadSettings frame) throws OptionException {
     if (!type.measures()) {
-      for (String option : new String[] {"threads", "clients", "rate", "drop", "json", "plot"}) {
+      for (String option :
+          List.of("threads", "clients", "rate", "drop", "json", "plot", "warm-seconds")) {
         if (line.hasOption(option)) {
           throw new OptionException("--" + option + ": " + type.label() + " measures nothing");
         }
       }
+    }
+    if (!frame.baselines().isEmpty() && frame.plot() == null) {
+      throw new OptionException("--baseline: only the chart of --plot shows it");
     }
     boolean sweep = frame.sizes().size() > 1;
     if (sweep && !type.usesSize()) {
@@ -119,8 +145,21 @@ final class LoadSyntax {
     }
   }
 
+  private List<Path> baselines() throws OptionException {
+    List<Path> files = new ArrayList<>();
+    if (line.hasOption("baseline")) {
+      for (String text : line.getOptionValues("baseline")) {
+        files.add(path("baseline", text));
+      }
+    }
+    return files;
+  }
+
   private Path path(String option) throws OptionException {
-    String text = line.getOptionValue(option);
+    return path(option, line.getOptionValue(option));
+  }
+
+  private static Path path(String option, String text) throws OptionException {
     if (text.isBlank()) {
       throw new OptionException("--" + option + ": a file is expected");
     }

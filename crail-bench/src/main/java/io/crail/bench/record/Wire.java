@@ -100,7 +100,12 @@ public final class Wire {
     return bytes;
   }
 
-  private static Histogram decode(byte[] bytes) throws IOException {
+  /**
+   * Decodes what {@link #encode} gave.
+   *
+   * @throws IOException when the bytes are something else
+   */
+  public static Histogram decode(byte[] bytes) throws IOException {
     try {
       return Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(bytes), 0);
     } catch (DataFormatException | IllegalArgumentException e) {

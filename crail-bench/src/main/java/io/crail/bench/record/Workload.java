@@ -33,6 +33,14 @@ public interface Workload extends AutoCloseable {
   default void verify() throws Exception {}
 
   /**
+   * Removes the files that it has made, also those that are kept after a run. Called before {@link
+   * #close} when a run has failed for lack of space, or was interrupted.
+   *
+   * @throws Exception as the store throws
+   */
+  default void discard() throws Exception {}
+
+  /**
    * Removes the nodes that it has made and nobody needs.
    *
    * @throws Exception as the store throws

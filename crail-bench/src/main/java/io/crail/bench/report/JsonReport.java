@@ -27,7 +27,9 @@ import org.HdrHistogram.HistogramIterationValue;
  * changes its name or meaning without a new {@code format}.
  */
 public final class JsonReport {
-  private static final int FORMAT = 1;
+  /** The version of the shape. */
+  static final int FORMAT = 1;
+
   private static final double NANOS_PER_MICRO = 1e3;
   private static final int TICKS_PER_HALVING = 5;
 
@@ -99,6 +101,7 @@ public final class JsonReport {
     settings.put("storageClass", options.storageClass());
     settings.put("locationClass", options.locationClass());
     settings.put("warmUp", options.warmUp());
+    settings.put("warmSeconds", frame.warmSeconds());
     settings.put("drop", options.dropped());
     settings.put("experiments", options.experiments());
     settings.put("open", options.keepOpen());

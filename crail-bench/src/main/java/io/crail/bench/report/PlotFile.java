@@ -9,6 +9,7 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.options.LoadSettings;
 import io.crail.bench.record.BenchException;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -19,21 +20,48 @@ public final class PlotFile {
 
   private PlotFile() {}
 
-  /** Writes the latencies if there is one size, or the throughput of several sizes. */
-  public static void write(String command, BenchOptions<?> options, List<Measured> all)
+  /**
+   * Writes the latencies if there is one size, or the throughput of several sizes; beside them
+   * those of earlier commands.
+   */
+  public static void write(
+      String command, BenchOptions<?> options, List<Measured> all, List<Baseline> baselines)
       throws BenchException {
     try {
-      chart(command, options, all).write(options.frame().plot());
+      chart(command, options, all, baselines).write(options.frame().plot());
     } catch (IOException e) {
       throw new BenchException("--plot: " + options.frame().plot() + ": " + e.getMessage());
     }
   }
 
-  private static Chart chart(String command, BenchOptions<?> options, List<Measured> all) {
+  /**
+   * Checks before the measurement that earlier figures fit into the chart.
+   *
+   * @throws BenchException that names the file whose figures do not
+   */
+  public static void check(BenchOptions<?> options, List<Baseline> baselines)
+      throws BenchException {
+    for (Baseline baseline : baselines) {
+      if (options.sizes().size() == 1) {
+        baseline.latencies(options);
+      } else {
+        baseline.throughput();
+      }
+    }
+  }
+
+  private static Chart chart(
+      String command, BenchOptions<?> options, List<Measured> all, List<Baseline> baselines)
+      throws BenchException {
     String title = command + ", " + what(options);
-    String label = options.type().label();
+    String name = baselines.isEmpty() ? options.type().label() : "this run";
     if (all.size() == 1) {
-      return Chart.latencies(title, List.of(Distribution.of(label, all.get(0).sum().latencies())));
+      List<Distribution> lines = new ArrayList<>();
+      lines.add(Distribution.of(name, all.get(0).sum().latencies()));
+      for (Baseline baseline : baselines) {
+        lines.add(baseline.latencies(options.withSize(all.get(0).size())));
+      }
+      return Chart.latencies(title, lines);
     }
     Map<Long, Spread> points = new TreeMap<>();
     for (Measured measured : all) {
@@ -44,7 +72,12 @@ public final class PlotFile {
                   .mapToDouble(figures -> figures.bytesPerSecond() / MEGA)
                   .toArray()));
     }
-    return Chart.overSize(title, "throughput [MB/s]", List.of(new Line(label, points)));
+    List<Line> lines = new ArrayList<>();
+    lines.add(new Line(name, points));
+    for (Baseline baseline : baselines) {
+      lines.add(baseline.throughput());
+    }
+    return Chart.overSize(title, "throughput [MB/s]", lines);
   }
 
   /** The options that a reader of the chart has to know. */

@@ -33,11 +33,15 @@ public final class Report {
     line("execution time %.6f s", figures.seconds());
     line("ops %d", figures.operations());
     line("sumbytes %d", figures.bytes());
-    line(
-        "throughput %.1f ops/s, %.2f Mbit/s, %.2f MB/s",
-        figures.operationsPerSecond(),
-        figures.bytesPerSecond() * BITS_PER_BYTE / MEGA,
-        figures.bytesPerSecond() / MEGA);
+    if (figures.bytes() > 0) {
+      line(
+          "throughput %.1f ops/s, %.2f Mbit/s, %.2f MB/s",
+          figures.operationsPerSecond(),
+          figures.bytesPerSecond() * BITS_PER_BYTE / MEGA,
+          figures.bytesPerSecond() / MEGA);
+    } else {
+      line("throughput %.1f ops/s", figures.operationsPerSecond());
+    }
     line("latency %.2f us", figures.meanMicros());
     line(
         "latency p50 %.2f us, p99 %.2f us, p99.9 %.2f us, max %.2f us",

@@ -37,9 +37,16 @@ public record BenchContext(
    * repeat them.
    */
   public PrintStream notices(BenchOptions<?> options) {
-    return options.worker() == 0
-        ? err
-        : new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
+    return options.worker() == 0 ? err : nowhere();
+  }
+
+  /** Where the results that a workload prints go. A rehearsal has none. */
+  public PrintStream results(BenchOptions<?> options) {
+    return options.rehearsal() ? nowhere() : out;
+  }
+
+  private static PrintStream nowhere() {
+    return new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8);
   }
 
   /** The same context with another output for figures. */

@@ -7,6 +7,7 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
+import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
@@ -20,6 +21,7 @@ import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.NotEmptyException;
 import io.crail.memory.OffHeapBuffer;
 import java.io.PrintStream;
+import java.util.Locale;
 
 /**
  * The common part of the workloads of an experiment: options, store, and helpers that most
@@ -30,6 +32,7 @@ import java.io.PrintStream;
  * @param embedded whether the cluster is new, so that nothing on it comes from an earlier run
  * @param out where requested output goes
  * @param notices where remarks go
+ * @param terminal whether {@code notices} go to a terminal
  * @param worker the index of this workload among those that run at the same time; the first is 0
  */
 public record BenchRun(
@@ -38,6 +41,7 @@ public record BenchRun(
     boolean embedded,
     PrintStream out,
     PrintStream notices,
+    boolean terminal,
     int worker) {
   /** The most bytes of a file that is written only to be read. */
   public static final long MAX_PREPARED_BYTES = 1L << 30;
@@ -161,6 +165,48 @@ public record BenchRun(
     return create(path, CrailNodeType.DATAFILE).asFile();
   }
 
+  /**
+   * Checks, before anything is written, that the files of all workers have room. It refuses only
+   * what cannot fit: later, others may have taken space, or the file's class may have less.
+   *
+   * @param bytes what each worker writes
+   * @param more what is written besides at the same time
+   * @throws BenchException when there is less space than that; it says what to do
+   */
+  public void checkFits(long bytes, long more) throws Exception {
+    if (worker > 0) {
+      // The first has checked for all.
+      return;
+    }
+    CrailSpace space = store.getSpace();
+    if (!space.missing().isEmpty()) {
+      return;
+    }
+    CrailNode old = lookup(ownPath());
+    long replaced = old == null ? 0 : old.getCapacity();
+    long room = space.freeBytes() + space.waitingBytes() + replaced;
+    int workers = options.frame().workers();
+    if (bytes > (room - more) / workers) {
+      throw new BenchException(
+          (workers == 1 ? "" : workers + " workers write ")
+              + mebibytes(bytes)
+              + (workers == 1 ? " are to be written" : " each")
+              + (more == 0 ? "" : ", and " + mebibytes(more) + " to warm up")
+              + "; the cluster has room for "
+              + mebibytes(room)
+              + " (crail df): take a smaller -k, -s or -w, or start more datanodes");
+    }
+  }
+
+  private static String mebibytes(long bytes) {
+    return String.format(Locale.ROOT, "%,.1f MiB", bytes / 1048576.0);
+  }
+
+  /** Counts the bytes that a preparation moves, and shows them if there is a terminal. */
+  public Preparation preparation(String what, long bytes) {
+    return new Preparation(terminal ? notices : null, what, bytes);
+  }
+
   /** The error for a node of a type that cannot be measured. */
   public BenchException wrongType(CrailNode node, String needed) {
     return new BenchException(
@@ -247,11 +293,12 @@ public record BenchRun(
   public void writeFile(CrailFile file, long length) throws Exception {
     CrailBuffer buffer = OffHeapBuffer.wrap(Memory.direct((int) Math.min(length, PREPARE_SIZE)));
     CrailOutputStream stream = file.getDirectOutputStream(length);
-    try {
+    try (Preparation preparation = preparation("writing", length)) {
       for (long left = length; left > 0; left -= buffer.limit()) {
         buffer.clear();
         buffer.limit((int) Math.min(left, buffer.capacity()));
         Pipeline.await(stream.write(buffer));
+        preparation.moved(buffer.limit());
       }
     } finally {
       stream.close();

@@ -7,6 +7,7 @@ import io.crail.bench.options.LoadType;
 import io.crail.bench.record.BenchException;
 import io.crail.bench.record.Figures;
 import io.crail.bench.record.OptionException;
+import io.crail.bench.report.Baseline;
 import io.crail.bench.report.JsonReport;
 import io.crail.bench.report.Measured;
 import io.crail.bench.report.PlotFile;
@@ -94,7 +95,9 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
   private void measure(BenchOptions<T> given, List<String> arguments, PrintStream jsonOut)
       throws Exception {
     Instant time = Instant.now();
+    List<Baseline> baselines = Baseline.read(given.frame().baselines());
     BenchOptions<T> options = bench.begin(given);
+    PlotFile.check(options, baselines);
     context.out().println(bench.describe(options));
     List<Measured> all = new ArrayList<>();
     try (Load<T> load = load(options, arguments)) {
@@ -112,7 +115,7 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
       new JsonReport(bench.syntax().command(), time, arguments, keys).write(options, all, jsonOut);
     }
     if (frame.plot() != null) {
-      PlotFile.write(bench.syntax().command(), options, all);
+      PlotFile.write(bench.syntax().command(), options, all, baselines);
     }
   }
 

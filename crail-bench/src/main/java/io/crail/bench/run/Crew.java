@@ -30,6 +30,7 @@ public final class Crew implements AutoCloseable {
   private final List<Worker> workers = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private Throwable failure;
+  private boolean discarded;
 
   /**
    * Creates a crew without workers.
@@ -58,12 +59,43 @@ public final class Crew implements AutoCloseable {
 
   /** Runs all workers, and returns their figures together. */
   public Figures run() throws Exception {
+    start();
+    join();
+    return together();
+  }
+
+  /** Runs all workers for so long, or to their end if that comes first. Nothing is counted. */
+  void runFor(long nanos) throws Exception {
+    start();
+    Thread timer = new Thread(() -> stopAfter(nanos), "bench-warm-up");
+    timer.setDaemon(true);
+    timer.start();
+    try {
+      join();
+    } finally {
+      timer.interrupt();
+    }
+  }
+
+  private void stopAfter(long nanos) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(nanos);
+      workers.forEach(worker -> worker.recorder().stop());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void start() {
     for (Worker worker : workers) {
       Thread thread = new Thread(() -> run(worker), "bench-worker-" + threads.size());
       thread.setDaemon(true);
       threads.add(thread);
     }
     threads.forEach(Thread::start);
+  }
+
+  private void join() throws Exception {
     try {
       for (Thread thread : threads) {
         // No deadline: each operation has its own.
@@ -74,7 +106,6 @@ public final class Crew implements AutoCloseable {
       awaitEnd();
     }
     throwFailure();
-    return together();
   }
 
   private void run(Worker worker) {
@@ -151,16 +182,29 @@ public final class Crew implements AutoCloseable {
     return sum;
   }
 
+  /** Lets the close remove also what is kept after a run. */
+  void discard() {
+    discarded = true;
+  }
+
   /**
    * Closes all workloads. The first one is closed last, since it may have made nodes that the
    * others use.
    */
   @Override
   public void close() throws Exception {
-    Exception first = null;
+    List<AutoCloseable> ends = new ArrayList<>();
     for (int i = workers.size() - 1; i >= 0; i--) {
+      Workload workload = workers.get(i).workload();
+      if (discarded) {
+        ends.add(workload::discard);
+      }
+      ends.add(workload);
+    }
+    Exception first = null;
+    for (AutoCloseable end : ends) {
       try {
-        workers.get(i).workload().close();
+        end.close();
       } catch (Exception e) {
         if (first == null) {
           first = e;

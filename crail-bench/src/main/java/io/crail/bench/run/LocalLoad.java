@@ -4,6 +4,8 @@ package io.crail.bench.run;
 import io.crail.bench.options.BenchOptions;
 import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Figures;
+import io.crail.common.error.NoSpaceException;
+import java.util.concurrent.TimeUnit;
 
 /** Workers of this process, which share one store. */
 final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Load<T> {
@@ -12,6 +14,7 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
   private final Cues cues;
   private final int client;
   private S opened;
+  private boolean isWarm;
 
   /**
    * Creates a load. Nothing is opened yet.
@@ -31,11 +34,35 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
     if (opened == null) {
       opened = bench.open();
     }
+    if (!isWarm) {
+      isWarm = true;
+      warmUp(options.asRehearsal());
+    }
     Figures figures = measure(options);
     if (!options.keepOpen()) {
       close();
     }
     return figures;
+  }
+
+  /** Lets the load run, so that the JVM has compiled it before the first figure. */
+  private void warmUp(BenchOptions<T> options) throws Exception {
+    int seconds = options.frame().warmSeconds();
+    if (seconds > 0) {
+      say("the load runs for " + seconds + " s, not counted");
+    }
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+      try (Crew crew = new Crew(options, () -> null)) {
+        try {
+          fill(crew, options);
+          crew.runFor(left);
+        } catch (NoSpaceException | InterruptedException e) {
+          crew.discard();
+          throw e;
+        }
+      }
+    }
   }
 
   private Figures measure(BenchOptions<T> options) throws Exception {
@@ -49,17 +76,31 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
       if (options.warmUp() > 0) {
         say("warm-up, operations " + options.warmUp());
       }
-      int threads = options.frame().threads();
-      for (int i = 0; i < threads; i++) {
-        int worker = client * threads + i;
-        crew.add(bench.workload(options.forWorker(worker), opened), worker);
+      try {
+        return measure(crew, options);
+      } catch (NoSpaceException | InterruptedException e) {
+        // What is left would only fill the store. Another process may be the one without space.
+        crew.discard();
+        throw e;
       }
-      cues.await(Cues.Cue.RUN);
-      say("starting benchmark...");
-      Figures figures = run(crew, options);
-      cues.tell(figures);
-      cues.await(Cues.Cue.CLOSE);
-      return figures;
+    }
+  }
+
+  private Figures measure(Crew crew, BenchOptions<T> options) throws Exception {
+    fill(crew, options);
+    cues.await(Cues.Cue.RUN);
+    say("starting benchmark...");
+    Figures figures = run(crew, options);
+    cues.tell(figures);
+    cues.await(Cues.Cue.CLOSE);
+    return figures;
+  }
+
+  private void fill(Crew crew, BenchOptions<T> options) throws Exception {
+    int threads = options.frame().threads();
+    for (int i = 0; i < threads; i++) {
+      int worker = client * threads + i;
+      crew.add(bench.workload(options.forWorker(worker), opened), worker);
     }
   }
 

@@ -10,34 +10,42 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 
 /**
- * Shows on a terminal how far an experiment is. Its own thread reads the counter a few times a
- * second, so the measured path does no additional work.
+ * Shows on a terminal how far an experiment, its preparation or a copy is. Its own thread reads the
+ * counter a few times a second, so the path that counts does no additional work.
  */
-final class Progress implements AutoCloseable {
+public final class Progress implements AutoCloseable {
   private static final int INTERVAL_MILLIS = 250;
 
   private final CountDownLatch ended = new CountDownLatch(1);
   private final Thread thread;
 
-  private Progress(PrintStream terminal, String task, long total, LongSupplier done) {
-    this.thread = new Thread(() -> show(terminal, task, total, done), "bench-progress");
+  private Progress(ProgressBarBuilder builder, LongSupplier done) {
+    this.thread = new Thread(() -> show(builder, done), "bench-progress");
     thread.setDaemon(true);
     thread.start();
   }
 
-  /** Shows progress until it is closed. */
+  /** Shows the progress of operations until it is closed. */
   static AutoCloseable on(PrintStream terminal, String task, long total, LongSupplier done) {
-    return new Progress(terminal, task, total, done);
+    return new Progress(builder(terminal, task, total), done);
   }
 
-  private void show(PrintStream terminal, String task, long total, LongSupplier done) {
-    try (ProgressBar bar =
-        new ProgressBarBuilder()
-            .setTaskName(task)
-            .setInitialMax(total)
-            .setUpdateIntervalMillis(INTERVAL_MILLIS)
-            .setConsumer(new ConsoleProgressBarConsumer(terminal))
-            .build()) {
+  /** Shows the progress of moved bytes until it is closed. */
+  public static AutoCloseable ofBytes(
+      PrintStream terminal, String task, long total, LongSupplier done) {
+    return new Progress(builder(terminal, task, total).setUnit(" MiB", 1 << 20), done);
+  }
+
+  private static ProgressBarBuilder builder(PrintStream terminal, String task, long total) {
+    return new ProgressBarBuilder()
+        .setTaskName(task)
+        .setInitialMax(total)
+        .setUpdateIntervalMillis(INTERVAL_MILLIS)
+        .setConsumer(new ConsoleProgressBarConsumer(terminal));
+  }
+
+  private void show(ProgressBarBuilder builder, LongSupplier done) {
+    try (ProgressBar bar = builder.build()) {
       while (!ended.await(INTERVAL_MILLIS, TimeUnit.MILLISECONDS)) {
         bar.stepTo(done.getAsLong());
       }

@@ -11,6 +11,7 @@ import io.crail.bench.record.Pipeline;
 import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
+import io.crail.bench.run.Preparation;
 
 /** The common part of the types that read one file through one stream. */
 abstract class StreamRead implements Workload {
@@ -43,11 +44,13 @@ abstract class StreamRead implements Workload {
   private void touch(long bytes) throws Exception {
     CrailInputStream stream = file.getDirectInputStream(bytes);
     CrailBuffer buffer = run.newTouchBuffer();
-    try {
+    try (Preparation preparation = run.preparation("reading", bytes)) {
       while (stream.position() < bytes) {
-        if (Pipeline.await(stream.read(buffer.clear())).getLen() <= 0) {
+        long length = Pipeline.await(stream.read(buffer.clear())).getLen();
+        if (length <= 0) {
           throw new BenchException(run.options().path() + " became shorter");
         }
+        preparation.moved(length);
       }
     } finally {
       stream.close();

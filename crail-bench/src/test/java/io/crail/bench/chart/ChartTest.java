@@ -96,19 +96,57 @@ class ChartTest {
   }
 
   @Test
-  void latenciesHaveALogarithmicAxisAndALegend() throws Exception {
+  void latenciesHaveAnAxisForTheirTailAndALegend() throws Exception {
     assertSays(
         svg(latencies()),
         "lookups",
         "latency [us]",
-        "operations that took no longer [%]",
+        "percentile of the operations",
         "one & only",
         "another",
-        "0.1",
-        "1",
+        "50",
+        "90",
+        "99",
+        "99.9",
+        "99.99",
         "1,000",
-        "10,000",
-        "100");
+        "10,000");
+  }
+
+  /** One latency is 10 ns times its place, the other 1 us times its place. */
+  @Test
+  void percentilesHaveTheirValues() throws Exception {
+    Document svg = svg(latencies());
+    assertSays(svg, "50.0", "90.0", "5,001", "9,003");
+    // Of 100 operations nobody knows the 99.9th percentile.
+    Histogram few = new Histogram(3);
+    few.recordValueWithCount(1234, 100);
+    List<String> texts = texts(svg(Chart.latencies("x", List.of(Distribution.of("few", few)))));
+    assertEquals(3, texts.stream().filter("1.23"::equals).count(), texts::toString);
+  }
+
+  @Test
+  void figuresThatAreFarApartHaveALogarithmicAxis() throws Exception {
+    Line wide = new Line("wide", Map.of(1024L, Spread.of(3.14159), 4096L, Spread.of(4_321)));
+    Line narrow = new Line("narrow", Map.of(1024L, Spread.of(310), 4096L, Spread.of(430)));
+    Document far = svg(Chart.overSize("far", "y", List.of(wide)));
+    assertSays(far, "3.14", "4,321", "10", "100", "1,000");
+    assertFalse(texts(far).contains("0"), "which no such axis has");
+    assertSays(svg(Chart.overSize("near", "y", List.of(narrow))), "310", "430", "0");
+  }
+
+  @Test
+  void manyPointsHaveNoValues() throws Exception {
+    List<Line> lines = new ArrayList<>();
+    for (int line = 0; line < 9; line++) {
+      Map<Long, Spread> points = new LinkedHashMap<>();
+      for (int point = 0; point < 5; point++) {
+        points.put(1024L << point, Spread.of(300.2 + line));
+      }
+      lines.add(new Line("line " + line, points));
+    }
+    assertFalse(texts(svg(Chart.overSize("x", "y", lines))).contains("304"));
+    assertSays(svg(Chart.overSize("x", "y", lines.subList(0, 5))), "304");
   }
 
   @Test
@@ -221,7 +259,8 @@ class ChartTest {
     assertEquals(2, distribution.micros()[last], 0.01);
     assertEquals(1, distribution.fractions()[last], 1e-9);
     assertThrows(
-        IllegalArgumentException.class, () -> new Distribution("x", new double[1], new double[2]));
+        IllegalArgumentException.class,
+        () -> new Distribution("x", new double[1], new double[2], new double[5], 2));
   }
 
   @Test
@@ -231,7 +270,8 @@ class ChartTest {
     assertEquals(new Spread(7, 7, 7), Spread.ofAll(7));
     assertFalse(Spread.of(7).isWide());
     assertArrayEquals(
-        new double[] {1}, new Distribution("x", new double[] {1}, new double[] {1}).micros());
+        new double[] {1},
+        new Distribution("x", new double[] {1}, new double[] {1}, new double[5], 1).micros());
   }
 
   @ParameterizedTest

@@ -113,6 +113,16 @@ class RecorderTest {
   }
 
   @Test
+  void whatMovesNothingHasNoBytesASecond() {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    new Report(new PrintStream(bytes, true, StandardCharsets.UTF_8))
+        .print(experiment(1000, 2_000, 0));
+    assertEquals(
+        "throughput 500000.0 ops/s",
+        bytes.toString(StandardCharsets.UTF_8).lines().toList().get(3));
+  }
+
+  @Test
   void summaryHasMedianAndSpread() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     Report report = new Report(new PrintStream(bytes, true, StandardCharsets.UTF_8));

@@ -2,16 +2,41 @@
 package io.crail.client.call;
 
 import io.crail.CrailSpace;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Answers;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
 
-/** Adds up what the namenodes tell of their space. */
+/** Asks the namenodes about their space, and adds up what they tell. */
 public final class SpaceUsage {
   private SpaceUsage() {}
+
+  /** Bytes of a block, as the first namenode says that has answered or answers now. */
+  public static long blockBytes(LoopContext context) throws CrailException, InterruptedException {
+    long known = knownBlockBytes(context);
+    if (known == 0) {
+      context.throttle();
+      ask(context.namenodes());
+      known = knownBlockBytes(context);
+    }
+    if (known == 0) {
+      throw ErrorCode.UNAVAILABLE.exception("the connection to each namenode was lost");
+    }
+    return known;
+  }
+
+  private static long knownBlockBytes(LoopContext context) {
+    for (int i = 0; i < context.namenodes().count(); i++) {
+      if (context.blockBytesAt(i) > 0) {
+        return context.blockBytesAt(i);
+      }
+    }
+    return 0;
+  }
 
   /** Asks all namenodes at the same time. */
   public static CrailSpace ask(NameNodeClient namenodes)

@@ -70,7 +70,7 @@ public final class StreamContext {
   }
 
   /** Bytes that a buffered stream moves at a time. */
-  int sliceBytes() {
+  public int sliceBytes() {
     return sliceBytes;
   }
 

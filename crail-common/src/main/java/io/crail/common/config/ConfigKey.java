@@ -2,9 +2,7 @@
 package io.crail.common.config;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
@@ -15,26 +13,25 @@ import java.util.function.Function;
  * @param <T> the Java type of the value
  */
 public final class ConfigKey<T> {
+  private static final String BYTE_UNITS = " kmgt";
+
   private final String name;
   private final ConfigType<T> type;
   private final String defaultText;
   private final String sentence;
   private final Function<T, String> check;
-  private final Map<String, Map<String, String>> otherNames;
 
   private ConfigKey(
       String name,
       ConfigType<T> type,
       String defaultText,
       String sentence,
-      Function<T, String> check,
-      Map<String, Map<String, String>> otherNames) {
+      Function<T, String> check) {
     this.name = Objects.requireNonNull(name, "name");
     this.type = Objects.requireNonNull(type, "type");
     this.defaultText = Objects.requireNonNull(defaultText, "defaultText");
     this.sentence = Objects.requireNonNull(sentence, "sentence");
     this.check = check;
-    this.otherNames = otherNames;
   }
 
   /**
@@ -49,7 +46,7 @@ public final class ConfigKey<T> {
    */
   public static <T> ConfigKey<T> of(
       String name, ConfigType<T> type, String defaultText, String sentence) {
-    return new ConfigKey<>(name, type, defaultText, sentence, value -> null, Map.of());
+    return new ConfigKey<>(name, type, defaultText, sentence, value -> null);
   }
 
   /**
@@ -69,22 +66,7 @@ public final class ConfigKey<T> {
         value -> {
           String complaint = first.apply(value);
           return complaint != null ? complaint : refusal.apply(value);
-        },
-        otherNames);
-  }
-
-  /**
-   * Returns the same key with a second name and second words for its values, as files of Apache
-   * Crail have them. A value that is set by the key's own name has precedence.
-   *
-   * @param other the second name
-   * @param words from a word in such a file, in lower case, to the word here
-   * @return the new key
-   */
-  public ConfigKey<T> alsoNamed(String other, Map<String, String> words) {
-    Map<String, Map<String, String>> names = new TreeMap<>(otherNames);
-    names.put(other, words);
-    return new ConfigKey<>(name, type, defaultText, sentence, check, Map.copyOf(names));
+        });
   }
 
   /**
@@ -99,9 +81,18 @@ public final class ConfigKey<T> {
         value -> {
           long number = ((Number) value).longValue();
           return number < least || number > most
-              ? "must be between " + least + " and " + most
+              ? "must be between " + text(least) + " and " + text(most)
               : null;
         });
+  }
+
+  /** A number as a user may write it: one of bytes in the largest unit that needs no fraction. */
+  private String text(long number) {
+    if (type != ConfigType.BYTES || number == 0) {
+      return String.valueOf(number);
+    }
+    int unit = Math.min(Long.numberOfTrailingZeros(number) / 10, BYTE_UNITS.length() - 1);
+    return (number >> 10 * unit) + BYTE_UNITS.substring(unit, unit + 1).strip();
   }
 
   /**
@@ -143,14 +134,6 @@ public final class ConfigKey<T> {
   /** {@return the default as a user would write it} */
   public String defaultText() {
     return defaultText;
-  }
-
-  /**
-   * {@return the other names of this key; for each name, a map from the words used with it to the
-   * words here}
-   */
-  public Map<String, Map<String, String>> otherNames() {
-    return otherNames;
   }
 
   /** {@return what the key means, in a sentence or two} */

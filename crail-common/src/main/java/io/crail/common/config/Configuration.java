@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import io.crail.common.Suggestion;
+import io.crail.common.config.ApacheKeys.ApacheKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -64,10 +66,18 @@ public final class Configuration {
 
   private final Map<String, Object> values;
   private final Map<String, String> texts;
+  private final Map<String, String> origins;
+  private final List<String> warnings;
 
-  private Configuration(Map<String, Object> values, Map<String, String> texts) {
+  private Configuration(
+      Map<String, Object> values,
+      Map<String, String> texts,
+      Map<String, String> origins,
+      List<String> warnings) {
     this.values = values;
     this.texts = texts;
+    this.origins = origins;
+    this.warnings = warnings;
   }
 
   private static List<String> lines() {
@@ -119,7 +129,15 @@ public final class Configuration {
     return new TreeMap<>(texts);
   }
 
-  /** {@return the same with what may be shown of each value} */
+  /**
+   * {@return where each value was set that the user has set, by the name of its key, such as {@code
+   * conf/crail-site.conf:3}}
+   */
+  public Map<String, String> origins() {
+    return origins;
+  }
+
+  /** {@return {@link #texts} with what may be shown of each value} */
   public Map<String, String> shownTexts() {
     Map<String, String> shown = texts();
     for (String name : SECRETS) {
@@ -133,10 +151,18 @@ public final class Configuration {
     return shown;
   }
 
+  /**
+   * {@return what became of keys of Apache Crail that were set, with the place where each was set;
+   * copies of this configuration say nothing more of them}
+   */
+  public List<String> warnings() {
+    return warnings;
+  }
+
   /** {@return a builder that starts with the values of this configuration} */
   public Builder toBuilder() {
     Builder builder = new Builder();
-    texts.forEach((name, text) -> builder.set(name, text, "a copied configuration"));
+    texts.forEach((name, text) -> builder.set(name, text, origins.get(name)));
     return builder;
   }
 
@@ -269,103 +295,97 @@ public final class Configuration {
       }
       Map<String, Object> values = new HashMap<>();
       Map<String, String> texts = new HashMap<>();
-      Map<String, Setting> own = new LinkedHashMap<>(settings);
-      known.values().forEach(key -> rename(key, own));
-      own.forEach(
-          (name, setting) -> {
-            ConfigKey<?> key = known.get(name);
-            if (key == null && NAMES.contains(name)) {
-              texts.put(name, setting.text);
-              return;
-            }
-            if (key == null) {
-              throw new ConfigException(
-                  setting.origin
-                      + ": unknown key '"
-                      + name
-                      + "'"
-                      + suggestion(name, known.keySet()));
-            }
-            try {
-              values.put(name, key.parse(setting.text));
-            } catch (IllegalArgumentException e) {
-              throw new ConfigException(
-                  setting.origin
-                      + ": key '"
-                      + name
-                      + "' has the bad value '"
-                      + key.type().shown(setting.text)
-                      + "': "
-                      + e.getMessage(),
-                  e);
-            }
-            texts.put(name, setting.text);
-          });
-      return new Configuration(Map.copyOf(values), Map.copyOf(texts));
-    }
-
-    /** Moves a value that was set by another name of a key to the name of the key. */
-    private static void rename(ConfigKey<?> key, Map<String, Setting> settings) {
-      key.otherNames()
+      Map<String, String> origins = new HashMap<>();
+      List<String> warnings = new ArrayList<>();
+      translated(warnings)
           .forEach(
-              (other, words) -> {
-                Setting setting = settings.remove(other);
-                if (setting == null) {
+              (name, setting) -> {
+                ConfigKey<?> key = known.get(name);
+                if (key == null && NAMES.contains(name)) {
+                  texts.put(name, setting.text);
+                  origins.put(name, setting.origin);
                   return;
                 }
-                String word = words.get(setting.text.toLowerCase(Locale.ROOT));
-                if (word == null) {
+                if (key == null) {
+                  throw new ConfigException(
+                      setting.origin
+                          + ": unknown key '"
+                          + name
+                          + "'"
+                          + suggestion(name, known.keySet()));
+                }
+                try {
+                  values.put(name, key.parse(setting.text));
+                } catch (IllegalArgumentException e) {
                   throw new ConfigException(
                       setting.origin
                           + ": key '"
-                          + other
+                          + name
                           + "' has the bad value '"
-                          + setting.text
-                          + "': must be one of: "
-                          + String.join(", ", new TreeSet<>(words.keySet()))
-                          + "; it is Apache Crail's name of '"
-                          + key.name()
-                          + "'");
+                          + key.type().shown(setting.text)
+                          + "': "
+                          + e.getMessage(),
+                      e);
                 }
-                settings.putIfAbsent(key.name(), new Setting(word, setting.origin));
+                texts.put(name, setting.text);
+                origins.put(name, setting.origin);
               });
+      return new Configuration(
+          Map.copyOf(values), Map.copyOf(texts), Map.copyOf(origins), List.copyOf(warnings));
+    }
+
+    /**
+     * The settings with the names and values of this Crail. A value that is set by the own name of
+     * a key has precedence, wherever it is set.
+     *
+     * @param warnings gets what became of keys of Apache Crail
+     */
+    private Map<String, Setting> translated(List<String> warnings) {
+      Map<String, Setting> own = new LinkedHashMap<>();
+      Map<String, Setting> moved = new LinkedHashMap<>();
+      settings.forEach(
+          (name, setting) -> {
+            ApacheKey former = ApacheKeys.find(name);
+            if (former == null) {
+              own.put(name, setting);
+              return;
+            }
+            String key = setting.origin + ": key '" + name + "'";
+            if (former.refuses(setting.text)) {
+              throw new ConfigException(
+                  key + " of Apache Crail cannot be '" + setting.text + "' here: " + former.now());
+            }
+            String text = former.translate(setting.text);
+            if (text == null) {
+              warnings.add(
+                  key
+                      + " of Apache Crail has no effect with the value '"
+                      + setting.text
+                      + "': "
+                      + former.now());
+              return;
+            }
+            boolean same = former.key().equals(name);
+            if (!same) {
+              warnings.add(
+                  key
+                      + " of Apache Crail is '"
+                      + former.key()
+                      + " "
+                      + text
+                      + "' here: "
+                      + former.now());
+            }
+            (same ? own : moved).put(former.key(), new Setting(text, setting.origin));
+          });
+      moved.forEach(own::putIfAbsent);
+      return own;
     }
 
     private static String suggestion(String name, Set<String> declared) {
       Set<String> known = new TreeSet<>(NAMES);
       known.addAll(declared);
-      String best = null;
-      int bestDistance = Math.max(2, name.length() / 4);
-      for (String candidate : known) {
-        // The distance is at least the difference in length, which costs nothing to compare.
-        if (Math.abs(candidate.length() - name.length()) >= bestDistance) {
-          continue;
-        }
-        int distance = distance(name, candidate);
-        if (distance < bestDistance) {
-          best = candidate;
-          bestDistance = distance;
-        }
-      }
-      return best == null ? "" : "; did you mean '" + best + "'?";
-    }
-
-    /** Levenshtein's edit distance. */
-    private static int distance(String a, String b) {
-      int[] previous = new int[b.length() + 1];
-      for (int j = 0; j <= b.length(); j++) {
-        previous[j] = j;
-      }
-      for (int i = 1; i <= a.length(); i++) {
-        int[] current = new int[b.length() + 1];
-        current[0] = i;
-        for (int j = 1; j <= b.length(); j++) {
-          int substitution = previous[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-          current[j] = Math.min(substitution, Math.min(previous[j], current[j - 1]) + 1);
-        }
-        previous = current;
-      }
-      return previous[b.length()];
+      return Suggestion.of(name, known);
     }
   }
 }

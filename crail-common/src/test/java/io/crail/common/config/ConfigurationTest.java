@@ -65,15 +65,66 @@ class ConfigurationTest {
 
   @Test
   void aFileOfApacheCrailMayNameAKeyInItsOwnWay() throws IOException {
-    Configuration configuration = load("apache.Couleur VERT\n");
-    assertEquals(SampleKeys.Colour.GREEN, configuration.get(SampleKeys.COLOUR));
-    assertEquals(Map.of("sample.colour", "green"), configuration.texts());
-    // The key's own name has precedence, wherever it is set.
-    Configuration both = load("sample.colour red\napache.couleur vert\n");
-    assertEquals(SampleKeys.Colour.RED, both.get(SampleKeys.COLOUR));
-    String text = refused("apache.couleur green\n").getMessage();
-    assertTrue(text.contains(":1: key 'apache.couleur' has the bad value 'green'"), text);
-    assertTrue(text.contains("rouge, vert") && text.contains("'sample.colour'"), text);
+    Configuration configuration =
+        load(
+            "crail.NameNode.darpc.Polling TRUE\n"
+                + "crail.storage.types org.apache.crail.storage.rdma.RdmaStorageTier, tcp\n"
+                + "crail.cachelimit 0\n"
+                + "crail.storage.rdma.persistent false\n"
+                + "crail.cachepath /dev/hugepages/cache\n");
+    assertEquals(
+        Map.of("crail.spintime", "always", "crail.storage.types", "rdma,tcp"),
+        configuration.texts());
+    String file = directory.resolve("site.conf").toString();
+    assertEquals(
+        List.of(
+            file
+                + ":1: key 'crail.namenode.darpc.polling' of Apache Crail is 'crail.spintime always'"
+                + " here: true stands for always, false for 0",
+            file
+                + ":3: key 'crail.cachelimit' of Apache Crail has no effect with the value '0': 0,"
+                + " which means buffers without a limit there, leaves the default",
+            file
+                + ":4: key 'crail.storage.rdma.persistent' of Apache Crail has no effect with the"
+                + " value 'false': Crail keeps no data over a restart: namenodes and datanodes start"
+                + " empty",
+            file
+                + ":5: key 'crail.cachepath' of Apache Crail has no effect with the value"
+                + " '/dev/hugepages/cache': buffers are direct memory of the process"),
+        configuration.warnings());
+    // A copy has the keys of this Crail.
+    assertEquals(List.of(), configuration.toBuilder().build().warnings());
+    // The own name of a key has precedence, wherever it is set.
+    assertEquals(
+        "7",
+        load("crail.spintime 7\ncrail.namenode.darpc.polling true\n")
+            .texts()
+            .get("crail.spintime"));
+    assertEquals(
+        "7",
+        load("crail.namenode.darpc.polling true\ncrail.spintime 7\n")
+            .texts()
+            .get("crail.spintime"));
+  }
+
+  @Test
+  void aKeyOfApacheCrailIsRefusedWhereToIgnoreItWouldBeWrong() {
+    String text = refused("crail.storage.rdma.persistent true\n").getMessage();
+    assertTrue(text.contains(":1: key 'crail.storage.rdma.persistent' of Apache Crail"), text);
+    assertTrue(text.contains("cannot be 'true' here: Crail keeps no data"), text);
+    text = refused("crail.namenode.darpc.polling maybe\n").getMessage();
+    assertTrue(text.contains("true stands for always"), text);
+    text = refused("crail.storage.nvmf.ip 10.0.0.1\n").getMessage();
+    assertTrue(text.contains("crail.storage.nvmf.targets"), text);
+  }
+
+  @Test
+  void theSiteFileIsFoundByTheEnvironment() {
+    Map<String, String> both = Map.of("CRAIL_CONF_DIR", "/a", "CRAIL_HOME", "/b");
+    assertEquals(Path.of("/a/crail-site.conf"), SiteFile.find(both::get).orElseThrow());
+    Map<String, String> home = Map.of("CRAIL_CONF_DIR", "", "CRAIL_HOME", "/b");
+    assertEquals(Path.of("/b/conf/crail-site.conf"), SiteFile.find(home::get).orElseThrow());
+    assertTrue(SiteFile.find(name -> null).isEmpty());
   }
 
   @Test

@@ -5,7 +5,6 @@ import io.crail.common.config.ConfigType.DurationUnit;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 
 /** Keys of each type, for the tests of this package. */
 public final class SampleKeys implements ConfigKeys {
@@ -39,8 +38,7 @@ public final class SampleKeys implements ConfigKeys {
       ConfigKey.of("sample.addresses", ConfigType.ADDRESSES, "crail://localhost:1", "Addresses.");
 
   static final ConfigKey<Colour> COLOUR =
-      ConfigKey.of("sample.colour", ConfigType.oneOf(Colour.class), "red", "A colour.")
-          .alsoNamed("apache.couleur", Map.of("rouge", "red", "vert", "green"));
+      ConfigKey.of("sample.colour", ConfigType.oneOf(Colour.class), "red", "A colour.");
 
   static final ConfigKey<Long> SPIN =
       ConfigKey.of("sample.spin", ConfigType.MICROS_OR_ALWAYS, "50", "How long to ask.");

@@ -109,7 +109,7 @@ class TcpStorageServer extends HostedServer {
           "the datanode cannot listen on "
               + Addresses.text(address)
               + ": "
-              + bound.cause().getMessage(),
+              + NettyTransport.text(bound.cause()),
           bound.cause());
     }
     listener = bound.channel();

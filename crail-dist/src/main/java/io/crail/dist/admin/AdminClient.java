@@ -28,7 +28,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** The namenodes as an administrator's command talks to them. */
-final class AdminClient implements AutoCloseable {
+public final class AdminClient implements AutoCloseable {
   private final List<InetSocketAddress> addresses;
   private final Transport transport;
   private final ClientLoop loop;
@@ -59,7 +59,7 @@ final class AdminClient implements AutoCloseable {
   /**
    * Creates a client of the namenodes in a command's configuration. It connects when it needs to.
    */
-  static AdminClient of(CommandContext context) throws IOException {
+  public static AdminClient of(CommandContext context) throws IOException {
     CommandCluster embedded = new CommandCluster(context);
     try {
       return new AdminClient(embedded, embedded.openConfigured());
@@ -70,23 +70,23 @@ final class AdminClient implements AutoCloseable {
   }
 
   /** The number of namenodes. */
-  int count() {
+  public int count() {
     return addresses.size();
   }
 
   /** Names namenode {@code index} for a user. */
-  String name(int index) {
+  public String name(int index) {
     return "namenode " + index + " at " + Addresses.text(addresses.get(index));
   }
 
   /** Asks namenode {@code index} and waits for the answer. */
-  <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
+  public <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
       throws IOException, InterruptedException {
     return client.callAt(index, operation, request).join();
   }
 
   /** Adds the part of one namenode to a report. */
-  interface Step {
+  public interface Step {
     /** Asks namenode {@code index}, and shows or keeps its answer. */
     void run(int index) throws IOException, InterruptedException;
   }
@@ -99,7 +99,7 @@ final class AdminClient implements AutoCloseable {
    * @return 0, or {@link ExitCode#PARTIAL} when a part is missing
    * @throws CrailException when all are down, or one refuses
    */
-  int report(PrintStream err, Step step) throws IOException, InterruptedException {
+  public int report(PrintStream err, Step step) throws IOException, InterruptedException {
     Ping.Request ping = new Ping.Request(ThreadLocalRandom.current().nextLong());
     Answers<Ping.Response> alive = Answers.of(client, NameNodeOperations.PING, ping);
     List<MissingNamenode> missing = new ArrayList<>(alive.missing());

@@ -8,6 +8,7 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
@@ -44,6 +45,13 @@ public final class ApplicationsCommand extends OptionsCommand {
         valued("i", "id", "id", "only this application"),
         flag("c", "clean", "delete what expired applications hold"),
         flag("f", "force", "with -c and -i: at once, also when it lives"));
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail applications", "what each application holds"),
+        new Example("crail applications --clean", "delete what dead ones have left"));
   }
 
   @Override

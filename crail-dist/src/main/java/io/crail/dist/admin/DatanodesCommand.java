@@ -5,6 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.Printable;
 import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
@@ -31,6 +32,11 @@ public final class DatanodesCommand extends OptionsCommand {
   /** Declares its options. */
   public DatanodesCommand() {
     super("datanodes", "lists the datanodes", "", "");
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(new Example("crail datanodes", "all datanodes, with state and address"));
   }
 
   @Override

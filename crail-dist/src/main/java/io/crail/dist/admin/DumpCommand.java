@@ -3,9 +3,11 @@ package io.crail.dist.admin;
 
 import io.crail.common.Printable;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
+import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
 /** Prints the contents of the namenodes. */
@@ -13,6 +15,11 @@ public final class DumpCommand extends OptionsCommand {
   /** Declares its options. */
   public DumpCommand() {
     super("dump", "prints tree and space of every namenode", "", "");
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(new Example("crail dump | less", "everything that the namenodes hold"));
   }
 
   @Override

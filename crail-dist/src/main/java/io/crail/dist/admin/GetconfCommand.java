@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.admin;
 
+import io.crail.common.Suggestion;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.Configuration;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
 import java.util.ArrayList;
@@ -18,12 +20,26 @@ public final class GetconfCommand extends OptionsCommand {
   public GetconfCommand() {
     super(
         "getconf",
-        "prints configuration values",
+        "prints configuration values, and where they were set",
         "[key]",
         """
-        With a key: its value, which may be its default. Without: what the configuration sets.
+        With a key: its value alone, which may be its default. Letter case does not matter. Without:
+        every key with its value and where that was set.
         """,
-        flag("a", "all", "print all keys, with their defaults where nothing is set"));
+        flag("c", "configured", "only what is set"),
+        flag("a", "all", "no change: all keys are printed anyway"));
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail getconf", "all keys, their values and where they were set"),
+        new Example("crail getconf crail.blocksize", "one value, for scripts"));
+  }
+
+  @Override
+  public List<String> operands() {
+    return keys().stream().map(ConfigKey::name).toList();
   }
 
   @Override
@@ -33,31 +49,54 @@ public final class GetconfCommand extends OptionsCommand {
 
   @Override
   protected int run(CommandContext context, CommandLine line) throws Exception {
-    Configuration configuration = context.configuration();
-    Map<String, String> set = configuration.shownTexts();
     List<String> wanted = line.getArgList();
     if (wanted.size() > 1) {
       throw new UsageException("one key at most, but there are " + wanted);
     }
+    Configuration configuration = context.configuration();
+    Map<String, String> set = configuration.shownTexts();
+    if (!wanted.isEmpty()) {
+      context.out().println(valueOf(find(wanted.get(0)), set));
+      return 0;
+    }
+    Map<String, String> origins = configuration.origins();
+    List<ConfigKey<?>> shown =
+        keys().stream().filter(key -> !line.hasOption("c") || set.containsKey(key.name())).toList();
+    int width = shown.stream().mapToInt(key -> key.name().length()).max().orElse(1);
+    for (ConfigKey<?> key : shown) {
+      context
+          .out()
+          .printf(
+              "%-" + width + "s %-24s (%s)%n",
+              key.name(),
+              valueOf(key, set),
+              origins.getOrDefault(key.name(), "default"));
+    }
+    return 0;
+  }
+
+  private static List<ConfigKey<?>> keys() {
     List<ConfigKey<?>> keys = new ArrayList<>();
     for (ConfigKeys room : Configuration.declarations()) {
       keys.addAll(room.keys());
     }
-    if (wanted.isEmpty()) {
-      for (ConfigKey<?> key : keys) {
-        if (line.hasOption("a") || set.containsKey(key.name())) {
-          context.out().println(key.name() + " " + valueOf(key, set));
-        }
+    return keys;
+  }
+
+  private static ConfigKey<?> find(String name) throws UsageException {
+    List<String> names = new ArrayList<>();
+    for (ConfigKey<?> key : keys()) {
+      if (key.name().equalsIgnoreCase(name)) {
+        return key;
       }
-      return 0;
+      names.add(key.name());
     }
-    for (ConfigKey<?> key : keys) {
-      if (key.name().equals(wanted.get(0))) {
-        context.out().println(valueOf(key, set));
-        return 0;
-      }
-    }
-    throw new UsageException("unknown key '" + wanted.get(0) + "'; --all shows all keys");
+    String near = Suggestion.of(name, names);
+    throw new UsageException(
+        "there is no key '"
+            + name
+            + "'"
+            + (near.isEmpty() ? "; 'crail getconf' shows all keys" : near));
   }
 
   private static String valueOf(ConfigKey<?> key, Map<String, String> set) {

@@ -3,10 +3,12 @@ package io.crail.dist.admin;
 
 import io.crail.common.error.CrailException;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Ping;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.commons.cli.CommandLine;
 
@@ -16,6 +18,11 @@ public final class PingCommand extends OptionsCommand {
   public PingCommand() {
     super(
         "ping", "asks every namenode for a sign of life", "", "Fails when one does not answer.\n");
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(new Example("crail ping", "whether each namenode answers, and how fast"));
   }
 
   @Override

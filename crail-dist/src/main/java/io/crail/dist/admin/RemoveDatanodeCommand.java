@@ -7,9 +7,11 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
+import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
 /** Takes a datanode out of service. */
@@ -26,6 +28,12 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
         """,
         valued("i", "host", "host", "host of the datanode, as it registered"),
         valued("p", "port", "port", "port of the datanode"));
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail removeDatanode -i 10.0.0.7 -p 50020", "the datanode at this address"));
   }
 
   @Override

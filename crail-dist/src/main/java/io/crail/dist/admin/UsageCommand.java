@@ -3,11 +3,13 @@ package io.crail.dist.admin;
 
 import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongFunction;
@@ -44,6 +46,13 @@ public final class UsageCommand extends OptionsCommand {
       datanodes = Math.max(datanodes, usage.datanodes());
       online = Math.max(online, usage.onlineDatanodes());
     }
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail df", "space by storage class"),
+        new Example("crail df -b", "in plain numbers of bytes, for scripts"));
   }
 
   @Override

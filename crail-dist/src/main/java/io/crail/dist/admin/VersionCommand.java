@@ -2,26 +2,52 @@
 package io.crail.dist.admin;
 
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
+import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.List;
 import java.util.Properties;
 import org.apache.commons.cli.CommandLine;
 
-/** Prints the version of Crail. */
+/** Prints the versions that matter when two processes do not understand each other. */
 public final class VersionCommand extends OptionsCommand {
   /** Declares its options. */
   public VersionCommand() {
-    super("version", "prints the version", "", "");
+    super(
+        "version",
+        "prints the versions of Crail, Java and the protocol",
+        "",
+        "Processes of a cluster need the same version of the protocol.\n");
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(new Example("crail version", "as a report of a defect should have it"));
+  }
+
+  @Override
+  public boolean usesCluster() {
+    return false;
   }
 
   @Override
   protected int run(CommandContext context, CommandLine line) {
-    context.out().println("crail " + version() + ", Java " + Runtime.version());
+    Properties properties = properties();
+    String commit = properties.getProperty("commit");
+    context.out().println("crail " + version() + (commit.isEmpty() ? "" : ", commit " + commit));
+    context.out().println("Java " + Runtime.version() + ", " + System.getProperty("java.vendor"));
+    context.out().println("protocol " + Frame.VERSION);
     return 0;
   }
 
-  private static String version() {
+  /** The version of Crail. */
+  public static String version() {
+    return properties().getProperty("version");
+  }
+
+  private static Properties properties() {
     Properties properties = new Properties();
     try (InputStream in =
         VersionCommand.class.getResourceAsStream("/io/crail/dist/version.properties")) {
@@ -29,6 +55,6 @@ public final class VersionCommand extends OptionsCommand {
     } catch (IOException e) {
       throw new AssertionError("version.properties is broken", e);
     }
-    return properties.getProperty("version");
+    return properties;
   }
 }

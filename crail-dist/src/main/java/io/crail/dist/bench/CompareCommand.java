@@ -3,6 +3,7 @@ package io.crail.dist.bench;
 
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.lab.compare.Compare;
@@ -25,6 +26,11 @@ public final class CompareCommand implements Command {
   @Override
   public String sentence() {
     return "measures Crail beside Redis, HDFS and the limits of this machine";
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(new Example("crail compare --only keyvalue", "one part only"));
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.crail.bench.hadoop.HadoopBench;
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import java.util.List;
 
 /** Measures a cluster, or any other Hadoop file system, through Hadoop's interface. */
@@ -22,6 +23,12 @@ public final class HdfsbenchCommand implements Command {
   @Override
   public String help() {
     return HadoopBench.help() + "\n--set also takes keys of Hadoop.\n";
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail hdfsbench -t writeSequentialHeap -s 1m -k 64 -f /h", "writes 64 MiB"));
   }
 
   @Override

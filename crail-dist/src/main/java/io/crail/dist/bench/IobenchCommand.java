@@ -2,9 +2,12 @@
 package io.crail.dist.bench;
 
 import io.crail.bench.IoBench;
+import io.crail.bench.options.LoadType;
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
+import io.crail.dist.command.OptionWord;
 import java.util.List;
 
 /** Measures a cluster. */
@@ -22,6 +25,21 @@ public final class IobenchCommand implements Command {
   @Override
   public String help() {
     return IoBench.help();
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail iobench -t write -s 1m -k 64 -f /x", "writes 64 MiB"),
+        new Example("crail iobench -t getFile -k 100000 -f /x", "looks a file up"));
+  }
+
+  @Override
+  public List<OptionWord> options() {
+    List<String> types = IoBench.types().stream().map(LoadType::label).toList();
+    return OptionWord.inHelp(help()).stream()
+        .map(each -> each.spellings().contains("--type") ? each.withValues(types) : each)
+        .toList();
   }
 
   @Override

@@ -4,6 +4,7 @@ package io.crail.dist.bench;
 import io.crail.bench.record.OptionException;
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.lab.spark.SparkCompare;
@@ -22,6 +23,14 @@ public final class SparkCommand implements Command {
   @Override
   public String sentence() {
     return "measures jobs of Spark with and without Crail";
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail spark --size 1g --only terasort --plots plots", "one job, and charts"),
+        new Example(
+            "crail spark --executors 1,2,4 --cores 1,2 --only groupby", "one job in six settings"));
   }
 
   @Override

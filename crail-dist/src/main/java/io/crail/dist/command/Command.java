@@ -24,8 +24,28 @@ public interface Command {
     return false;
   }
 
-  /** The text of {@code --help}, without the common options. */
+  /** The text of {@code --help}, without the examples and the common options. */
   String help();
+
+  /** Command lines that work, for {@code --help}; every command has some. */
+  default List<Example> examples() {
+    return List.of();
+  }
+
+  /** The options, for completion: by default those that the help explains. */
+  default List<OptionWord> options() {
+    return OptionWord.inHelp(help());
+  }
+
+  /** Words that may follow the options, for completion; empty when the text is free. */
+  default List<String> operands() {
+    return List.of();
+  }
+
+  /** Whether files of this host may follow the options. */
+  default boolean takesFiles() {
+    return false;
+  }
 
   /**
    * Runs the command.

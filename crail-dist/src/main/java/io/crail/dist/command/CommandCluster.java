@@ -43,11 +43,7 @@ public final class CommandCluster implements AutoCloseable {
   /** The context of a benchmark that measures this cluster. */
   public BenchContext benchContext() {
     return new BenchContext(
-        this::open,
-        isWanted(context),
-        context.out(),
-        context.err(),
-        Boolean.getBoolean("crail.terminal"));
+        this::open, isWanted(context), context.out(), context.err(), context.hasTerminal());
   }
 
   private Configuration start(Configuration configuration) throws IOException {

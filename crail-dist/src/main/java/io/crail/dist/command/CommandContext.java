@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.command;
 
+import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.config.SiteFile;
 import io.crail.protocol.ClusterKeys;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** The surroundings of a command: its output, options and configuration. Used by one thread. */
 public final class CommandContext {
-  /** The name of the configuration file in its directory. */
-  static final String SITE_FILE = "crail-site.conf";
-
   private static final Predicate<String> CRAILS =
       key -> key.toLowerCase(Locale.ROOT).startsWith("crail.");
 
@@ -27,6 +28,9 @@ public final class CommandContext {
   private final PrintStream err;
   private final CommonOptions options;
   private final Function<String, String> environment;
+
+  /** Warnings that the user has seen. */
+  private final Set<String> told;
 
   /**
    * Creates a context.
@@ -38,15 +42,25 @@ public final class CommandContext {
       PrintStream err,
       CommonOptions options,
       Function<String, String> environment) {
+    this(out, err, options, environment, new HashSet<>());
+  }
+
+  private CommandContext(
+      PrintStream out,
+      PrintStream err,
+      CommonOptions options,
+      Function<String, String> environment,
+      Set<String> told) {
     this.out = out;
     this.err = err;
     this.options = options;
     this.environment = environment;
+    this.told = told;
   }
 
   /** The same context, but only with the settings of Crail's keys. */
   public CommandContext withCrailSettings() {
-    return new CommandContext(out, err, options.withSettings(CRAILS), environment);
+    return new CommandContext(out, err, options.withSettings(CRAILS), environment, told);
   }
 
   /**
@@ -69,29 +83,37 @@ public final class CommandContext {
     return err;
   }
 
+  /** Whether {@link #err} is a terminal, as the launcher says; the JVM itself cannot tell. */
+  public boolean hasTerminal() {
+    return Boolean.getBoolean("crail.terminal");
+  }
+
+  /** The colours for {@link #out}. */
+  public Colours colours() {
+    return Colours.of(Boolean.getBoolean("crail.terminal.out"), environment.apply("NO_COLOR"));
+  }
+
+  /** The value of an environment variable, or null. */
+  public String variable(String name) {
+    return environment.apply(name);
+  }
+
   /** The options that every command has. */
   public CommonOptions options() {
     return options;
   }
 
   /** The configuration file, which may not exist. Null when nothing says where it is. */
-  Path file() {
+  public Path file() {
     if (options.file() != null) {
       return options.file();
     }
-    String directory = environment.apply("CRAIL_CONF_DIR");
-    if (directory == null || directory.isEmpty()) {
-      String home = environment.apply("CRAIL_HOME");
-      if (home == null || home.isEmpty()) {
-        return null;
-      }
-      directory = home + "/conf";
-    }
-    return Path.of(directory, SITE_FILE);
+    return SiteFile.find(environment).orElse(null);
   }
 
   /**
-   * Reads the configuration: defaults, then the file, then the options.
+   * Reads the configuration: defaults, then the file, then the options. Says once what became of
+   * keys of Apache Crail.
    *
    * @throws ConfigException that names the bad key or value and where it was set
    */
@@ -106,6 +128,9 @@ public final class CommandContext {
     // Checked here and not with the key, since other programs may have only the tiers that they use
     // on their class path.
     configuration.get(StorageKeys.TYPES).forEach(StorageTier::find);
+    configuration.warnings().stream()
+        .filter(told::add)
+        .forEach(warning -> err.println("crail: warning: " + Printable.line(warning)));
     return configuration;
   }
 

@@ -40,6 +40,28 @@ public record CommonOptions(
         --help                explain the command
       """;
 
+  /** The words of these options. */
+  public static List<String> words() {
+    return OptionWord.inHelp(help(null)).stream()
+        .flatMap(each -> each.spellings().stream())
+        .toList();
+  }
+
+  /** The number of arguments, common options and their values, in front of the command. */
+  public static int leading(List<String> arguments) {
+    int i = 0;
+    while (i < arguments.size()) {
+      String argument = arguments.get(i);
+      if (List.of("--set", "-D", "--conf").contains(argument)) {
+        i++;
+      } else if (!argument.matches("--(embedded|verbose|(set|conf)=.*)|-D.+")) {
+        return i;
+      }
+      i++;
+    }
+    return arguments.size();
+  }
+
   /** The help on these options, for one command, or for all commands when it is null. */
   public static String help(Command command) {
     if (command == null) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.command;
 
+import io.crail.bench.options.OptionErrors;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.DefaultParser;
@@ -35,12 +36,12 @@ public abstract class OptionsCommand implements Command {
   }
 
   /** An option with a value. */
-  protected static Option valued(String letter, String word, String value, String meaning) {
+  public static Option valued(String letter, String word, String value, String meaning) {
     return Option.builder(letter).longOpt(word).hasArg().argName(value).desc(meaning).get();
   }
 
   /** An option without a value. */
-  protected static Option flag(String letter, String word, String meaning) {
+  public static Option flag(String letter, String word, String meaning) {
     return Option.builder(letter).longOpt(word).desc(meaning).get();
   }
 
@@ -81,7 +82,33 @@ public abstract class OptionsCommand implements Command {
   }
 
   @Override
+  public final List<OptionWord> options() {
+    return options.getOptions().stream().map(this::word).toList();
+  }
+
+  private OptionWord word(Option option) {
+    return new OptionWord(
+        List.of("-" + option.getOpt(), "--" + option.getLongOpt()),
+        option.hasArg(),
+        option.hasArg() ? values("--" + option.getLongOpt()) : List.of());
+  }
+
+  /** The values that an option with a value may have, for completion; empty when they are free. */
+  protected List<String> values(String option) {
+    return List.of();
+  }
+
+  @Override
   public final int run(CommandContext context, List<String> arguments) throws Exception {
+    return run(context, parse(arguments));
+  }
+
+  /**
+   * Parses a command line, which may be wrong in ways that only the command itself knows.
+   *
+   * @throws UsageException that names the first option or argument that is not declared
+   */
+  public final CommandLine parse(List<String> arguments) throws UsageException {
     CommandLine line;
     try {
       line =
@@ -90,12 +117,20 @@ public abstract class OptionsCommand implements Command {
               .get()
               .parse(options, arguments.toArray(new String[0]));
     } catch (ParseException e) {
-      throw new UsageException(e.getMessage());
+      String hint = hint(arguments);
+      throw new UsageException(
+          OptionErrors.text(options, CommonOptions.words(), e)
+              + (hint.isEmpty() ? "" : "; " + hint));
     }
     if (operands.isEmpty() && !line.getArgList().isEmpty()) {
       throw new UsageException("unexpected argument '" + line.getArgList().get(0) + "'");
     }
-    return run(context, line);
+    return line;
+  }
+
+  /** What else to say about a command line that cannot be parsed; empty for nothing. */
+  protected String hint(List<String> arguments) {
+    return "";
   }
 
   /** Runs the command with the parsed arguments. */
@@ -115,7 +150,7 @@ public abstract class OptionsCommand implements Command {
    *
    * @throws UsageException that names option, value and what is allowed
    */
-  protected static int number(CommandLine line, String letter, int least, int most)
+  public static int number(CommandLine line, String letter, int least, int most)
       throws UsageException {
     String text = line.getOptionValue(letter);
     try {

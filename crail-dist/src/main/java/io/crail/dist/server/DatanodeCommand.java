@@ -6,6 +6,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.metrics.MetricsServer;
@@ -17,6 +18,7 @@ import io.crail.rpc.TransportProvider;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
 import io.crail.storage.daemon.Datanode;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
@@ -25,6 +27,9 @@ import org.apache.commons.cli.CommandLine;
  */
 public final class DatanodeCommand extends OptionsCommand {
   private static final long PATIENCE_NANOS = 5_000_000_000L;
+
+  private static final List<String> OWN = List.of("-t", "--tier", "-c", "--class");
+  private static final List<String> TIERS = List.of("-s", "-d", "-p", "-i");
 
   /** Declares its options. */
   public DatanodeCommand() {
@@ -52,8 +57,37 @@ public final class DatanodeCommand extends OptionsCommand {
   }
 
   @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail datanode", "a datanode of the first tier"),
+        new Example("crail datanode -- -s 16g", "that lends 16 GiB"),
+        new Example("crail datanode -c 1 -- -d /mnt/nvme -s 1t", "a disk as storage class 1"));
+  }
+
+  @Override
   public boolean usesCluster() {
     return false;
+  }
+
+  /** The right line, for arguments of the tier that are not behind {@code --}. */
+  @Override
+  protected String hint(List<String> arguments) {
+    List<String> own = new ArrayList<>();
+    List<String> tiers = new ArrayList<>();
+    for (int i = 0; i < arguments.size(); i++) {
+      boolean isOwn = OWN.contains(arguments.get(i));
+      List<String> side = isOwn ? own : tiers;
+      side.add(arguments.get(i));
+      if (isOwn && i + 1 < arguments.size()) {
+        side.add(arguments.get(++i));
+      }
+    }
+    if (tiers.stream().noneMatch(TIERS::contains) || tiers.contains("--")) {
+      return "";
+    }
+    own.add("--");
+    own.addAll(tiers);
+    return "arguments of the tier follow '--': crail datanode " + String.join(" ", own);
   }
 
   @Override

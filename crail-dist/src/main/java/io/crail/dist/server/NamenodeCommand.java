@@ -5,6 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.command.UsageException;
@@ -34,6 +35,13 @@ public final class NamenodeCommand extends OptionsCommand {
         valued("a", "address", "host", "host name or address to serve on"),
         valued("p", "port", "port", "port to serve on; 0 takes a free one"),
         valued("i", "index", "index", "place in crail.namenode.address, from 0"));
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail namenode", "the only namenode of the configuration"),
+        new Example("crail namenode -i 1", "the second one of several"));
   }
 
   @Override

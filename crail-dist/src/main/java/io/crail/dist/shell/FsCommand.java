@@ -5,11 +5,16 @@ import io.crail.common.config.Configuration;
 import io.crail.dist.command.Command;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
+import io.crail.dist.command.OptionWord;
 import io.crail.dist.command.UsageException;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** Hadoop's file shell, with the cluster as its file system. */
 public final class FsCommand implements Command {
+  private static final Pattern ACTION = Pattern.compile("crail fs (-[a-zA-Z]+)");
+
   @Override
   public String name() {
     return "fs";
@@ -47,6 +52,30 @@ public final class FsCommand implements Command {
     of 'hadoop fs'. Options of every command stand in front of the action; --set also takes keys of
     Hadoop.
     """;
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail fs -ls /", "what is in the root"),
+        new Example("crail fs -put -f README.md /readme", "a file of this host"),
+        new Example(
+            "crail fs -Dcrail.rpctimeout=5s -du -h /", "options of every command come first"));
+  }
+
+  /** The actions that the help shows; only Hadoop knows the others. */
+  @Override
+  public List<OptionWord> options() {
+    return ACTION
+        .matcher(help())
+        .results()
+        .map(action -> new OptionWord(List.of(action.group(1)), false, List.of()))
+        .toList();
+  }
+
+  @Override
+  public boolean takesFiles() {
+    return true;
   }
 
   @Override

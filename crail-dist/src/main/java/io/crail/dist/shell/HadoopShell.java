@@ -43,7 +43,8 @@ final class HadoopShell extends FsShell {
       List<String> arguments,
       PrintStream err)
       throws Exception {
-    ShellConfiguration hadoop = new ShellConfiguration();
+    ShellConfiguration hadoop =
+        new ShellConfiguration(crail.get(ClusterKeys.NAMENODE_ADDRESS).size());
     hadoop.setClass(IMPLEMENTATION_KEY, ShellFileSystem.class, FileSystem.class);
     hadoop.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, root(crail).toString());
     // The complete configuration, since its file may be another one than programs find.
@@ -102,11 +103,12 @@ final class HadoopShell extends FsShell {
     @Override
     public Command getInstance(String name, Configuration configuration) {
       Command command = commands.getInstance(name, configuration);
-      if (command != null) {
-        command.out = new PrintableStream(System.out);
-        command.err = new PrintableStream(System.err);
+      if (command == null) {
+        return null;
       }
-      return command;
+      command.out = new PrintableStream(System.out);
+      command.err = new PrintableStream(System.err);
+      return new OneLineCommand(command);
     }
 
     @Override

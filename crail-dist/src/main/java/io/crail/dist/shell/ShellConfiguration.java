@@ -13,6 +13,16 @@ import org.apache.hadoop.conf.Configuration;
  */
 final class ShellConfiguration extends Configuration {
   private final Set<String> incomplete = new LinkedHashSet<>();
+  private final int namenodes;
+
+  ShellConfiguration(int namenodes) {
+    this.namenodes = namenodes;
+  }
+
+  /** The number of namenodes of the cluster. */
+  int namenodes() {
+    return namenodes;
+  }
 
   /** Notes a listing that lacks a part. */
   void note(IncompleteException listing) {

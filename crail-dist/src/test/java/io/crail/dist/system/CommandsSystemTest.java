@@ -392,6 +392,29 @@ class CommandsSystemTest {
   }
 
   @Test
+  void fsckNamesTheFilesOfADatanodeThatDied() throws Exception {
+    Map<String, String> settings = Map.of("crail.storage.keepalive", "1s");
+    try (ProcessCluster own = ProcessCluster.start(2, 1, settings)) {
+      assertSuccess(
+          own.run(
+              "iobench", "-t", "write", "-s", "65536", "-k", "20", "-w", "0", "-f", "/kept.dat"));
+      CrailProcess well = own.run("fsck");
+      assertSuccess(well);
+      assertTrue(well.stdout().contains("lost: 0 files (0 B); silent: 0 files"), well.stdout());
+      assertTrue(well.stdout().endsWith("accounts are right\n"), well.stdout());
+      own.datanode(0).kill();
+      own.startDatanodeAgain(0);
+      Await.until(
+          "the dead datanode is replaced",
+          PATIENCE,
+          () -> own.run("fsck").stdout().contains("lost     /kept.dat: 1.2 MiB of 1.2 MiB, "));
+      CrailProcess paths = own.run("fsck", "--paths");
+      assertEquals("/kept.dat\n", paths.stdout());
+      assertEquals(1, paths.awaitExit(PATIENCE));
+    }
+  }
+
+  @Test
   void worksOverIpv6() throws Exception {
     Assumptions.assumeTrue(hasIpv6Loopback(), "this machine has no IPv6");
     try (ProcessCluster own = ProcessCluster.start("::1", 2, 1, Map.of())) {

@@ -138,6 +138,16 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess("java " + arguments[arguments.length - 1], builder);
   }
 
+  /** Runs a line in a shell, in a directory, with no variable of Crail but options of the JVM. */
+  static CrailProcess shell(Path directory, String line) throws IOException {
+    // In place of the shell, so that signals reach a server.
+    String command = line.startsWith("bin/") ? "exec " + line : line;
+    ProcessBuilder builder = new ProcessBuilder("bash", "-c", command);
+    builder.directory(directory.toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("CRAIL_"));
+    return new CrailProcess(line, builder);
+  }
+
   private static List<String> java() {
     List<String> command = new ArrayList<>(javaFlags());
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));

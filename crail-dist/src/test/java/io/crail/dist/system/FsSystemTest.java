@@ -207,6 +207,45 @@ class FsSystemTest {
         1, "put: `" + local + "/no': No such file or directory", "-put", local + "/no", "/");
   }
 
+  /** The shell's temporary name lies at the namenode of the final one. */
+  @Test
+  void aFileIsPutIntoTheRootOfSeveralNamenodes() throws Exception {
+    Path file = Files.writeString(local.resolve("file"), "text\n");
+    for (int i = 0; i < 8; i++) {
+      String name = "/put" + i;
+      assertEquals("", fs("-put", file.toString(), name));
+      assertEquals("", fs("-put", "-f", file.toString(), name));
+      assertEquals("text\n", fs("-cat", name));
+      fs("-rm", name);
+    }
+    assertFalse(fs("-ls", "/").contains("_COPYING_"));
+  }
+
+  @Test
+  void whatIsNotThereIsSaidInOneLine() throws Exception {
+    Path file = Files.writeString(local.resolve("file"), "text\n");
+    fs("-mkdir", "/lacks");
+    fs("-put", file.toString(), "/lacks/file");
+    assertRefused(
+        1,
+        "truncate: `/lacks/file': Crail cannot shorten a file; write it again, or remove it",
+        "-truncate",
+        "1",
+        "/lacks/file");
+    assertRefused(
+        1,
+        "rm: `/': The root cannot be removed; '/*' stands for all that is in it",
+        "-rm",
+        "-r",
+        "/");
+    Ran snapshot = run("-createSnapshot", "/lacks");
+    assertEquals(1, snapshot.code());
+    assertTrue(
+        snapshot.stderr().startsWith("createSnapshot: Crail does not offer this: "),
+        snapshot.stderr());
+    assertEquals(1, snapshot.stderr().lines().count(), snapshot.stderr());
+  }
+
   @Test
   void aWrongCommandLineEndsAsInHadoop() throws Exception {
     CrailProcess unknown = cluster.run("fs", "-nonsense");

@@ -6,6 +6,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.Dump;
+import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
@@ -68,6 +69,7 @@ final class Lies {
           Map.entry(NameNodeOperations.LIST_DATANODES, ListDatanodes.Request.class),
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),
           Map.entry(NameNodeOperations.DUMP, Dump.Request.class),
+          Map.entry(NameNodeOperations.EXAMINE, Examine.Request.class),
           Map.entry(NameNodeOperations.NAMES, Names.Request.class),
           Map.entry(NameNodeOperations.SET_ATTRIBUTES, SetAttributes.Request.class),
           Map.entry(NameNodeOperations.REPLACE_EXTENT, ReplaceExtent.Request.class));

@@ -10,8 +10,11 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,6 +43,10 @@ class ScriptsSystemTest {
     builder.environment().put("CRAIL_LOG_DIR", directory.resolve("logs").toString());
     builder.environment().put("CRAIL_PID_DIR", directory.resolve("pids").toString());
     builder.environment().remove("CRAIL_HOME");
+    // Programs that a test makes come first.
+    builder
+        .environment()
+        .merge("PATH", "", (path, nothing) -> conf.resolve("programs") + ":" + path);
     builder.redirectErrorStream(true).redirectOutput(output.toFile());
     Process process = builder.start();
     if (!process.waitFor(120, TimeUnit.SECONDS)) {
@@ -92,6 +99,69 @@ class ScriptsSystemTest {
     }
   }
 
+  @Test
+  void theDoctorFindsWhatIsBroken() throws Exception {
+    String address = "crail://localhost:" + freePort() + ",127.0.0.1:" + freePort();
+    Files.writeString(
+        directory.resolve("crail-site.conf"),
+        "crail.namenode.address " + address + "\ncrail.storage.tcp.storagelimit 1000t\n");
+    Files.writeString(directory.resolve("datanodes"), "localhost\none.invalid\ntwo.invalid\n");
+    Path ssh = Files.createDirectory(directory.resolve("programs")).resolve("ssh");
+    Files.writeString(
+        ssh,
+        """
+        #!/bin/sh
+        echo 'A notice of the host'
+        for command; do :; done
+        case "$*" in
+          *one.invalid*) exec sh -c "$command" ;;
+          *) printf 'version\\t0.0\\nset\\tcrail.cluster.name\\tx\\nclock\\t1000\\n' ;;
+        esac
+        """);
+    assertTrue(ssh.toFile().setExecutable(true));
+    Process namenode =
+        new ProcessBuilder(
+                script("crail"),
+                "namenode",
+                "-i",
+                "0",
+                "--set",
+                "crail.namenode.address=" + address)
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("namenode.out").toFile())
+            .start();
+    try {
+      Await.until(
+          "the namenode serves",
+          Duration.ofSeconds(60),
+          () -> Files.readString(directory.resolve("namenode.out")).contains(" serves on "));
+      Result doctor = run(script("crail"), "doctor", "--hosts");
+      assertEquals(1, doctor.code, doctor.output);
+      for (String part :
+          List.of(
+              "; a datanode lends 1000 TiB",
+              "ok       namenode 0 at ",
+              "broken   namenode 1 at ",
+              "broken   there is no datanode",
+              "host one.invalid",
+              "ok       the same configuration as this host",
+              "host two.invalid",
+              "broken   it has Crail 0.0, and this host ",
+              "late against",
+              "differs from that of this host in crail.cluster.name, crail.namenode.address")) {
+        assertTrue(doctor.output.contains(part), part + " is not in " + doctor.output);
+      }
+    } finally {
+      namenode.destroy();
+      assertTrue(namenode.waitFor(60, TimeUnit.SECONDS));
+    }
+    Files.writeString(ssh, "#!/bin/sh\necho 'ssh: no route' >&2\nexit 255\n");
+    Result unreachable = run(script("crail"), "doctor", "--hosts");
+    assertTrue(
+        unreachable.output.contains("cannot be run there through ssh: ssh: no route"),
+        unreachable.output);
+  }
+
   /** A cluster without a datanode, which has a free port. */
   private Path cluster(String name) throws IOException {
     Path conf = Files.createDirectory(directory.resolve(name));
@@ -123,6 +193,41 @@ class ScriptsSystemTest {
       run(one, script("stop-crail"));
       Result last = run(two, script("stop-crail"));
       assertEquals("namenode-0 has ended\n", last.output);
+    }
+  }
+
+  /** Both have their datanode's memory in the usual place. */
+  @Test
+  @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
+  void twoInstallationsLeaveEachOtherAlone() throws Exception {
+    try (Installation one = new Installation(directory.resolve("one"));
+        Installation two = new Installation(directory.resolve("two"))) {
+      String started = "";
+      for (Installation each : List.of(one, two)) {
+        each.configure("crail.namenode.address crail://localhost:9060");
+        each.configure("crail.storage.tcp.storagelimit 64m");
+        each.run("echo " + each.home() + " >mine");
+        started = each.run("bin/start-crail");
+        assertTrue(started.contains("1 of 1 datanodes online"), started);
+        each.run("bin/crail fs -put mine /mine");
+      }
+      // That of a datanode that was killed is removed by the next one.
+      Matcher datanode = Pattern.compile("datanode-0: .*process (\\d+)").matcher(started);
+      assertTrue(datanode.find(), started);
+      two.run("kill -9 " + datanode.group(1));
+      two.run("while kill -0 " + datanode.group(1) + " 2>/dev/null; do sleep 0.1; done");
+      two.run("bin/stop-crail");
+      assertTrue(two.run("bin/start-crail").contains("1 of 1 datanodes online"));
+      two.run("bin/stop-crail");
+      assertEquals(one.home() + "\n", one.run("bin/crail fs -cat /mine"));
+      one.run("bin/stop-crail");
+      for (Installation each : List.of(one, two)) {
+        try (Stream<Path> logs = Files.list(each.home().resolve("logs"))) {
+          String[] names =
+              logs.map(log -> log.getFileName().toString()).sorted().toArray(String[]::new);
+          assertEquals(4, names.length, String.join(" ", names));
+        }
+      }
     }
   }
 

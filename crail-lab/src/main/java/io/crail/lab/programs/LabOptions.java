@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.lab.programs;
 
+import io.crail.bench.options.OptionErrors;
 import io.crail.bench.record.OptionException;
 import io.crail.common.config.ConfigType;
 import java.nio.file.Files;
@@ -40,7 +41,7 @@ public final class LabOptions {
     try {
       line = DefaultParser.builder().setAllowPartialMatching(false).get().parse(options, args);
     } catch (ParseException e) {
-      throw new OptionException(e.getMessage());
+      throw new OptionException(OptionErrors.text(options, List.of(), e));
     }
     if (!line.getArgList().isEmpty()) {
       throw new OptionException("'" + line.getArgList().get(0) + "' belongs to no option");

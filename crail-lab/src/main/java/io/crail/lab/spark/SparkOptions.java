@@ -80,10 +80,6 @@ record SparkOptions(
       that the data of Spark's own shuffle exceed the page cache:
       --through "systemd-run --scope -p MemoryMax=5G". The ways then have the same limit, but Crail's
       servers have none, as if they were on another host: the report says so.
-
-      Examples:
-        crail spark --size 1g --only terasort,join --plots plots
-        crail spark --executors 1,2,4 --cores 1,2 --only terasort,groupby --plots plots
       """;
 
   /**

@@ -90,7 +90,7 @@ public final class DatanodeSpace {
     this.lastSeenNanos = nowNanos;
   }
 
-  int id() {
+  public int id() {
     return id;
   }
 
@@ -138,7 +138,7 @@ public final class DatanodeSpace {
   }
 
   /** True once it was told to end. */
-  boolean isStopped() {
+  public boolean isStopped() {
     return stopped;
   }
 

@@ -7,6 +7,7 @@ import io.crail.rpc.Frame;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
@@ -23,6 +24,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
   private boolean refused;
   private boolean active;
   private boolean closed;
+  private boolean answered;
   private String cause = "closed by the peer";
 
   ClientConnection(
@@ -118,6 +120,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
       ReferenceCountUtil.release(message);
       return;
     }
+    answered = true;
     input.received(message);
     ByteBuffer bytes = input.view();
     int start = input.start();
@@ -148,6 +151,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   @Override
   public void channelInactive(ChannelHandlerContext ignored) {
+    if (!closed) {
+      cause = byPeer(cause);
+    }
     closed = true;
     if (active) {
       handler.closed(cause);
@@ -163,6 +169,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable failure) {
-    close(NettyServer.text(failure));
+    String why = NettyServer.text(failure);
+    close(failure instanceof IOException ? byPeer(why) : why);
+  }
+
+  /** A datanode, or whatever else listens at the port, hangs up on the handshake. */
+  private String byPeer(String why) {
+    return answered ? why : why + " before it answered; is it a namenode?";
   }
 }

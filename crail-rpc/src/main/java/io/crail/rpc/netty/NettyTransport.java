@@ -131,6 +131,14 @@ public final class NettyTransport implements Transport {
     return new NettyClientLoop(this, name, isSpinning());
   }
 
+  /**
+   * Makes a sentence for people of a failure: the system's message, without the name of the system
+   * call and without an address, which the caller adds.
+   */
+  public static String text(Throwable failure) {
+    return NettyServer.text(failure);
+  }
+
   @Override
   public void close() {
     resolver.shutdownNow();

@@ -28,7 +28,7 @@ public record BufferShares(long fetchedBytes, int writers) {
   static BufferShares of(long bufferBytes, long sliceBytes, long allBytes) {
     long all = allBytes / bufferBytes;
     // A stream has two slices at least.
-    long ofWriter = sliceBytes == bufferBytes ? 2 : 1;
+    long ofWriter = sliceBytes >= bufferBytes ? 2 : 1;
     long fetched = Math.max(0, Math.min(all / 2, all - ofWriter - 1));
     long writers = Math.max(1, all / WRITERS_PART / ofWriter);
     return new BufferShares(fetched * bufferBytes, (int) Math.min(writers, Integer.MAX_VALUE));

@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.SparkConf;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Tuple2;
 
 /**
@@ -22,6 +24,8 @@ import scala.Tuple2;
  * their class names, so they find their common store through {@link #PROCESS}. Thread-safe.
  */
 public final class Stores {
+  private static final Logger LOG = LoggerFactory.getLogger(Stores.class);
+
   /** The stores of this process. */
   public static final Stores PROCESS =
       new Stores(settings -> CrailStore.newInstance(CrailConfiguration.of(settings)));
@@ -128,6 +132,7 @@ public final class Stores {
     synchronized (entry) {
       if (entry.store == null) {
         Configuration configuration = configuration(conf);
+        configuration.warnings().forEach(LOG::warn);
         CrailStore made = opener.open(configuration);
         entry.store =
             new ApplicationStore(

@@ -243,6 +243,21 @@ class StoresTest {
     }
 
     @Override
+    public long getBlockSize() {
+      throw unused();
+    }
+
+    @Override
+    public int getBufferSize() {
+      throw unused();
+    }
+
+    @Override
+    public int getSliceSize() {
+      throw unused();
+    }
+
+    @Override
     public CrailSpace getSpace() {
       throw unused();
     }

@@ -151,7 +151,7 @@ public final class Datanode implements AutoCloseable {
               + StorageKeys.TYPES.name()
               + " "
               + configuration.get(StorageKeys.TYPES)
-              + ", so it has no storage class of its own; name one");
+              + ", so it has no storage class of its own; name one with -c, or add the tier there");
     }
     return position;
   }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.common.config;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** Says where the configuration file of a process is, {@code crail-site.conf}. */
+public final class SiteFile {
+  private static final String NAME = "crail-site.conf";
+
+  private SiteFile() {}
+
+  /**
+   * Finds the file: {@code $CRAIL_CONF_DIR/crail-site.conf}, or else {@code
+   * $CRAIL_HOME/conf/crail-site.conf}.
+   *
+   * @param environment returns the value of a variable, or null
+   * @return the file, which may not exist; empty when neither variable is set
+   */
+  public static Optional<Path> find(Function<String, String> environment) {
+    String directory = environment.apply("CRAIL_CONF_DIR");
+    if (directory != null && !directory.isEmpty()) {
+      return Optional.of(Path.of(directory, NAME));
+    }
+    String home = environment.apply("CRAIL_HOME");
+    if (home != null && !home.isEmpty()) {
+      return Optional.of(Path.of(home, "conf", NAME));
+    }
+    return Optional.empty();
+  }
+}

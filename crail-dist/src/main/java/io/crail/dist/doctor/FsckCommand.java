@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.doctor;
+
+import io.crail.common.Printable;
+import io.crail.dist.admin.AdminClient;
+import io.crail.dist.command.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Examine;
+import io.crail.protocol.cluster.Usage;
+import io.crail.protocol.part.ClassUsage;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.List;
+import org.apache.commons.cli.CommandLine;
+
+/** Finds the files whose bytes are lost, and checks the accounts of space. */
+public final class FsckCommand extends OptionsCommand {
+  /** Declares its options. */
+  public FsckCommand() {
+    super(
+        "fsck",
+        "names the files that have lost bytes, and checks the accounts of space",
+        "",
+        """
+        A file is lost when a datanode is gone that had some of its bytes: reading them fails, and
+        deleting the file frees what is left. It is silent when its datanode says nothing and may
+        come back. Nothing is changed. Exit code 0 means that all is well.
+        """,
+        flag("p", "paths", "print only the paths of lost files, one in each line"));
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail fsck", "lost and silent files, and the accounts of space"),
+        new Example("crail fsck --paths | xargs -d '\\n' crail rm", "delete all that is lost"));
+  }
+
+  /** What was found at one namenode after the other. Memory does not grow with the files. */
+  private static final class Tally {
+    private final AdminClient cluster;
+    private final PrintStream out;
+    private final boolean pathsOnly;
+    private long nodes;
+    private final long[] files = new long[3];
+    private final long[] bytes = new long[3];
+    private int wrongAccounts;
+
+    // A large file may have several findings, one after the other.
+    private Examine.Finding last;
+    private long lastBytes;
+
+    Tally(AdminClient cluster, PrintStream out, boolean pathsOnly) {
+      this.cluster = cluster;
+      this.out = out;
+      this.pathsOnly = pathsOnly;
+    }
+
+    void examine(int index) throws IOException, InterruptedException {
+      Usage.Response before = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
+      long allocated = 0;
+      Examine.Request request = new Examine.Request(0, 0, 0);
+      while (request.cursor() != -1) {
+        Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
+        nodes += page.nodes();
+        allocated += page.allocatedBytes();
+        page.findings().forEach(this::add);
+        request = new Examine.Request(page.next(), page.id(), page.extent());
+      }
+      tell();
+      Usage.Response after = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
+      if (before.equals(after) && used(after) != allocated) {
+        wrongAccounts++;
+        if (!pathsOnly) {
+          out.printf(
+              "accounts %s counts %d bytes as used, but its files have %d%n",
+              cluster.name(index), used(after), allocated);
+        }
+      }
+    }
+
+    private static long used(Usage.Response usage) {
+      return usage.classes().stream().mapToLong(ClassUsage::usedBytes).sum();
+    }
+
+    private void add(Examine.Finding finding) {
+      if (last != null && last.id() == finding.id()) {
+        lastBytes += finding.bytes();
+        last = last.kind() <= finding.kind() ? last : finding;
+        return;
+      }
+      tell();
+      last = finding;
+      lastBytes = finding.bytes();
+    }
+
+    private void tell() {
+      if (last == null) {
+        return;
+      }
+      boolean lost = last.kind() == Examine.LOST;
+      files[last.kind()]++;
+      bytes[last.kind()] += lastBytes;
+      String path = Printable.line(last.path().toString());
+      if (!pathsOnly) {
+        out.printf(
+            "%-8s %s: %s of %s, datanode %d %s%n",
+            lost ? "lost" : "silent",
+            path,
+            ByteText.of(lastBytes),
+            ByteText.of(last.size()),
+            last.datanode(),
+            lost ? "is gone" : "is silent");
+      } else if (lost) {
+        out.println(path);
+      }
+      last = null;
+    }
+
+    private String sum(int kind) {
+      long count = files[kind];
+      return count + (count == 1 ? " file (" : " files (") + ByteText.of(bytes[kind]) + ")";
+    }
+
+    private boolean isWell() {
+      return files[Examine.LOST] + files[Examine.SILENT] + wrongAccounts == 0;
+    }
+  }
+
+  @Override
+  protected int run(CommandContext context, CommandLine line) throws Exception {
+    try (AdminClient cluster = AdminClient.of(context)) {
+      boolean pathsOnly = line.hasOption("p");
+      Tally tally = new Tally(cluster, context.out(), pathsOnly);
+      int code = cluster.report(context.err(), tally::examine);
+      if (!pathsOnly) {
+        context
+            .out()
+            .printf(
+                "%d nodes examined; lost: %s; silent: %s; %s%n",
+                tally.nodes,
+                tally.sum(Examine.LOST),
+                tally.sum(Examine.SILENT),
+                tally.wrongAccounts == 0 ? "accounts are right" : "accounts are wrong");
+      }
+      return code == 0 && !tally.isWell() ? ExitCode.FAILURE : code;
+    }
+  }
+}

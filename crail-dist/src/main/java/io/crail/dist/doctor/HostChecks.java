@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.doctor;
+
+import io.crail.common.config.Configuration;
+import io.crail.dist.command.ByteText;
+import io.crail.dist.doctor.Finding.Grade;
+import io.crail.rpc.TransportProvider;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.rdma.RdmaStorageKeys;
+import io.crail.storage.region.FreeSpace;
+import io.crail.storage.tcp.TcpStorageKeys;
+import io.crail.verbs.Availability;
+import io.crail.verbs.Verbs;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Looks at this host. */
+final class HostChecks {
+  /** Connections of a namenode and of a datanode take a descriptor each. */
+  private static final long DESCRIPTORS = 16_384;
+
+  /** The kernel's default. The JVM needs some hundreds, and each region of a datanode takes two. */
+  private static final long MAPPINGS = 65_530;
+
+  private static final String RAISE_LOCKED =
+      "ulimit -l unlimited, memlock in /etc/security/limits.conf, LimitMEMLOCK in systemd";
+
+  private final HostFiles files;
+  private final Configuration configuration;
+  private final boolean lends;
+  private final List<Finding> findings = new ArrayList<>();
+
+  /**
+   * Creates the checks.
+   *
+   * @param lends whether a datanode is to run here
+   */
+  HostChecks(HostFiles files, Configuration configuration, boolean lends) {
+    this.files = files;
+    this.configuration = configuration;
+    this.lends = lends;
+  }
+
+  /** Runs all checks. */
+  List<Finding> run() {
+    checkJava();
+    checkName();
+    checkDescriptors();
+    checkMappings();
+    checkHugePages();
+    if (usesRdma()) {
+      checkRdma();
+    }
+    if (lends && has("tcp") && isInFiles()) {
+      checkDataPath(
+          configuration.get(TcpStorageKeys.DATA_PATH),
+          configuration.get(TcpStorageKeys.STORAGE_LIMIT),
+          "crail.storage.tcp");
+    }
+    if (lends && has("rdma")) {
+      checkDataPath(
+          configuration.get(RdmaStorageKeys.DATA_PATH),
+          configuration.get(RdmaStorageKeys.STORAGE_LIMIT),
+          "crail.storage.rdma");
+    }
+    return findings;
+  }
+
+  private boolean has(String tier) {
+    return configuration.get(StorageKeys.TYPES).contains(tier);
+  }
+
+  private boolean isInFiles() {
+    return configuration.get(TcpStorageKeys.MEMORY) == TcpStorageKeys.Memory.FILE;
+  }
+
+  private boolean usesRdma() {
+    return has("rdma") || configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
+  }
+
+  private void checkJava() {
+    int processors = Runtime.getRuntime().availableProcessors();
+    long memory = files.memory("MemTotal", 0);
+    findings.add(
+        Finding.ok(
+            "Java "
+                + Runtime.version()
+                + ", "
+                + processors
+                + (processors == 1 ? " processor" : " processors")
+                + (memory == 0 ? "" : ", " + ByteText.of(memory) + " of memory")));
+  }
+
+  private void checkName() {
+    try {
+      InetAddress own = InetAddress.getLocalHost();
+      findings.add(Finding.ok("the name " + own.getHostName() + " is " + own.getHostAddress()));
+    } catch (UnknownHostException e) {
+      findings.add(
+          Finding.warning(
+              "this host cannot find the address of its own name: " + e.getMessage(),
+              "add the name to /etc/hosts"));
+    }
+  }
+
+  private void checkDescriptors() {
+    long limit = files.limit("Max open files");
+    if (limit < DESCRIPTORS) {
+      findings.add(
+          Finding.warning(
+              "a process may have " + limit + " open files, and each connection takes one",
+              "ulimit -n 65536, nofile in /etc/security/limits.conf, LimitNOFILE in systemd"));
+    } else {
+      findings.add(Finding.ok("open files: " + (limit == HostFiles.NONE ? "no limit" : limit)));
+    }
+  }
+
+  private void checkMappings() {
+    long limit = files.number("proc/sys/vm/max_map_count", HostFiles.NONE);
+    if (limit < MAPPINGS) {
+      findings.add(
+          Finding.warning(
+              "a process may have " + limit + " memory mappings",
+              "sysctl -w vm.max_map_count=262144, and the same in /etc/sysctl.d"));
+    }
+  }
+
+  private void checkHugePages() {
+    String mode = files.chosen("sys/kernel/mm/transparent_hugepage/enabled");
+    if (mode.equals("never")) {
+      findings.add(
+          Finding.warning(
+              "transparent huge pages are off; a namenode's heap and a benchmark use them",
+              "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"));
+    } else if (!mode.isEmpty()) {
+      findings.add(Finding.ok("transparent huge pages: " + mode));
+    }
+  }
+
+  private void checkRdma() {
+    long locked = lends && has("rdma") ? configuration.get(RdmaStorageKeys.STORAGE_LIMIT) : 0;
+    Availability rdma = Verbs.check(locked);
+    findings.add(
+        rdma.usable()
+            ? Finding.ok("RDMA devices: " + String.join(", ", rdma.devices()))
+            : Finding.broken("RDMA cannot be used", rdma.problem()));
+    // Clients lock memory too, but some is enough.
+    if (rdma.usable() && rdma.memlockLimitBytes() < 64L << 20) {
+      findings.add(
+          Finding.warning(
+              "a process may lock " + ByteText.of(rdma.memlockLimitBytes()) + " of memory",
+              RAISE_LOCKED));
+    }
+  }
+
+  private void checkDataPath(String configured, long needed, String prefix) {
+    Path path = Path.of(configured.isEmpty() ? "/dev/shm" : configured);
+    Path directory = path;
+    while (directory != null && !Files.isDirectory(directory)) {
+      directory = directory.getParent();
+    }
+    if (directory == null || !Files.isWritable(directory)) {
+      findings.add(
+          Finding.broken(
+              "the data path " + path + " cannot be written by this user",
+              "change its owner, or " + prefix + ".datapath"));
+      return;
+    }
+    String cure = "make it larger, or lower " + prefix + ".storagelimit";
+    if (directory.startsWith("/dev/shm")) {
+      cure =
+          "mount -o remount,size=<bytes> /dev/shm (container: --shm-size); or lower "
+              + prefix
+              + ".storagelimit";
+    }
+    long total = directory.toFile().getTotalSpace();
+    long free = free(directory);
+    String has =
+        "the data path " + path + " has " + ByteText.of(total) + ", " + ByteText.of(free) + " free";
+    String lent = "; a datanode lends " + ByteText.of(needed);
+    // What is lent already is not free any more, so that less is no proof.
+    Grade grade = total < needed ? Grade.BROKEN : free < needed ? Grade.WARNING : Grade.OK;
+    findings.add(new Finding(grade, has + lent, grade == Grade.OK ? "" : cure));
+  }
+
+  private static long free(Path directory) {
+    try {
+      return FreeSpace.bytes(directory);
+    } catch (IOException e) {
+      return directory.toFile().getUsableSpace();
+    }
+  }
+}

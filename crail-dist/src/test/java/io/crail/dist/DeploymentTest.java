@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.storage.tcp.TcpStorageKeys;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+
+/** The files of deploy/: they can be read, and name only what is there. */
+@Tag("once")
+class DeploymentTest {
+  private static final Path DEPLOY = Path.of("..", "deploy");
+  private static final Path COMPOSE = DEPLOY.resolve("container/compose.yaml");
+  private static final Path KUBERNETES = DEPLOY.resolve("kubernetes/crail.yaml");
+  private static final Path DOCKERFILE = DEPLOY.resolve("container/Dockerfile");
+
+  /** A command of Crail in a line, or as the first of a container's arguments. */
+  private static final Pattern COMMAND = Pattern.compile("(?:bin/|[' ])crail ([a-z]+)");
+
+  @TempDir private Path directory;
+
+  private static List<Object> documents(Path yaml) throws IOException {
+    List<Object> documents = new ArrayList<>();
+    LoaderOptions options = new LoaderOptions();
+    options.setAllowDuplicateKeys(false);
+    new Yaml(new SafeConstructor(options)).loadAll(Files.readString(yaml)).forEach(documents::add);
+    assertFalse(documents.isEmpty(), yaml.toString());
+    return documents;
+  }
+
+  /** The value at a path of names and indexes. */
+  private static Object at(Object yaml, String path) {
+    Object found = yaml;
+    for (String step : path.split("/")) {
+      found =
+          found instanceof List<?> list
+              ? list.get(Integer.parseInt(step))
+              : ((Map<?, ?>) found).get(step);
+      assertTrue(found != null, () -> step + " of " + path + " is not in " + yaml);
+    }
+    return found;
+  }
+
+  private static String text(Object yaml, String path) {
+    return at(yaml, path).toString();
+  }
+
+  /** The objects of Kubernetes, by kind and name. */
+  private static Map<String, Object> objects() throws IOException {
+    Map<String, Object> objects = new TreeMap<>();
+    for (Object document : documents(KUBERNETES)) {
+      objects.put(text(document, "kind") + " " + text(document, "metadata/name"), document);
+    }
+    return objects;
+  }
+
+  /** Each list that stands somewhere below one of these names. */
+  private static void collect(Object yaml, String name, List<List<?>> found) {
+    if (yaml instanceof Map<?, ?> map) {
+      map.forEach(
+          (key, value) -> {
+            if (key.equals(name) && value instanceof List<?> list) {
+              found.add(list);
+            }
+            collect(value, name, found);
+          });
+    } else if (yaml instanceof List<?> list) {
+      list.forEach(value -> collect(value, name, found));
+    }
+  }
+
+  private static Configuration configuration(String site) throws IOException {
+    Path file = Files.createTempFile("crail-site", ".conf");
+    try {
+      Files.writeString(file, site);
+      return Configuration.builder().load(file, name -> null).build();
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  private static long bytes(String text) {
+    return ConfigType.BYTES.parse(text.replaceAll("i$", "").toLowerCase(Locale.ROOT));
+  }
+
+  @Test
+  void everyCommandExists() throws IOException {
+    TreeSet<String> unknown = new TreeSet<>();
+    List<List<?>> commands = new ArrayList<>();
+    for (Path file : List.of(COMPOSE, KUBERNETES)) {
+      documents(file).forEach(document -> collect(document, "command", commands));
+    }
+    int found = 0;
+    List<String> lines = new ArrayList<>();
+    for (List<?> command : commands) {
+      // In a compose file the image's entry point, crail, comes before it.
+      boolean whole = command.get(0).toString().matches("crail|/bin/bash");
+      lines.add(
+          " "
+              + (whole ? "" : "crail ")
+              + String.join(" ", command.stream().map(Object::toString).toList()));
+    }
+    try (Stream<Path> units = Files.list(DEPLOY.resolve("systemd"))) {
+      for (Path unit : units.toList()) {
+        lines.addAll(
+            Files.readAllLines(unit).stream().filter(line -> line.startsWith("Exec")).toList());
+      }
+    }
+    for (String line : lines) {
+      for (Matcher command = COMMAND.matcher(line); command.find(); found++) {
+        if (!Launcher.hasCommand(command.group(1))) {
+          unknown.add(line);
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), unknown);
+    assertTrue(found >= lines.size(), lines::toString);
+  }
+
+  @Test
+  void portsAndAddressesAreTheUsualOnes() throws IOException {
+    Map<String, Object> objects = objects();
+    int dataPort = Integer.parseInt(TcpStorageKeys.PORT.defaultText());
+    String site = text(objects.get("ConfigMap crail"), "data/crail-site.conf");
+    int port = configuration(site).get(ClusterKeys.NAMENODE_ADDRESS).get(0).getPort();
+    assertEquals(
+        port,
+        configuration(Files.readString(DEPLOY.resolve("container/crail-site.conf")))
+            .get(ClusterKeys.NAMENODE_ADDRESS)
+            .get(0)
+            .getPort());
+    String container = "spec/template/spec/containers/0/";
+    Object namenode = objects.get("StatefulSet crail-namenode");
+    Object datanode = objects.get("DaemonSet crail-datanode");
+    assertEquals(port, at(namenode, container + "ports/0/containerPort"));
+    assertEquals(port, at(objects.get("Service crail-namenode"), "spec/ports/0/port"));
+    assertEquals(dataPort, at(datanode, container + "ports/0/containerPort"));
+    assertTrue(Files.readString(DOCKERFILE).contains("EXPOSE " + port + " " + dataPort));
+    // As many namenodes as there are addresses, under the names that their pods have.
+    assertEquals(
+        configuration(site).get(ClusterKeys.NAMENODE_ADDRESS).size(),
+        at(namenode, "spec/replicas"));
+    assertTrue(
+        site.contains(
+            text(namenode, "metadata/name") + "-0." + text(namenode, "spec/serviceName") + ":"),
+        site);
+  }
+
+  @Test
+  void whatADatanodeLendsFitsIntoItsContainer() throws IOException {
+    Object datanode = objects().get("DaemonSet crail-datanode");
+    List<?> command = (List<?>) at(datanode, "spec/template/spec/containers/0/command");
+    long lends = bytes(command.get(command.indexOf("-s") + 1).toString());
+    long volume = bytes(text(datanode, "spec/template/spec/volumes/2/emptyDir/sizeLimit"));
+    long limit = bytes(text(datanode, "spec/template/spec/containers/0/resources/limits/memory"));
+    assertTrue(lends < volume && volume + (1L << 30) < limit, lends + " " + volume + " " + limit);
+    Object compose = documents(COMPOSE).get(0);
+    List<?> arguments = (List<?>) at(compose, "services/datanode/command");
+    assertTrue(
+        bytes(arguments.get(arguments.indexOf("-s") + 1).toString())
+            < bytes(text(compose, "services/datanode/shm_size")));
+  }
+
+  @Test
+  void theImageHasWhatItCopies() throws IOException {
+    TreeSet<String> missing = new TreeSet<>();
+    // Those of the layout; the test of its page says that they are there.
+    List<String> made = List.of("lib");
+    for (String line : Files.readAllLines(DOCKERFILE)) {
+      if (line.startsWith("COPY ")) {
+        String[] words = line.split(" ");
+        for (int i = 1; i < words.length - 1; i++) {
+          if (!made.contains(words[i]) && !Files.exists(Path.of("..", words[i]))) {
+            missing.add(words[i]);
+          }
+        }
+      }
+    }
+    assertEquals(new TreeSet<>(), missing);
+    assertTrue(Files.readString(DOCKERFILE).contains("\nUSER 10001"), "not as root");
+  }
+
+  /** With this clone in place of /opt/crail, since the program of a unit has to be there. */
+  @Test
+  void systemdAcceptsTheUnits() throws Exception {
+    Path program = Path.of("/usr/bin/systemd-analyze");
+    Assumptions.assumeTrue(Files.isExecutable(program), "systemd-analyze is not installed");
+    String clone = Path.of("..").toRealPath().toString();
+    List<String> command = new ArrayList<>(List.of(program.toString(), "verify", "--man=no"));
+    try (Stream<Path> units = Files.list(DEPLOY.resolve("systemd"))) {
+      for (Path unit : units.toList()) {
+        Path copy = directory.resolve(unit.getFileName());
+        String text = Files.readString(unit);
+        assertTrue(text.contains("=/opt/crail/bin/crail "), text);
+        Files.writeString(copy, text.replace("=/opt/crail/", "=" + clone + "/"));
+        command.add(copy.toString());
+      }
+    }
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, process.waitFor(), said);
+    // Of a directive that it does not know it only warns. Other units of this host do not matter.
+    assertEquals(
+        List.of(), said.lines().filter(line -> line.contains(directory.toString())).toList());
+  }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.doctor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.config.Configuration;
+import io.crail.dist.doctor.Finding.Grade;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Tests what the doctor says of hosts that the test makes up. */
+class HostChecksTest {
+  @TempDir private Path root;
+
+  private void write(String file, String text) throws IOException {
+    Path path = root.resolve(file);
+    Files.createDirectories(path.getParent());
+    Files.writeString(path, text);
+  }
+
+  private void writeHost(int openFiles, int mappings, String hugePages) throws IOException {
+    write(
+        "proc/self/limits",
+        """
+        Limit                     Soft Limit           Hard Limit           Units     \n\
+        Max cpu time              unlimited            unlimited            seconds   \n\
+        Max open files            1024                 %d                files     \n\
+        Max locked memory         8388608              8388608              bytes     \n\
+        Max nice priority         0                    0                    \n\
+        """
+            .formatted(openFiles));
+    write("proc/sys/vm/max_map_count", mappings + "\n");
+    write("sys/kernel/mm/transparent_hugepage/enabled", hugePages + "\n");
+    write("proc/meminfo", "MemTotal:       24683112 kB\nHugePages_Free:        3\n");
+  }
+
+  private List<Finding> examine(boolean lends, String... settings) {
+    Configuration.Builder builder = Configuration.builder();
+    for (int i = 0; i < settings.length; i += 2) {
+      builder.set(settings[i], settings[i + 1], "the test");
+    }
+    return new HostChecks(new HostFiles(root), builder.build(), lends).run();
+  }
+
+  private static List<String> not(Grade grade, List<Finding> findings) {
+    return findings.stream().filter(each -> each.grade() != grade).map(Finding::text).toList();
+  }
+
+  private static void assertOne(Grade grade, String part, List<Finding> findings) {
+    List<Finding> fit = findings.stream().filter(each -> each.text().contains(part)).toList();
+    assertEquals(1, fit.size(), findings::toString);
+    assertEquals(grade, fit.get(0).grade(), fit::toString);
+    assertTrue(grade == Grade.OK || !fit.get(0).cure().isEmpty(), fit::toString);
+  }
+
+  @Test
+  void aGoodHostIsWell() throws IOException {
+    writeHost(1_048_576, 65_530, "always [madvise] never");
+    List<Finding> findings =
+        examine(
+            true, "crail.storage.tcp.datapath", "" + root, "crail.storage.tcp.storagelimit", "1m");
+    assertEquals(List.of(), not(Grade.OK, findings));
+    assertOne(Grade.OK, "23.5 GiB of memory", findings);
+  }
+
+  @Test
+  void theKernelsOwnFilesAreReadWhole() {
+    HostFiles files = new HostFiles(Path.of("/"));
+    // No JVM runs with fewer.
+    assertTrue(files.number("proc/sys/vm/max_map_count", 0) > 100);
+    assertTrue(files.memory("MemTotal", 0) > 100 << 20);
+  }
+
+  @Test
+  void lowLimitsAreNamed() throws IOException {
+    writeHost(4096, 1000, "always madvise [never]");
+    List<Finding> findings = examine(false);
+    assertOne(Grade.WARNING, "4096 open files", findings);
+    assertOne(Grade.WARNING, "1000 memory mappings", findings);
+    assertOne(Grade.WARNING, "transparent huge pages are off", findings);
+    assertEquals(3, not(Grade.OK, findings).size());
+  }
+
+  @Test
+  void aHostThatTellsNothingIsNotBlamed() {
+    assertEquals(List.of(), not(Grade.OK, examine(false)));
+  }
+
+  @Test
+  void aDataPathHasToHoldWhatIsLent() throws IOException {
+    writeHost(1_048_576, 65_530, "[always] madvise never");
+    String small = "" + root.resolve("not/yet/there");
+    List<Finding> findings =
+        examine(
+            true, "crail.storage.tcp.datapath", small, "crail.storage.tcp.storagelimit", "1000t");
+    assertOne(Grade.BROKEN, "a datanode lends 1000 TiB", findings);
+    // A host without a datanode needs no space.
+    assertEquals(
+        List.of(), not(Grade.OK, examine(false, "crail.storage.tcp.storagelimit", "1000t")));
+  }
+
+  @Test
+  void rdmaIsAskedForOnlyWhereItIsUsed() throws IOException {
+    writeHost(1_048_576, 65_530, "[always] madvise never");
+    List<Finding> without = examine(false);
+    assertTrue(without.stream().noneMatch(each -> each.text().contains("RDMA")));
+    List<Finding> with = examine(false, "crail.storage.types", "rdma");
+    assertEquals(
+        1, with.stream().filter(each -> each.text().startsWith("RDMA")).count(), with::toString);
+  }
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.dist.Ran;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Commands on paths as processes: pipes, signals, a full store, a datanode that dies. What fails
+ * leaves nothing that looks like a file.
+ */
+@Tag("once")
+@Timeout(300)
+class PathSystemTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+  @TempDir private Path local;
+
+  private static ProcessCluster cluster;
+
+  @BeforeAll
+  static void start() throws Exception {
+    cluster = ProcessCluster.start(2, 2, Map.of("crail.datatimeout", "5s"));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    cluster.close();
+  }
+
+  @AfterEach
+  void removeAll() {
+    ran("ls").stdout().lines().forEach(path -> assertEquals(0, ran("rm", "-r", path).code()));
+  }
+
+  private Ran ran(String... arguments) {
+    return Ran.run(cluster.directory(), arguments);
+  }
+
+  /** Starts a command behind a line of bash, which has the command as "$@". */
+  private CrailProcess through(String line, String... arguments) throws IOException {
+    return CrailProcess.crail(List.of("bash", "-c", line, "bash"), cluster.directory(), arguments);
+  }
+
+  private Path file(int bytes) throws IOException {
+    byte[] content = new byte[bytes];
+    new Random(bytes).nextBytes(content);
+    return Files.write(local.resolve("file"), content);
+  }
+
+  private List<String> leftHere() throws IOException {
+    try (Stream<Path> files = Files.list(local)) {
+      return files.map(each -> each.getFileName().toString()).sorted().toList();
+    }
+  }
+
+  private void assertNothingLeft() {
+    Ran listing = ran("ls", "-R");
+    assertEquals(0, listing.code(), listing::toString);
+    assertEquals("", listing.stdout());
+  }
+
+  @Test
+  void bytesGoThroughPipes() throws Exception {
+    Path file = file(5_000_001);
+    CrailProcess put = through("exec \"$@\" <" + file, "put", "-", "/piped");
+    assertEquals(0, put.awaitExit(PATIENCE), put::stderr);
+    assertEquals("", put.stdout() + put.stderr());
+    Path back = local.resolve("back");
+    CrailProcess cat = through("\"$@\" >" + back, "cat", "/piped");
+    assertEquals(0, cat.awaitExit(PATIENCE), cat::stderr);
+    assertArrayEquals(Files.readAllBytes(file), Files.readAllBytes(back));
+    CrailProcess head = through("\"$@\" | head -c 1 >" + back, "get", "/piped", "-");
+    assertEquals(0, head.awaitExit(PATIENCE), head::stderr);
+    assertEquals(1, Files.size(back));
+    assertEquals("", head.stderr());
+  }
+
+  @Test
+  void aFullStoreKeepsNothingOfWhatDidNotFit() throws Exception {
+    Path file = local.resolve("large");
+    try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
+      large.setLength(300 << 20);
+    }
+    CrailProcess put = cluster.run("put", file.toString(), "/large");
+    assertEquals(1, put.awaitExit(PATIENCE));
+    assertEquals(1, put.stderr().lines().count(), put.stderr());
+    assertTrue(put.stderr().startsWith("crail put: " + file + ": no space"), put.stderr());
+    assertTrue(put.stderr().endsWith("'crail df' shows what is free\n"), put.stderr());
+    assertNothingLeft();
+    assertEquals(0, ran("put", file(1000).toString(), "/small").code());
+  }
+
+  /** Begins to get a file of which one datanode, which stands still, has some blocks. */
+  private CrailProcess beginGet(ProcessCluster where) throws Exception {
+    Path file = file(24 << 20);
+    assertEquals(0, Ran.run(where.directory(), "put", file.toString(), "/file").code());
+    Files.delete(file);
+    where.datanode(1).signal("STOP");
+    CrailProcess get =
+        where.crail(
+            "get",
+            "/file",
+            local.resolve("got").toString(),
+            "--set",
+            "crail.storage.localmap=false",
+            "--set",
+            "crail.datatimeout=2s");
+    Await.until("the copy has begun", PATIENCE, () -> !leftHere().isEmpty());
+    assertTrue(get.isAlive(), get::stderr);
+    assertTrue(leftHere().get(0).startsWith(".crail-get-"), leftHere()::toString);
+    return get;
+  }
+
+  @Test
+  void aDatanodeThatDiesLeavesNoHalfFile() throws Exception {
+    try (ProcessCluster own = ProcessCluster.start(1, 2, Map.of())) {
+      CrailProcess get = beginGet(own);
+      own.datanode(1).kill();
+      assertEquals(1, get.awaitExit(PATIENCE));
+      assertEquals(1, get.stderr().lines().count(), get.stderr());
+      assertTrue(get.stderr().startsWith("crail get: /file: "), get.stderr());
+      String address = "127.0.0.1:" + own.datanodeAddress(1).getPort();
+      assertTrue(get.stderr().contains(address), get.stderr());
+      assertEquals(List.of(), leftHere());
+    }
+  }
+
+  @Test
+  void anInterruptedGetLeavesNoHalfFile() throws Exception {
+    CrailProcess get = beginGet(cluster);
+    try {
+      get.signal("TERM");
+      assertEquals(143, get.awaitExit(PATIENCE), get::stderr);
+      assertEquals("crail get: interrupted\n", get.stderr());
+      assertEquals(List.of(), leftHere());
+    } finally {
+      cluster.datanode(1).signal("CONT");
+    }
+  }
+
+  @Test
+  void anInterruptedPutLeavesNothing() throws Exception {
+    Path pipe = local.resolve("pipe");
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    CrailProcess put = through("exec \"$@\" <" + pipe, "put", "-", "/endless");
+    try (OutputStream out = new FileOutputStream(pipe.toFile())) {
+      out.write(new byte[3_000_000]);
+      Await.until(
+          "the copy has begun", PATIENCE, () -> ran("ls").stdout().contains("/.crail-put-"));
+      put.signal("TERM");
+      assertEquals(143, put.awaitExit(PATIENCE), put::stderr);
+      assertEquals("crail put: interrupted\n", put.stderr());
+    }
+    assertNothingLeft();
+  }
+
+  @Test
+  void whoeverListensAtAWrongPortIsAskedFor() {
+    String wrong = "127.0.0.1:" + cluster.datanodeAddress(0).getPort();
+    Ran ping = ran("ping", "-Dcrail.rpctimeout=2s", "-Dcrail.namenode.address=crail://" + wrong);
+    assertEquals(1, ping.code());
+    assertTrue(ping.stderr().contains(wrong), ping.stderr());
+    assertTrue(ping.stderr().contains("before it answered; is it a namenode?"), ping.stderr());
+  }
+
+  @Test
+  void aDatanodesAddressInUseIsNamed() throws Exception {
+    String taken = String.valueOf(cluster.datanodeAddress(0).getPort());
+    CrailProcess datanode =
+        cluster.run("datanode", "--", "-p", taken, "-s", "1m", "-d", cluster.dataPath().toString());
+    assertEquals(1, datanode.awaitExit(PATIENCE));
+    assertTrue(
+        datanode
+            .stderr()
+            .contains("cannot listen on 127.0.0.1:" + taken + ": address already in use"),
+        datanode.stderr());
+    assertFalse(datanode.stderr().contains("bind("), datanode.stderr());
+  }
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Utf8;
+import io.crail.namenode.space.Allocation;
+import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeTable;
+import io.crail.protocol.cluster.Examine;
+import io.crail.protocol.cluster.Examine.Finding;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Finds the nodes whose bytes cannot be read. The namenode continues in the meantime, so a page
+ * shows each node as it was at a moment of its own.
+ */
+final class NameNodeExamination {
+  /** The most extents of a page, since other requests wait while it is made. */
+  private static final int MOST_EXTENTS = 2048;
+
+  /** The most nodes of a page. */
+  private static final int MOST_NODES = 1024;
+
+  /** The most places of the table that a page looks at, since most of them may be empty. */
+  private static final int MOST_SLOTS = 1 << 14;
+
+  private NameNodeExamination() {}
+
+  /** One page. */
+  static Examine.Response page(NameNode namenode, Examine.Request request) {
+    Page page = new Page(namenode, request);
+    long next = namenode.tree().walk(Math.max(0, request.cursor()), MOST_SLOTS, page);
+    return new Examine.Response(
+        next, page.stoppedIn, page.stoppedAt, page.nodes, page.allocated, page.findings);
+  }
+
+  private static final class Page implements NodeTable.Visitor {
+    private final NameNode namenode;
+    private final Examine.Request request;
+    private final Map<DatanodeSpace, Integer> kinds = new IdentityHashMap<>();
+    private final List<Finding> findings = new ArrayList<>();
+    private int findingsLength;
+    private int nodes;
+    private int extents;
+    private long allocated;
+    private long stoppedIn;
+    private int stoppedAt;
+
+    Page(NameNode namenode, Examine.Request request) {
+      this.namenode = namenode;
+      this.request = request;
+    }
+
+    @Override
+    public boolean visit(Node node) {
+      if (nodes == MOST_NODES || extents >= MOST_EXTENTS) {
+        return false;
+      }
+      NodeSpace space = node.space();
+      if (space == null || namenode.tree().isDetached(node)) {
+        nodes++;
+        return true;
+      }
+      int begun = node.id() == request.id() ? Math.max(0, request.extent()) : 0;
+      int from = Math.min(begun, space.count());
+      int to = Math.min(space.count(), from + MOST_EXTENTS - extents);
+      if (!examine(node, space, from, to)) {
+        return false;
+      }
+      if (to < space.count()) {
+        stoppedIn = node.id();
+        stoppedAt = to;
+        return false;
+      }
+      nodes++;
+      return true;
+    }
+
+    /** Examines some extents; false when what was found does not fit into this page. */
+    private boolean examine(Node node, NodeSpace space, int from, int to) {
+      int worst = 0;
+      int datanode = 0;
+      long bytes = 0;
+      long sum = 0;
+      for (int i = from; i < to; i++) {
+        Allocation extent = space.at(i);
+        int kind = kindOf(extent);
+        if (kind != 0) {
+          bytes += Math.max(0, Math.min(extent.fileEnd(), space.size()) - extent.fileOffset());
+          datanode = worst == 0 ? extent.region().datanode().id() : datanode;
+          worst = worst == 0 ? kind : Math.min(worst, kind);
+        }
+        sum += extent.allocatedLength();
+      }
+      if (worst != 0 && bytes > 0) {
+        Utf8 path = Utf8.of(node.path().toString());
+        Finding finding = new Finding(worst, node.id(), bytes, space.size(), datanode, path);
+        if (findingsLength + finding.wireLength() > Examine.MAX_FINDINGS_LENGTH) {
+          // So that the next page begins with it.
+          stoppedIn = from == 0 ? 0 : node.id();
+          stoppedAt = from;
+          return false;
+        }
+        findings.add(finding);
+        findingsLength += finding.wireLength();
+      }
+      extents += to - from;
+      allocated += sum;
+      return true;
+    }
+
+    private int kindOf(Allocation extent) {
+      return kinds.computeIfAbsent(extent.region().datanode(), this::kindOf);
+    }
+
+    private int kindOf(DatanodeSpace datanode) {
+      if (datanode.state() == DatanodeSpace.State.DEAD || datanode.isStopped()) {
+        return Examine.LOST;
+      }
+      return namenode.datanodes().isOnline(datanode) ? 0 : Examine.SILENT;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.error.CrailException;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Examine;
+import io.crail.protocol.cluster.Examine.Finding;
+import io.crail.protocol.part.NodeType;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What an examination finds, and how much one page of it does. */
+class NameNodeExaminationTest {
+  private static final int BLOCK = TestStore.BLOCK;
+
+  /** Extents and nodes that one request may examine while others wait. */
+  private static final int MOST = 4096;
+
+  private static final long OFFLINE_MILLIS = 30_000;
+
+  private final TestStore store;
+  private final List<Finding> findings = new ArrayList<>();
+  private long allocated;
+  private long nodes;
+  private int pages;
+
+  NameNodeExaminationTest() throws CrailException {
+    store = new TestStore();
+  }
+
+  private void examine() throws CrailException {
+    findings.clear();
+    allocated = 0;
+    nodes = 0;
+    pages = 0;
+    Examine.Request request = new Examine.Request(0, 0, 0);
+    while (request.cursor() != -1) {
+      Examine.Response page = store.call(NameNodeOperations.EXAMINE, request);
+      assertTrue(page.nodes() <= MOST, page.nodes() + " nodes in a page");
+      assertTrue(page.allocatedBytes() <= (long) MOST * BLOCK, page.allocatedBytes() + " bytes");
+      findings.addAll(page.findings());
+      allocated += page.allocatedBytes();
+      nodes += page.nodes();
+      pages++;
+      request = new Examine.Request(page.next(), page.id(), page.extent());
+    }
+    assertEquals(store.namenode.tree().size(), nodes);
+  }
+
+  private List<String> texts() {
+    return findings.stream()
+        .map(each -> each.kind() + " " + each.path() + " " + each.bytes() + "/" + each.size())
+        .sorted()
+        .toList();
+  }
+
+  @Test
+  void aGoodStoreHasNoFindingsAndRightAccounts() throws CrailException {
+    store.datanode(64L * BLOCK);
+    store.mkdir("/d");
+    store.write("/d/a", 3L * BLOCK + 5);
+    store.write("/b", 100);
+    store.create(NodeType.DATAFILE, "/empty", 0);
+    examine();
+    assertEquals(List.of(), findings);
+    assertEquals(store.usage(0).usedBytes(), allocated);
+    assertTrue(allocated > 3L * BLOCK);
+  }
+
+  @Test
+  void filesOfASilentDatanodeAreSilentAndThoseOfOneThatIsGoneAreLost() throws CrailException {
+    int first = store.datanode(1, "host", 0, true, 4L * BLOCK);
+    store.write("/one", 2L * BLOCK);
+    int second = store.datanode(2, "host", 0, true, 4L * BLOCK);
+    store.write("/both", 5L * BLOCK);
+    store.passAlive(OFFLINE_MILLIS, first);
+    examine();
+    assertEquals(1, findings.size(), findings::toString);
+    assertEquals("/both", findings.get(0).path().toString());
+    assertEquals(Examine.SILENT, findings.get(0).kind());
+    assertEquals(second, findings.get(0).datanode());
+    long silent = findings.get(0).bytes();
+    assertTrue(silent > 0 && silent < 5L * BLOCK, silent + " bytes");
+
+    // Another process takes the address of the first one, which has told nothing for long enough.
+    store.passAlive(OFFLINE_MILLIS, second);
+    store.call(
+        NameNodeOperations.REGISTER_DATANODE, TestStore.registration(9, "host", 1001, 0, true));
+    examine();
+    assertEquals(
+        List.of(
+            "1 /both " + (5L * BLOCK - silent) + "/" + 5L * BLOCK,
+            "1 /one " + 2L * BLOCK + "/" + 2L * BLOCK),
+        texts());
+    assertEquals(first, findings.get(0).datanode());
+    store.remove("/one", false);
+    store.remove("/both", false);
+    examine();
+    assertEquals(List.of(), findings);
+  }
+
+  @Test
+  void largeFilesAndManyFilesTakeSeveralPages() throws CrailException {
+    int datanode = store.datanode(1, "host", 0, true, 1L << 30);
+    for (int region = 1; region < 8; region++) {
+      store.region(datanode, region, 1L << 30);
+    }
+    long large = 6000L * BLOCK;
+    store.write("/large", large);
+    for (int i = 0; i < 1500; i++) {
+      store.write("/" + "x".repeat(200) + i, 1);
+    }
+    store.pass(OFFLINE_MILLIS);
+    examine();
+    assertTrue(pages > 3, pages + " pages");
+    assertEquals(store.usage(0).usedBytes(), allocated);
+    assertEquals(
+        large,
+        findings.stream()
+            .filter(each -> each.path().toString().equals("/large"))
+            .mapToLong(Finding::bytes)
+            .sum());
+    assertEquals(1501, findings.stream().map(each -> each.path().toString()).distinct().count());
+    assertEquals(
+        1500, findings.stream().filter(each -> !each.path().toString().equals("/large")).count());
+  }
+
+  @Test
+  void falseCursorsAreHarmless() throws CrailException {
+    store.datanode(64L * BLOCK);
+    long id = store.write("/f", 3L * BLOCK).id();
+    for (long cursor : new long[] {Long.MIN_VALUE, -2, Long.MAX_VALUE, 1L << 60}) {
+      store.call(NameNodeOperations.EXAMINE, new Examine.Request(cursor, id, Integer.MAX_VALUE));
+      store.call(NameNodeOperations.EXAMINE, new Examine.Request(cursor, id, Integer.MIN_VALUE));
+    }
+    store.call(NameNodeOperations.EXAMINE, new Examine.Request(0, id, Integer.MAX_VALUE));
+  }
+}
