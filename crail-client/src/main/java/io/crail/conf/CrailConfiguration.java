@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
  * The settings that a program makes before it creates a store. A store takes a copy, so later
  * changes do not reach it. Not thread-safe.
  *
- * <p>Keys of Apache Crail 1.2 are understood. When a file is read, and when a program has set such a
- * key, a warning in the log says what became of a key that has another name here, or no effect.
+ * <p>Keys of Apache Crail 1.2 are understood. When a file is read, and when a program has set such
+ * a key, a warning in the log says what became of a key that has another name here, or no effect.
  */
 public class CrailConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(CrailConfiguration.class);
