@@ -2,6 +2,7 @@
 package io.crail.dist.admin;
 
 import io.crail.common.Suggestion;
+import io.crail.common.config.ApacheKeys;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.Configuration;
@@ -11,6 +12,7 @@ import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.commons.cli.CommandLine;
 
@@ -85,8 +87,9 @@ public final class GetconfCommand extends OptionsCommand {
 
   private static ConfigKey<?> find(String name) throws UsageException {
     List<String> names = new ArrayList<>();
+    String wanted = nameHere(name.toLowerCase(Locale.ROOT));
     for (ConfigKey<?> key : keys()) {
-      if (key.name().equalsIgnoreCase(name)) {
+      if (key.name().equals(wanted)) {
         return key;
       }
       names.add(key.name());
@@ -97,6 +100,15 @@ public final class GetconfCommand extends OptionsCommand {
             + name
             + "'"
             + (near.isEmpty() ? "; 'crail getconf' shows all keys" : near));
+  }
+
+  /** The name of a key that may be given by the name that Apache Crail has for it. */
+  private static String nameHere(String name) {
+    return ApacheKeys.ALL.stream()
+        .filter(each -> each.name().equals(name) && !each.key().isEmpty())
+        .map(ApacheKeys.ApacheKey::key)
+        .findFirst()
+        .orElse(name);
   }
 
   private static String valueOf(ConfigKey<?> key, Map<String, String> set) {
