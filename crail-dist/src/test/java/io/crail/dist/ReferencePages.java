@@ -8,6 +8,7 @@ import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
+import io.crail.dist.metrics.Metric;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.codec.Codec;
@@ -16,6 +17,7 @@ import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import io.crail.spark.application.SparkKeys;
 import io.crail.storage.tcp.DataNodeOperations;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -81,6 +83,25 @@ final class ReferencePages {
     for (SparkKeys.Former key : SparkKeys.FORMER) {
       String why = key.now().replaceAll("\\b(spark|io)(\\.\\w+)+", "`$0`");
       row(table, "`" + key.name() + "`", why);
+    }
+    return withTable(page, table);
+  }
+
+  /**
+   * {@code docs/metrics.md}: people write it, except a table.
+   *
+   * @param page as it is
+   */
+  static String metrics(String page) {
+    StringBuilder table =
+        new StringBuilder("| name | type | labels | meaning |\n|---|---|---|---|\n");
+    for (Metric metric : Metric.values()) {
+      row(
+          table,
+          "`" + metric.fullName() + "`",
+          metric.type().name().toLowerCase(Locale.ROOT),
+          String.join(", ", metric.labels()),
+          metric.help());
     }
     return withTable(page, table);
   }

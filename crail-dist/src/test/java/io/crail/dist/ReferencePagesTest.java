@@ -33,6 +33,12 @@ class ReferencePagesTest {
   }
 
   @Test
+  void tableOfMetricsIsUpToDate() throws IOException {
+    String name = "docs/metrics.md";
+    compare(name, ReferencePages.metrics(Files.readString(Path.of("..", name))));
+  }
+
+  @Test
   void keysOfApacheCrailAreUpToDate() throws IOException {
     String name = "docs/porting.md";
     compare(name, ReferencePages.porting(Files.readString(Path.of("..", name))));

@@ -59,6 +59,7 @@ public final class NameNode {
   private static final int DISMANTLED_FOR_SPACE = 256;
 
   private final NameNodeOptions options;
+  private final Clock clock;
   private final long incarnation;
   private final Allocator allocator;
   private final DatanodeRegistry datanodes;
@@ -76,6 +77,7 @@ public final class NameNode {
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
     HostNames hosts = new HostNames();
     this.options = options;
+    this.clock = clock;
     this.incarnation = random.nextLong();
     this.allocator = new Allocator(options, clock, random);
     this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator);
@@ -94,6 +96,10 @@ public final class NameNode {
 
   NameNodeOptions options() {
     return options;
+  }
+
+  Clock clock() {
+    return clock;
   }
 
   public DatanodeRegistry datanodes() {

@@ -96,7 +96,7 @@ final class NameNodeDump {
     text.append(", small values ").append(namenode.smallValues().used()).append(" bytes\n");
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       text.append("operation ").append(operation.name());
-      text.append(' ').append(server.count(operation)).append('\n');
+      text.append(' ').append(server.figures(operation).count()).append('\n');
     }
     for (ClassUsage usage : namenode.datanodes().usage()) {
       text.append("class ").append(usage.storageClass());

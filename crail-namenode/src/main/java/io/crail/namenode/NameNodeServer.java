@@ -6,13 +6,19 @@ import io.crail.common.Clock;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.space.DatanodeSpace;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationFigures;
+import io.crail.protocol.OperationServer;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -32,12 +38,15 @@ public final class NameNodeServer implements AutoCloseable {
   private static final long JOIN_MILLIS = 10_000;
 
   private final NameNode namenode;
+  private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
   private final Thread timer;
   private volatile boolean closed;
 
-  private NameNodeServer(NameNode namenode, Transport.ServerEndpoint endpoint) {
+  private NameNodeServer(
+      NameNode namenode, OperationServer operations, Transport.ServerEndpoint endpoint) {
     this.namenode = namenode;
+    this.operations = operations;
     this.endpoint = endpoint;
     this.timer = new Thread(this::runTimer, name(namenode) + "-timer");
     timer.setDaemon(true);
@@ -93,11 +102,10 @@ public final class NameNodeServer implements AutoCloseable {
     NameNode namenode = new NameNode(NameNodeOptions.of(conf, index, count), clock, random);
     // The dump shows the endpoint's figures, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
-    Transport.ServerEndpoint endpoint =
-        transport.listen(
-            name(namenode), bind, NameNodeService.create(namenode, () -> figures(listening.get())));
+    OperationServer operations = NameNodeService.create(namenode, () -> figures(listening.get()));
+    Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
-    NameNodeServer server = new NameNodeServer(namenode, endpoint);
+    NameNodeServer server = new NameNodeServer(namenode, operations, endpoint);
     LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
     return server;
   }
@@ -112,7 +120,7 @@ public final class NameNodeServer implements AutoCloseable {
   }
 
   /**
-   * The contents of a namenode at one moment; for tests.
+   * The contents of a namenode at one moment.
    *
    * @param nodes names in its tree, the root included
    * @param leases write leases
@@ -129,7 +137,39 @@ public final class NameNodeServer implements AutoCloseable {
       long smallValueBytes,
       List<ClassUsage> usage) {}
 
-  /** The present contents; for tests. */
+  /** The index of this namenode among those of the cluster. */
+  public int index() {
+    return namenode.options().index();
+  }
+
+  /** What was counted of an operation so far. */
+  public OperationFigures figures(Operation<?, ?> operation) {
+    return operations.figures(operation);
+  }
+
+  /** The figures of the transport, by name, see {@link Transport.ServerEndpoint#statistics}. */
+  public Map<String, Long> transportFigures() {
+    return endpoint.statistics();
+  }
+
+  /** The number of datanodes by their state, such as {@code active}; silent ones by themselves. */
+  public Map<String, Integer> datanodeStates() {
+    Map<String, Integer> states = new TreeMap<>(Map.of("offline", 0));
+    for (DatanodeSpace.State state : DatanodeSpace.State.values()) {
+      states.put(state.name().toLowerCase(Locale.ROOT), 0);
+    }
+    for (DatanodeSpace datanode : namenode.datanodes().datanodes()) {
+      boolean gone = datanode.state() == DatanodeSpace.State.DEAD;
+      String state =
+          gone || namenode.datanodes().isOnline(datanode)
+              ? datanode.state().name().toLowerCase(Locale.ROOT)
+              : "offline";
+      states.merge(state, 1, Integer::sum);
+    }
+    return states;
+  }
+
+  /** The present contents. The work grows with the number of datanodes only. */
   public Holdings holdings() {
     return new Holdings(
         namenode.tree().size(),

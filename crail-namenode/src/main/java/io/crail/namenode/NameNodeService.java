@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
@@ -26,12 +27,17 @@ import io.crail.rpc.Session;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Binds each operation of the table to a method of the {@link NameNode}. Stateless. */
 final class NameNodeService {
   // Up to this many leases a renewal is served like a short request, so that no writer loses its
   // leases while the renewal waits for its turn.
   private static final int FEW_LEASES = 64;
+
+  // A logger of its own, so that its level or file can be set apart from others.
+  private static final Logger SLOW = LoggerFactory.getLogger("io.crail.namenode.slow");
 
   private NameNodeService() {}
 
@@ -159,6 +165,10 @@ final class NameNodeService {
             .handle(
                 NameNodeOperations.SET_ATTRIBUTES,
                 (request, session) -> new SetAttributes.Response(namenode.setAttributes(request)))
+            .reportSlow(
+                namenode.options().slowNanos(),
+                new RateLimitedLog(SLOW, namenode.clock(), 10),
+                namenode.clock())
             .build();
     return server[0];
   }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.RequestBatch;
@@ -8,8 +10,8 @@ import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Map;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -109,7 +111,9 @@ public final class OperationServer implements Service {
 
   private final BatchHandler[] handlers;
   private final Operation<?, ?>[] operations;
-  private final LongAdder[] counts;
+  private final OperationFigures[] figures;
+  private final SlowOperations slow;
+  private final Clock clock;
   private final int handshake;
   private final SessionListener sessionListener;
 
@@ -125,10 +129,10 @@ public final class OperationServer implements Service {
     this.operations = builder.operations;
     this.handshake = builder.handshake;
     this.sessionListener = builder.sessionListener;
-    this.counts = new LongAdder[handlers.length];
-    for (int number = 0; number < counts.length; number++) {
-      counts[number] = new LongAdder();
-    }
+    this.slow = builder.slow;
+    this.clock = builder.clock;
+    this.figures = new OperationFigures[handlers.length];
+    Arrays.setAll(figures, number -> new OperationFigures());
   }
 
   /** Starts a server for a table; {@code handshake} is the operation that opens a connection. */
@@ -136,14 +140,15 @@ public final class OperationServer implements Service {
     return new Builder(table, handshake.number());
   }
 
-  /** Requests served so far, including refused ones. */
-  public long count(Operation<?, ?> operation) {
-    return counts[operation.number()].sum();
+  /** What was counted of an operation so far. */
+  public OperationFigures figures(Operation<?, ?> operation) {
+    return figures[operation.number()];
   }
 
   @Override
   public void serve(RequestBatch batch, ResponseWriter responses) throws CrailException {
     int from = 0;
+    long begun = clock.nanoTime();
     while (from < batch.count()) {
       int opcode = batch.opcode(from);
       BatchHandler handler = opcode < handlers.length ? handlers[opcode] : null;
@@ -159,9 +164,17 @@ public final class OperationServer implements Service {
       while (to < batch.count() && batch.opcode(to) == opcode && opcode != handshake) {
         to++;
       }
+      responses.countErrors(figures[opcode].errors());
       handler.handle(batch, from, to, responses);
+      responses.countErrors(null);
       int served = Math.min(to, batch.count());
-      counts[opcode].add(served - from);
+      if (served == from) {
+        return;
+      }
+      long ended = clock.nanoTime();
+      figures[opcode].served(served - from, ended - begun);
+      slow.served(operations[opcode], batch, from, served, ended - begun);
+      begun = ended;
       from = served;
     }
   }
@@ -178,6 +191,8 @@ public final class OperationServer implements Service {
     private final Operation<?, ?>[] operations;
     private final int handshake;
     private SessionListener sessionListener = session -> {};
+    private SlowOperations slow = SlowOperations.NEVER;
+    private Clock clock = Clock.SYSTEM;
 
     private Builder(Map<Integer, Operation<?, ?>> table, int handshake) {
       int most = table.keySet().stream().mapToInt(Integer::intValue).max().orElse(0);
@@ -296,6 +311,13 @@ public final class OperationServer implements Service {
     /** Sets the listener for connections that are gone. */
     public Builder onClosed(SessionListener listener) {
       sessionListener = listener;
+      return this;
+    }
+
+    /** Logs runs of requests that take at least {@code leastNanos} by {@code measuredBy}. */
+    public Builder reportSlow(long leastNanos, RateLimitedLog log, Clock measuredBy) {
+      slow = new SlowOperations(leastNanos, log);
+      clock = measuredBy;
       return this;
     }
 

@@ -4,6 +4,7 @@ package io.crail.rpc;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Lets a service write its responses straight into the output buffer of the connection, one frame
@@ -21,6 +22,7 @@ public abstract class ResponseWriter {
   private ByteBuffer buffer;
   private int position;
   private boolean full;
+  private LongAdder[] errors;
 
   /** Creates a writer for a connection that never holds answers. */
   protected ResponseWriter() {
@@ -79,9 +81,21 @@ public abstract class ResponseWriter {
 
   /** Ends the response that was begun, with any code. */
   public final void end(long correlationId, ErrorCode code, int bodyLength) {
+    if (code != ErrorCode.OK && errors != null) {
+      errors[code.number()].increment();
+    }
     int length = Frame.HEADER_LENGTH + bodyLength;
     Frame.write(buffer, position, length, code.number(), Frame.KIND_RESPONSE, correlationId);
     position += length;
+  }
+
+  /**
+   * Counts answers with an error from now on.
+   *
+   * @param byNumber what to add to, by the number of the error's code; null to count no more
+   */
+  public final void countErrors(LongAdder[] byNumber) {
+    errors = byNumber;
   }
 
   /**

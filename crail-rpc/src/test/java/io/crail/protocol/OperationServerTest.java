@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Ping;
@@ -14,6 +15,7 @@ import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
+import org.slf4j.Logger;
 
 /** The form of handlers that may answer later. */
 class OperationServerTest {
@@ -33,19 +36,23 @@ class OperationServerTest {
   private final HeldAnswers.OfConnection connection = table.of(() -> {});
   private final Session session = new Session("test");
   private final List<Outcome.Held<Ping.Response>> held = new ArrayList<>();
-  private final OperationServer server =
-      OperationServer.builder(
-              Map.of(
-                  NameNodeOperations.HELLO.number(), NameNodeOperations.HELLO,
-                  NameNodeOperations.PING.number(), NameNodeOperations.PING),
-              NameNodeOperations.HELLO)
-          .handle(
-              NameNodeOperations.HELLO,
-              (request, session) -> {
-                throw new AssertionError("nobody greets");
-              })
-          .handleOrHold(NameNodeOperations.PING, (request, session) -> ping(request))
-          .build();
+  private OperationServer server = server(Long.MAX_VALUE, null);
+
+  private OperationServer server(long slowNanos, RateLimitedLog slowLog) {
+    return OperationServer.builder(
+            Map.of(
+                NameNodeOperations.HELLO.number(), NameNodeOperations.HELLO,
+                NameNodeOperations.PING.number(), NameNodeOperations.PING),
+            NameNodeOperations.HELLO)
+        .handle(
+            NameNodeOperations.HELLO,
+            (request, session) -> {
+              throw new AssertionError("nobody greets");
+            })
+        .handleOrHold(NameNodeOperations.PING, (request, session) -> ping(request))
+        .reportSlow(slowNanos, slowLog, Clock.SYSTEM)
+        .build();
+  }
 
   /** A multiple of ten is answered now, what is negative never, the rest when it is released. */
   private Outcome<Ping.Response> ping(Ping.Request request) throws CrailException {
@@ -119,7 +126,7 @@ class OperationServerTest {
   void answersNowOrWhenItIsReleased() throws Exception {
     assertEquals(5, serve(10, 11, -1, 20, 12));
     assertEquals(List.of("0 OK 10", "2 INVALID_ARGUMENT", "3 OK 20"), answers.take());
-    assertEquals(5, server.count(NameNodeOperations.PING));
+    assertEquals(5, server.figures(NameNodeOperations.PING).count());
     assertEquals(2, table.count());
     assertTrue(held.get(1).release(new Ping.Response(112)));
     assertEquals(List.of("4 OK 112"), takeReleased());
@@ -185,5 +192,40 @@ class OperationServerTest {
     assertEquals(List.of("0 OK 1", "1 OK 1", "2 OK 1"), takeReleased());
     assertEquals(1, serve(10));
     assertEquals(0, table.bytes());
+  }
+
+  @Test
+  void countsErrorsByTheirCodes() throws Exception {
+    assertEquals(4, serve(10, -1, 20, -2));
+    OperationFigures figures = server.figures(NameNodeOperations.PING);
+    assertEquals(4, figures.count());
+    assertEquals(2, figures.errors(ErrorCode.INVALID_ARGUMENT));
+    assertEquals(0, figures.errors(ErrorCode.INTERNAL));
+    assertTrue(figures.nanos() > 0);
+    assertEquals(0, server.figures(NameNodeOperations.HELLO).count());
+  }
+
+  @Test
+  void reportsWhatTakesLong() throws Exception {
+    List<String> lines = new ArrayList<>();
+    Logger logger =
+        (Logger)
+            Proxy.newProxyInstance(
+                OperationServerTest.class.getClassLoader(),
+                new Class<?>[] {Logger.class},
+                (proxy, method, arguments) -> {
+                  lines.add(String.valueOf(arguments[1]));
+                  return null;
+                });
+    for (long leastNanos : new long[] {1, 3_600_000_000_000L}) {
+      server = server(leastNanos, new RateLimitedLog(logger, Clock.SYSTEM));
+      serve(10, 20, 30);
+    }
+    assertEquals(1, lines.size(), lines::toString);
+    assertTrue(
+        lines
+            .get(0)
+            .matches("slow operation: ping of test took \\d+ us: .*10.*, together with 2 more"),
+        lines.get(0));
   }
 }

@@ -39,6 +39,36 @@ public interface StorageServer extends Fencer, AutoCloseable {
     return Optional.empty();
   }
 
+  /**
+   * What a server has done for its clients since its start. Bytes that clients read and write by
+   * themselves, in memory of their own host or one-sided over RDMA, are unknown to it.
+   *
+   * @param connections data connections that are open now
+   * @param heldBytes memory that they hold for their clients now
+   * @param reads reads that were answered with data
+   * @param readBytes the bytes of these
+   * @param writes writes that were completed
+   * @param writtenBytes the bytes of these
+   */
+  record Traffic(
+      int connections, long heldBytes, long reads, long readBytes, long writes, long writtenBytes) {
+    /** The sum of both. */
+    public Traffic plus(Traffic other) {
+      return new Traffic(
+          connections + other.connections,
+          heldBytes + other.heldBytes,
+          reads + other.reads,
+          readBytes + other.readBytes,
+          writes + other.writes,
+          writtenBytes + other.writtenBytes);
+    }
+  }
+
+  /** What this server has done; empty when it sees nothing of what clients do. By any thread. */
+  default Optional<Traffic> traffic() {
+    return Optional.empty();
+  }
+
   /** Stops serving, ends all threads and removes what was created. */
   @Override
   void close();

@@ -324,7 +324,10 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     correlationId = Frame.correlationId(bytes, at);
     if (opcode == DataNodeOperations.READ.number()) {
       ReadData.Request.LAYOUT.check(bytes, body, bodyLength);
-      read.serve(server.hosted(), bytes, body, correlationId);
+      int length = read.serve(server.hosted(), bytes, body, correlationId);
+      if (length > 0) {
+        loop.hasRead(length);
+      }
     } else if (opcode == DataNodeOperations.PING.number()) {
       Ping.Request request = Ping.Request.CODEC.decode(bytes, body, bodyLength);
       answer(Ping.Response.CODEC, new Ping.Response(request.data()));
@@ -381,6 +384,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
     ErrorCode verdict = write.verdict();
     if (verdict == ErrorCode.OK) {
+      loop.hasWritten(write.length());
       output.begin(0);
       end(ErrorCode.OK, 0);
     } else {

@@ -2,9 +2,11 @@
 package io.crail.storage.tcp;
 
 import io.crail.rpc.netty.HeldMemory;
+import io.crail.storage.StorageServer;
 import io.crail.storage.region.Hazard;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 
 /** The state that the connections of an event loop share. Used only by the thread of the loop. */
 final class DatanodeLoop {
@@ -22,6 +24,11 @@ final class DatanodeLoop {
   private final Hazard hazard;
   private final HeldMemory held;
   private final List<DatanodeConnection> members = new ArrayList<>();
+  // Only the loop adds, so nobody contends; other threads read.
+  private final LongAdder reads = new LongAdder();
+  private final LongAdder readBytes = new LongAdder();
+  private final LongAdder writes = new LongAdder();
+  private final LongAdder writtenBytes = new LongAdder();
   private final DataAnswers.Spare small = new DataAnswers.Spare(SMALL_ANSWERS, MOST_SMALL);
   private final DataAnswers.Spare large = new DataAnswers.Spare(LARGE_ANSWERS, MOST_LARGE);
 
@@ -43,6 +50,24 @@ final class DatanodeLoop {
   /** The memory that the connections hold for their peers. */
   HeldMemory held() {
     return held;
+  }
+
+  /** Counts a read that is answered with this many bytes. */
+  void hasRead(int bytes) {
+    reads.increment();
+    readBytes.add(bytes);
+  }
+
+  /** Counts a write of this many bytes. */
+  void hasWritten(int bytes) {
+    writes.increment();
+    writtenBytes.add(bytes);
+  }
+
+  /** What was read and written so far, as the traffic of a server without connections. */
+  StorageServer.Traffic traffic() {
+    return new StorageServer.Traffic(
+        0, held.bytes(), reads.sum(), readBytes.sum(), writes.sum(), writtenBytes.sum());
   }
 
   /** True when a connection that holds this many bytes for its peer may hold another piece. */

@@ -40,9 +40,10 @@ final class LeavingRead {
    * Serves a read.
    *
    * @param bytes hold the checked body of its request at {@code body}
+   * @return the bytes that it gets, 0 when it is refused
    * @throws CrailException with PROTOCOL for a length that no client asks for
    */
-  void serve(HostedRegions regions, ByteBuffer bytes, int body, long id) throws CrailException {
+  int serve(HostedRegions regions, ByteBuffer bytes, int body, long id) throws CrailException {
     length = bytes.getInt(body + ReadData.Request.LENGTH);
     if (length < 1 || length > DataNodeOperations.MAX_DATA_LENGTH) {
       throw ErrorCode.PROTOCOL.exception("a read of " + length + " bytes");
@@ -65,7 +66,9 @@ final class LeavingRead {
           code,
           length + " bytes at " + offset + " of region " + index + ", generation " + generation,
           correlationId);
+      return 0;
     }
+    return length;
   }
 
   private ErrorCode copyOut() {

@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -193,6 +194,15 @@ class TcpStorageServer extends HostedServer {
   /** Connections that are open now. */
   int connections() {
     return connections.get();
+  }
+
+  @Override
+  public Optional<Traffic> traffic() {
+    Traffic sum = new Traffic(connections(), 0, 0, 0, 0, 0);
+    for (DatanodeLoop loop : loops.values()) {
+      sum = sum.plus(loop.traffic());
+    }
+    return Optional.of(sum);
   }
 
   void connectionClosed() {

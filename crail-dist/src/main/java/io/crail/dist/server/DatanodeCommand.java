@@ -9,6 +9,7 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.metrics.MetricsServer;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
@@ -100,11 +101,10 @@ public final class DatanodeCommand extends OptionsCommand {
         Transport transport = TransportProvider.open(configuration);
         Datanode datanode =
             Datanode.start(
-                configuration,
-                StorageTier.find(tierName),
-                storageClass,
-                tierArguments,
-                transport)) {
+                configuration, StorageTier.find(tierName), storageClass, tierArguments, transport);
+        MetricsServer metrics = MetricsServer.of(datanode, configuration)) {
+      metrics.url().ifPresent(url -> context.out().println("metrics are at " + url));
+      context.out().flush();
       gate.onAsked(datanode::close);
       return serve(context, configuration, datanode, gate);
     }

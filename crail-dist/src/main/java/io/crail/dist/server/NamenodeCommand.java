@@ -9,6 +9,7 @@ import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.command.UsageException;
+import io.crail.dist.metrics.MetricsServer;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.Transport;
@@ -58,7 +59,9 @@ public final class NamenodeCommand extends OptionsCommand {
         Transport transport = TransportProvider.open(configuration);
         NameNodeServer server =
             NameNodeServer.start(
-                configuration, index, addresses.size(), bind, transport, Clock.SYSTEM)) {
+                configuration, index, addresses.size(), bind, transport, Clock.SYSTEM);
+        MetricsServer metrics = MetricsServer.of(server, configuration)) {
+      metrics.url().ifPresent(url -> context.out().println("metrics are at " + url));
       context
           .out()
           .println(

@@ -137,6 +137,16 @@ public final class NameNodeKeys implements ConfigKeys {
               + " its length. 0: an eighth of the namenode's heap. Values that do not fit are kept"
               + " at datanodes.");
 
+  /** Which operations are logged as slow. */
+  public static final ConfigKey<Duration> SLOW_OPERATION =
+      ConfigKey.of(
+          "crail.namenode.slowoperation",
+          ConfigType.duration(DurationUnit.MILLISECONDS),
+          "0",
+          "A namenode logs operations that it works on for at least this long, with client and"
+              + " path or node; 0 for none. Several requests of a client that it serves in one go"
+              + " count together.");
+
   private static String refuseSpillOrder(List<String> classes) {
     for (String text : classes) {
       try {
@@ -170,6 +180,7 @@ public final class NameNodeKeys implements ConfigKeys {
         MAX_LEASES,
         MAX_NODES,
         SMALL_VALUE,
-        SMALL_VALUES);
+        SMALL_VALUES,
+        SLOW_OPERATION);
   }
 }

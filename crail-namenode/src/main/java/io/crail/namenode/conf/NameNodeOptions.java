@@ -26,6 +26,7 @@ import java.util.List;
  * @param maxNodes most nodes
  * @param smallValue most bytes of a small value; 0 for none
  * @param smallValues most bytes of heap for small values
+ * @param slowNanos operations that take at least this long are logged
  */
 public record NameNodeOptions(
     int index,
@@ -43,7 +44,8 @@ public record NameNodeOptions(
     int maxLeases,
     long maxNodes,
     int smallValue,
-    long smallValues) {
+    long smallValues,
+    long slowNanos) {
   /** A datanode is offline when this many signs of life are missing. */
 
   /** A datanode that has sent a sign of life within this many periods is taken to be alive. */
@@ -81,6 +83,7 @@ public record NameNodeOptions(
     }
     long maxNodes = conf.get(NameNodeKeys.MAX_NODES);
     long smallValues = conf.get(NameNodeKeys.SMALL_VALUES);
+    long slowNanos = conf.get(NameNodeKeys.SLOW_OPERATION).toNanos();
     List<Integer> spillOrder = new ArrayList<>();
     for (String text : conf.get(NameNodeKeys.SPILL_ORDER)) {
       int storageClass = Integer.parseInt(text);
@@ -110,7 +113,8 @@ public record NameNodeOptions(
         conf.get(NameNodeKeys.MAX_LEASES),
         maxNodes == 0 ? Runtime.getRuntime().maxMemory() / BYTES_PER_NODE : maxNodes,
         conf.get(NameNodeKeys.SMALL_VALUE).intValue(),
-        smallValues == 0 ? Runtime.getRuntime().maxMemory() / SMALL_VALUES_OF_HEAP : smallValues);
+        smallValues == 0 ? Runtime.getRuntime().maxMemory() / SMALL_VALUES_OF_HEAP : smallValues,
+        slowNanos == 0 ? Long.MAX_VALUE : slowNanos);
   }
 
   /** How long after a sign of life a datanode is taken to be alive. */

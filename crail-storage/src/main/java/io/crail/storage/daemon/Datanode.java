@@ -175,6 +175,11 @@ public final class Datanode implements AutoCloseable {
     return uuid;
   }
 
+  /** How it stands with each namenode, in their order. */
+  public List<Registration.Standing> standings() {
+    return registration.standings(loop.clock().nanoTime());
+  }
+
   /** The tier's server. */
   public StorageServer server() {
     return server;

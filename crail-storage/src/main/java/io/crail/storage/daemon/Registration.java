@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -126,6 +127,37 @@ public final class Registration {
     return refusal;
   }
 
+  /**
+   * How the datanode stands with a namenode.
+   *
+   * @param namenode its address
+   * @param state what the namenode knows: {@code unknown}, {@code lending}, {@code registered}, or
+   *     {@code removed}, if it has told the datanode to end
+   * @param silentNanos the time since its last good answer, or since the start
+   */
+  public record Standing(String namenode, String state, long silentNanos) {
+    /** True when the namenode needs nothing more of the datanode. */
+    public boolean isSettled() {
+      return state.equals(text(State.REGISTERED)) || isRemoved();
+    }
+
+    /** True when the namenode has told the datanode to end. */
+    public boolean isRemoved() {
+      return state.equals(text(State.REMOVED));
+    }
+  }
+
+  private static String text(State state) {
+    return state.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** How the datanode stands with each namenode. Any thread may call it. */
+  public List<Standing> standings(long nowNanos) {
+    return links.stream()
+        .map(link -> new Standing(link.address(), text(link.state), nowNanos - link.answeredNanos))
+        .toList();
+  }
+
   /** True when every namenode has told the datanode to end. */
   public boolean isRemoved() {
     return links.stream().allMatch(l -> l.state == State.REMOVED);
@@ -164,7 +196,10 @@ public final class Registration {
     private final List<Lending> lendings = new ArrayList<>();
     // Regions that were fenced and have not been lent since.
     private final Set<Integer> fenced = new HashSet<>();
-    private State state = State.UNKNOWN;
+    // These two are read by other threads too.
+    private volatile State state = State.UNKNOWN;
+    private volatile long answeredNanos;
+    private boolean begun;
     private OperationCall<?, ?> pending;
     private int datanode;
     private int lent;
@@ -186,6 +221,10 @@ public final class Registration {
     }
 
     void step(long now) {
+      if (!begun) {
+        begun = true;
+        answeredNanos = now;
+      }
       if (pending != null) {
         if (!pending.isComplete()) {
           return;
@@ -327,6 +366,7 @@ public final class Registration {
         failed(failure, now);
         return;
       }
+      answeredNanos = now;
       backOffNanos = FIRST_BACK_OFF_NANOS;
       switch (state) {
         case UNKNOWN:

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.metrics;
+
+import io.crail.protocol.part.Region;
+import io.crail.storage.daemon.Datanode;
+import io.crail.storage.daemon.Registration;
+import java.util.Optional;
+
+/** The metrics of a datanode. */
+final class DatanodeMetrics implements MetricsSource {
+  private static final double NANOS = 1e9;
+
+  private final Datanode datanode;
+  private final long patienceNanos;
+
+  /**
+   * Creates the metrics.
+   *
+   * @param patienceNanos a namenode that has not answered for this long does not know the datanode
+   *     any more
+   */
+  DatanodeMetrics(Datanode datanode, long patienceNanos) {
+    this.datanode = datanode;
+    this.patienceNanos = patienceNanos;
+  }
+
+  @Override
+  public Optional<String> lacks() {
+    for (Registration.Standing standing : datanode.standings()) {
+      String namenode = "namenode " + standing.namenode();
+      if (!standing.isSettled()) {
+        return Optional.of("not registered at " + namenode + ", state " + standing.state());
+      }
+      if (standing.silentNanos() > patienceNanos && !standing.isRemoved()) {
+        long seconds = standing.silentNanos() / 1_000_000_000;
+        return Optional.of(namenode + " has not answered for " + seconds + " s");
+      }
+    }
+    return Optional.empty();
+  }
+
+  @Override
+  public void collect(Readings readings) {
+    long lent = datanode.server().regions().stream().mapToLong(Region::length).sum();
+    readings.add(Metric.LENT_BYTES, lent);
+    for (Registration.Standing standing : datanode.standings()) {
+      readings.add(Metric.REGISTERED, standing.isSettled() ? 1 : 0, standing.namenode());
+      readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
+    }
+    datanode
+        .server()
+        .traffic()
+        .ifPresent(
+            traffic -> {
+              readings.add(Metric.DATA_CONNECTIONS, traffic.connections());
+              readings.add(Metric.HELD_BYTES, traffic.heldBytes());
+              readings.add(Metric.TRANSFERS, traffic.reads(), "read");
+              readings.add(Metric.TRANSFERS, traffic.writes(), "write");
+              readings.add(Metric.TRANSFERRED_BYTES, traffic.readBytes(), "read");
+              readings.add(Metric.TRANSFERRED_BYTES, traffic.writtenBytes(), "write");
+            });
+  }
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.metrics;
+
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers GET requests of HTTP, one for each connection. Each connection has a thread of its own
+ * for as long as it may last, so neither a slow client nor a slow page holds up the others. If
+ * there are too many connections, the oldest one is closed for a new one. Thread-safe.
+ */
+final class HttpPort implements AutoCloseable {
+  /** The most connections at a time. */
+  static final int MOST_CONNECTIONS = 16;
+
+  private static final Logger LOG = LoggerFactory.getLogger(HttpPort.class);
+  private static final int LONGEST_HEAD = 8192;
+  private static final int BACKLOG = 64;
+  private static final long CONNECTION_NANOS = 10_000_000_000L;
+  private static final int LOOK_MILLIS = 500;
+  private static final long PAUSE_NANOS = 100_000_000L;
+  private static final long JOIN_MILLIS = 5_000;
+  private static final Map<Integer, String> REASONS =
+      Map.of(
+          200, "OK",
+          400, "Bad Request",
+          404, "Not Found",
+          405, "Method Not Allowed",
+          431, "Request Header Fields Too Large",
+          500, "Internal Server Error",
+          503, "Service Unavailable");
+
+  private final RateLimitedLog log = new RateLimitedLog(LOG, Clock.SYSTEM);
+  private final Map<String, Page> pages;
+  private final ServerSocket listener;
+  private final Thread acceptor;
+  private final Deque<Client> clients = new ArrayDeque<>();
+  private volatile boolean closed;
+
+  /** Makes an answer. */
+  @FunctionalInterface
+  interface Page {
+    /**
+     * Answers a request.
+     *
+     * @param accept the value of its header {@code Accept}, or an empty text
+     */
+    Answer answer(String accept) throws IOException;
+  }
+
+  /** The status, type and bytes of an answer. */
+  record Answer(int status, String type, byte[] body) {
+    /** An answer of one line. */
+    static Answer text(int status, String line) {
+      return new Answer(
+          status, "text/plain; charset=utf-8", (line + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+  }
+
+  /** What was asked for. */
+  private record Request(String method, String path, String accept) {}
+
+  private HttpPort(ServerSocket listener, Map<String, Page> pages) {
+    this.listener = listener;
+    this.pages = pages;
+    this.acceptor = new Thread(this::accept, "crail-http");
+    acceptor.setDaemon(true);
+  }
+
+  /**
+   * Begins to serve.
+   *
+   * @param candidates addresses; it serves on the first one that is free
+   * @param pages by their paths
+   * @throws IOException that names the addresses when none can be bound
+   */
+  static HttpPort open(List<InetSocketAddress> candidates, Map<String, Page> pages)
+      throws IOException {
+    HttpPort port = new HttpPort(listen(candidates), pages);
+    port.acceptor.start();
+    return port;
+  }
+
+  private static ServerSocket listen(List<InetSocketAddress> candidates) throws IOException {
+    InetSocketAddress first = candidates.get(0);
+    for (InetSocketAddress candidate : candidates) {
+      ServerSocket socket = new ServerSocket();
+      try {
+        socket.setReuseAddress(true);
+        socket.setSoTimeout(LOOK_MILLIS);
+        socket.bind(new InetSocketAddress(candidate.getHostString(), candidate.getPort()), BACKLOG);
+        return socket;
+      } catch (BindException e) {
+        socket.close();
+        LOG.debug("{} is taken", Addresses.text(candidate), e);
+      } catch (IOException e) {
+        socket.close();
+        throw new IOException(
+            "cannot serve metrics on " + Addresses.text(candidate) + ": " + e.getMessage(), e);
+      }
+    }
+    throw new IOException(
+        "cannot serve metrics on "
+            + Addresses.text(first)
+            + (candidates.size() == 1
+                ? ": another process has that address, or it is not of this host;"
+                : " nor on the " + (candidates.size() - 1) + " ports after it;")
+            + " set "
+            + MetricsKeys.ADDRESS.name()
+            + ", which may be a range of ports");
+  }
+
+  /** Where it serves, with the real port. */
+  InetSocketAddress address() {
+    return (InetSocketAddress) listener.getLocalSocketAddress();
+  }
+
+  private void accept() {
+    while (!closed) {
+      try {
+        begin(listener.accept());
+      } catch (SocketTimeoutException e) {
+        endOverdue();
+      } catch (IOException e) {
+        if (!closed) {
+          // Such as too many open files, which may be over soon.
+          log.warn("cannot accept a connection for metrics: " + e.getMessage());
+          LockSupport.parkNanos(this, PAUSE_NANOS);
+        }
+      }
+    }
+  }
+
+  private void begin(Socket socket) {
+    Client client = new Client(socket);
+    Client displaced = null;
+    synchronized (clients) {
+      if (clients.size() >= MOST_CONNECTIONS) {
+        displaced = clients.poll();
+      }
+      clients.add(client);
+    }
+    if (displaced != null) {
+      displaced.end();
+    }
+    endOverdue();
+    client.start();
+  }
+
+  private void endOverdue() {
+    long now = System.nanoTime();
+    List<Client> overdue = new ArrayList<>();
+    synchronized (clients) {
+      while (!clients.isEmpty() && now - clients.peek().begunNanos > CONNECTION_NANOS) {
+        overdue.add(clients.poll());
+      }
+    }
+    overdue.forEach(Client::end);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    List<Client> open;
+    synchronized (clients) {
+      open = List.copyOf(clients);
+    }
+    open.forEach(Client::end);
+    try {
+      listener.close();
+      acceptor.join(JOIN_MILLIS);
+    } catch (IOException e) {
+      LOG.debug("the end of the metrics' port", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** A connection and its thread. */
+  private final class Client {
+    private final Socket socket;
+    private final long begunNanos = System.nanoTime();
+
+    Client(Socket socket) {
+      this.socket = socket;
+    }
+
+    void start() {
+      Thread thread = new Thread(this::run, "crail-http-" + socket.getPort());
+      thread.setDaemon(true);
+      try {
+        thread.start();
+      } catch (OutOfMemoryError e) {
+        // No more threads.
+        log.warn("cannot answer a request for metrics: " + e.getMessage());
+        forget();
+      }
+    }
+
+    /** Ends it, whatever its thread does. */
+    void end() {
+      try {
+        socket.close();
+      } catch (IOException e) {
+        LOG.debug("the end of a connection", e);
+      }
+    }
+
+    private void forget() {
+      synchronized (clients) {
+        clients.remove(this);
+      }
+      end();
+    }
+
+    private void run() {
+      try {
+        socket.setTcpNoDelay(true);
+        Request request = read(socket.getInputStream());
+        if (request != null) {
+          write(request, answer(request));
+        }
+      } catch (IOException e) {
+        LOG.debug("a request for metrics has failed", e);
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("a request for metrics has failed", e);
+      } finally {
+        forget();
+      }
+    }
+
+    /** Reads a request; null when the client has gone. Its connection may be closed meanwhile. */
+    private Request read(InputStream in) throws IOException {
+      byte[] head = new byte[LONGEST_HEAD];
+      int length = 0;
+      while (true) {
+        int count = in.read(head, length, head.length - length);
+        if (count < 0) {
+          return null;
+        }
+        length += count;
+        String text = new String(head, 0, length, StandardCharsets.ISO_8859_1);
+        if (text.contains("\r\n\r\n") || text.contains("\n\n")) {
+          return parse(text);
+        }
+        if (length == head.length) {
+          return new Request("", "", "");
+        }
+      }
+    }
+
+    private Request parse(String head) {
+      String[] lines = head.split("\r?\n", -1);
+      String[] words = lines[0].split(" ");
+      if (words.length != 3 || !words[2].startsWith("HTTP/1.") || !words[1].startsWith("/")) {
+        return new Request("?", "", "");
+      }
+      String accept = "";
+      for (String line : lines) {
+        if (line.toLowerCase(Locale.ROOT).startsWith("accept:")) {
+          accept = line.substring("accept:".length()).strip();
+        }
+      }
+      int query = words[1].indexOf('?');
+      return new Request(words[0], query < 0 ? words[1] : words[1].substring(0, query), accept);
+    }
+
+    private Answer answer(Request request) throws IOException {
+      if (request.method.isEmpty()) {
+        return Answer.text(431, "the request has more than " + LONGEST_HEAD + " bytes");
+      }
+      if (request.path.isEmpty()) {
+        return Answer.text(400, "this is no request of HTTP/1.1");
+      }
+      if (!request.method.equals("GET") && !request.method.equals("HEAD")) {
+        return Answer.text(405, "only GET and HEAD are served");
+      }
+      Page page = pages.get(request.path);
+      if (page == null) {
+        return Answer.text(404, "there is " + String.join(", ", pages.keySet()));
+      }
+      try {
+        return page.answer(request.accept);
+      } catch (RuntimeException | AssertionError e) {
+        LOG.error("{} has failed", request.path, e);
+        return Answer.text(500, "an error; the log of this process has it");
+      }
+    }
+
+    private void write(Request request, Answer answer) throws IOException {
+      String head =
+          "HTTP/1.1 "
+              + answer.status
+              + " "
+              + REASONS.get(answer.status)
+              + "\r\nContent-Type: "
+              + answer.type
+              + "\r\nContent-Length: "
+              + answer.body.length
+              + "\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
+      OutputStream out = socket.getOutputStream();
+      out.write(head.getBytes(StandardCharsets.ISO_8859_1));
+      if (!request.method.equals("HEAD")) {
+        out.write(answer.body);
+      }
+      out.flush();
+      socket.shutdownOutput();
+    }
+  }
+}

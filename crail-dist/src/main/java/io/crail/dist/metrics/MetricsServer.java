@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.metrics;
+
+import io.crail.common.Addresses;
+import io.crail.common.config.Configuration;
+import io.crail.namenode.NameNodeServer;
+import io.crail.protocol.ClusterKeys;
+import io.crail.storage.daemon.Datanode;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.prometheus.metrics.instrumentation.jvm.JvmMetrics;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
+
+/**
+ * Serves what a server tells of itself: {@code /metrics} in the formats of Prometheus, {@code
+ * /health} and {@code /ready}. Its threads touch no other thread's work, apart from the short locks
+ * of the namenode's accounts. Does nothing when the configuration names no address.
+ */
+public final class MetricsServer implements AutoCloseable {
+  /** More scrapes at a time get 503, so that a slow one does not pile up others. */
+  private static final int MOST_SCRAPES = 4;
+
+  private final Semaphore scrapes = new Semaphore(MOST_SCRAPES);
+  private final PrometheusRegistry registry = new PrometheusRegistry();
+  private final ExpositionFormats formats = ExpositionFormats.init();
+  private final MetricsSource source;
+  private final Optional<HttpPort> port;
+
+  private MetricsServer(Configuration configuration, MetricsSource source) throws IOException {
+    this.source = source;
+    List<InetSocketAddress> candidates =
+        MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS));
+    if (candidates.isEmpty()) {
+      this.port = Optional.empty();
+      return;
+    }
+    JvmMetrics.builder().register(registry);
+    registry.register(
+        () -> {
+          Readings readings = new Readings();
+          readings.add(Metric.READY, source.lacks().isEmpty() ? 1 : 0);
+          source.collect(readings);
+          return readings.snapshots();
+        });
+    Map<String, HttpPort.Page> pages = new TreeMap<>();
+    pages.put("/health", accept -> HttpPort.Answer.text(200, "alive"));
+    pages.put("/ready", accept -> ready());
+    pages.put("/metrics", this::scrape);
+    this.port = Optional.of(HttpPort.open(candidates, pages));
+  }
+
+  /**
+   * Serves the metrics of a namenode.
+   *
+   * @throws IOException that names the address when it cannot be bound
+   */
+  public static MetricsServer of(NameNodeServer namenode, Configuration configuration)
+      throws IOException {
+    return new MetricsServer(configuration, new NamenodeMetrics(namenode));
+  }
+
+  /** Serves the metrics of a datanode, as {@link #of(NameNodeServer, Configuration)}. */
+  public static MetricsServer of(Datanode datanode, Configuration configuration)
+      throws IOException {
+    long patienceNanos =
+        configuration.get(ClusterKeys.KEEP_ALIVE).toNanos() * ClusterKeys.MISSED_KEEP_ALIVES;
+    return new MetricsServer(configuration, new DatanodeMetrics(datanode, patienceNanos));
+  }
+
+  /** Where the metrics are, with the real port; empty when they are served nowhere. */
+  public Optional<String> url() {
+    return port.map(open -> "http://" + Addresses.numeric(open.address()) + "/metrics");
+  }
+
+  private HttpPort.Answer ready() {
+    return source
+        .lacks()
+        .map(sentence -> HttpPort.Answer.text(503, sentence))
+        .orElse(HttpPort.Answer.text(200, "ready"));
+  }
+
+  private HttpPort.Answer scrape(String accept) throws IOException {
+    if (!scrapes.tryAcquire()) {
+      return HttpPort.Answer.text(503, MOST_SCRAPES + " scrapes are under way already");
+    }
+    try {
+      ExpositionFormatWriter writer = formats.findWriter(accept);
+      ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 16);
+      writer.write(body, registry.scrape());
+      return new HttpPort.Answer(200, writer.getContentType(), body.toByteArray());
+    } finally {
+      scrapes.release();
+    }
+  }
+
+  @Override
+  public void close() {
+    port.ifPresent(HttpPort::close);
+  }
+}

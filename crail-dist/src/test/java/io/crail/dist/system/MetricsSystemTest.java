@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import io.crail.dist.metrics.Metric;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** What servers tell of themselves over HTTP and in their logs, while they work and fail. */
+@Tag("once")
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class MetricsSystemTest {
+  private static final int BYTES = 300_000;
+  private static final Path EXAMPLES = Path.of("..", "conf", "monitoring");
+  private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
+
+  private static ProcessCluster cluster;
+  private static HttpClient http;
+  private static String datanode;
+
+  @BeforeAll
+  static void start() throws Exception {
+    cluster =
+        ProcessCluster.startSmall(
+            "",
+            Map.of(
+                "crail.metrics.address", "127.0.0.1:0",
+                "crail.namenode.slowoperation", "1ms",
+                "crail.storage.keepalive", "200ms",
+                "crail.storage.localmap", "false"));
+    http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(30)).build();
+    datanode = url(cluster.datanode(0));
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  private static String url(CrailProcess server) throws Exception {
+    Matcher line = server.await("^metrics are at (http://\\S+)/metrics$", ProcessCluster.PATIENCE);
+    return line.group(1);
+  }
+
+  private static String namenode() throws Exception {
+    return url(cluster.namenode(0));
+  }
+
+  private static HttpResponse<String> get(String url, String... headers) throws Exception {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url)).timeout(ProcessCluster.PATIENCE);
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private static PrometheusText scrape(String server) throws Exception {
+    HttpResponse<String> answer = get(server + "/metrics");
+    assertEquals(200, answer.statusCode());
+    assertEquals(TEXT, answer.headers().firstValue("Content-Type").orElse(""));
+    return new PrometheusText(answer.body());
+  }
+
+  private static CrailStore open() throws Exception {
+    return CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+  }
+
+  private static void create(CrailStore store, String path, CrailNodeType type) throws Exception {
+    store
+        .create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
+        .get(60, TimeUnit.SECONDS);
+  }
+
+  private static void write(CrailStore store, String path) throws Exception {
+    try (var out =
+        store
+            .create(
+                path,
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true)
+            .get(60, TimeUnit.SECONDS)
+            .asFile()
+            .getBufferedOutputStream(BYTES)) {
+      out.write(new byte[BYTES]);
+    }
+  }
+
+  /** Makes the namenode answer with an error. */
+  private static void removeNothing(CrailStore store) {
+    Exception refusal =
+        assertThrows(
+            Exception.class, () -> store.delete("/nothing", false).get(60, TimeUnit.SECONDS));
+    assertTrue(refusal.toString().contains("no such node"), refusal::toString);
+  }
+
+  private static String times(String operation) {
+    return "crail_namenode_operation_seconds_count{operation=\"" + operation + "\"}";
+  }
+
+  @Test
+  void valuesFollowWhatIsDone() throws Exception {
+    PrometheusText before = scrape(namenode());
+    PrometheusText datanodeBefore = scrape(datanode);
+    CrailStore store = open();
+    try {
+      write(store, "/values");
+      removeNothing(store);
+    } finally {
+      store.close();
+    }
+    PrometheusText after = scrape(namenode());
+    assertEquals(before.value(times("create")) + 1, after.value(times("create")));
+    assertEquals(1, after.value("crail_namenode_nodes") - before.value("crail_namenode_nodes"));
+    assertTrue(after.value("crail_namenode_used_bytes{class=\"0\"}") >= BYTES);
+    assertEquals(
+        after.value("crail_namenode_capacity_bytes{class=\"0\"}"),
+        after.value("crail_namenode_used_bytes{class=\"0\"}")
+            + after.value("crail_namenode_free_bytes{class=\"0\"}")
+            + after.value("crail_namenode_waiting_bytes{class=\"0\"}"));
+    assertEquals(1, after.value("crail_namenode_datanodes{state=\"active\"}"));
+    assertEquals(1, after.value("crail_ready"));
+    assertTrue(
+        after.value("crail_namenode_errors_total{error=\"node_not_found\",operation=\"remove\"}")
+            >= 1);
+    PrometheusText datanodeAfter = scrape(datanode);
+    String written = "crail_datanode_transferred_bytes_total{direction=\"write\"}";
+    assertEquals(BYTES, datanodeAfter.value(written) - datanodeBefore.value(written));
+    assertEquals(64 << 20, datanodeAfter.value("crail_datanode_lent_bytes"));
+  }
+
+  @Test
+  void openMetricsAreServedToThoseWhoAsk() throws Exception {
+    HttpResponse<String> answer =
+        get(namenode() + "/metrics", "Accept", "application/openmetrics-text; version=1.0.0");
+    assertEquals(
+        "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        answer.headers().firstValue("Content-Type").orElse(""));
+    assertTrue(answer.body().endsWith("# EOF\n"));
+  }
+
+  /** Each name in the examples and in the page exists, and each that exists is in the page. */
+  @Test
+  void examplesNameWhatThereIs() throws Exception {
+    CrailStore store = open();
+    try {
+      removeNothing(store);
+    } finally {
+      store.close();
+    }
+    TreeSet<String> known = scrape(namenode()).names();
+    known.addAll(scrape(datanode).names());
+    for (Metric metric : Metric.values()) {
+      boolean isThere = known.stream().anyMatch(name -> name.startsWith(metric.fullName()));
+      assertTrue(isThere, () -> metric.fullName() + " among " + known);
+    }
+    Pattern name = Pattern.compile("\\b(crail|jvm|process)_[a-z0-9_]+");
+    TreeSet<String> unknown = new TreeSet<>();
+    for (String file : List.of("crail-alerts.yml", "crail-dashboard.json")) {
+      Matcher named = name.matcher(Files.readString(EXAMPLES.resolve(file)));
+      int count = 0;
+      while (named.find()) {
+        count++;
+        if (!known.contains(named.group())) {
+          unknown.add(file + ": " + named.group());
+        }
+      }
+      assertTrue(count > 5, file);
+    }
+    assertEquals(new TreeSet<>(), unknown);
+  }
+
+  /** Comes last, since space rests for some time after the start of a namenode. */
+  @Test
+  @Order(Integer.MAX_VALUE)
+  void datanodeIsReadyWhileItsNamenodeKnowsIt() throws Exception {
+    assertEquals(200, get(datanode + "/ready").statusCode());
+    assertEquals(200, get(namenode() + "/ready").statusCode());
+    cluster.namenode(0).kill();
+    Await.until(
+        "the datanode is not ready",
+        ProcessCluster.PATIENCE,
+        () -> get(datanode + "/ready").statusCode() == 503);
+    String sentence = get(datanode + "/ready").body();
+    assertTrue(sentence.matches("namenode 127.0.0.1:\\d+ has not answered for \\d+ s\n"), sentence);
+    assertEquals(200, get(datanode + "/health").statusCode());
+    assertEquals(0, scrape(datanode).value("crail_ready"));
+    cluster.restartNamenode(0);
+    Await.until(
+        "the datanode is ready again",
+        ProcessCluster.PATIENCE,
+        () -> get(datanode + "/ready").statusCode() == 200);
+  }
+
+  @Test
+  void slowOperationsAreLogged() throws Exception {
+    CrailStore store = open();
+    try {
+      create(store, "/slow", CrailNodeType.DIRECTORY);
+      int[] count = new int[1];
+      // The first operations of a JVM are slow, and sooner or later one waits for a processor.
+      untilLogged(
+          "slow operation: \\S+ of 127.0.0.1:\\d+ took \\d+ us: \\S+",
+          () -> {
+            for (int i = 0; i < 100; i++) {
+              create(store, "/slow/" + count[0]++, CrailNodeType.DATAFILE);
+            }
+            return true;
+          });
+    } finally {
+      store.close();
+    }
+  }
+
+  @Test
+  void levelsOfTheLogChangeWhileItRuns() throws Exception {
+    Path file = cluster.directory().resolve("log4j2-server.xml");
+    String before = Files.readString(file);
+    String logger = "<Logger name=\"io.crail.dist.metrics\" level=\"debug\"/>";
+    Files.writeString(file, before.replace("<Loggers>", "<Loggers>\n" + logger));
+    untilLogged(
+        "DEBUG .*HttpPort: a request for metrics has failed",
+        () -> {
+          // The server finds that its client has broken the connection off.
+          try (Socket socket = new Socket("127.0.0.1", URI.create(namenode()).getPort())) {
+            socket.setSoLinger(true, 0);
+            socket.getOutputStream().write('G');
+          }
+          return true;
+        });
+  }
+
+  private static void untilLogged(String pattern, Callable<Boolean> action) throws Exception {
+    Pattern line = Pattern.compile(pattern);
+    Await.until(
+        "a line of the log like " + pattern,
+        ProcessCluster.PATIENCE,
+        () -> action.call() && line.matcher(cluster.namenode(0).stderr()).find());
+  }
+
+  @Test
+  void scrapesAndWorkGoOnTogether() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(3);
+    AtomicBoolean ended = new AtomicBoolean();
+    CrailStore store = open();
+    try {
+      String namenode = namenode();
+      List<Future<Double>> scrapes = new ArrayList<>();
+      for (String server : List.of(namenode, datanode)) {
+        scrapes.add(
+            threads.submit(
+                () -> {
+                  double count = 0;
+                  while (!ended.get() || count == 0) {
+                    scrape(server);
+                    count++;
+                  }
+                  return count;
+                }));
+      }
+      double before = scrape(namenode).value(times("create"));
+      for (int i = 0; i < 500; i++) {
+        create(store, "/together" + i, CrailNodeType.DATAFILE);
+      }
+      ended.set(true);
+      for (Future<Double> count : scrapes) {
+        assertTrue(count.get(60, TimeUnit.SECONDS) > 0);
+      }
+      assertEquals(500, scrape(namenode).value(times("create")) - before);
+    } finally {
+      ended.set(true);
+      threads.shutdownNow();
+      store.close();
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.error.ErrorCode;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
+
+/**
+ * What a server has counted of one operation since its start: how many requests took how long, and
+ * which errors they got. Counting allocates nothing and never waits. Thread-safe.
+ */
+public final class OperationFigures {
+  /** The number of buckets of times. */
+  public static final int BUCKETS = 24;
+
+  /**
+   * The first bucket is for times up to two to this power, in nanoseconds; each next one doubles.
+   */
+  private static final int FIRST_POWER = 8;
+
+  private final LongAdder[] buckets = adders(BUCKETS);
+  private final LongAdder nanos = new LongAdder();
+  private final LongAdder[] errors = adders(ErrorCode.values().length);
+
+  private static LongAdder[] adders(int count) {
+    return Stream.generate(LongAdder::new).limit(count).toArray(LongAdder[]::new);
+  }
+
+  /** Counts requests that took this long together; each of them counts with its share. */
+  void served(int requests, long nanosOfAll) {
+    buckets[bucket(nanosOfAll / requests)].add(requests);
+    nanos.add(nanosOfAll);
+  }
+
+  private static int bucket(long nanosOfOne) {
+    int power = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, nanosOfOne) - 1);
+    return Math.min(Math.max(0, power - FIRST_POWER), BUCKETS - 1);
+  }
+
+  /** The adders of errors by the numbers of their codes. */
+  LongAdder[] errors() {
+    return errors;
+  }
+
+  /** The longest time, in nanoseconds, that counts for a bucket; the last bucket has no limit. */
+  public static long upperNanos(int bucket) {
+    return bucket == BUCKETS - 1 ? Long.MAX_VALUE : 1L << (FIRST_POWER + bucket);
+  }
+
+  /** Requests served, including refused ones. */
+  public long count() {
+    long sum = 0;
+    for (LongAdder bucket : buckets) {
+      sum += bucket.sum();
+    }
+    return sum;
+  }
+
+  /** Requests whose time belongs to one bucket. */
+  public long count(int bucket) {
+    return buckets[bucket].sum();
+  }
+
+  /** The time of all requests together, in nanoseconds. */
+  public long nanos() {
+    return nanos.sum();
+  }
+
+  /** Requests that were answered with this error. */
+  public long errors(ErrorCode code) {
+    return errors[code.number()].sum();
+  }
+}
