@@ -162,7 +162,7 @@ class DatanodeConnectionTest {
     frames.add(RawClient.read(1, 0, 0, 1, 1).putInt(0, Frame.HEADER_LENGTH - 1));
     frames.add(RawClient.read(1, 0, 0, 1, 1).putInt(0, -1));
     frames.add(RawClient.read(1, 0, 0, 1, 1).putInt(0, Integer.MAX_VALUE));
-    frames.add(RawClient.read(1, 0, 0, 1, 1).put(6, (byte) 9));
+    frames.add(RawClient.read(1, 0, 0, 1, 1).put(6, (byte) (Frame.VERSION + 1)));
     frames.add(RawClient.read(1, 0, 0, 1, 1).put(7, (byte) Frame.KIND_RESPONSE));
     frames.add(RawClient.frame(0, 1, 0));
     frames.add(RawClient.frame(77, 1, 0));
