@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -592,7 +593,7 @@ class ClientLoopTest {
   @Test
   void sweepsEachOneAlsoWhenOthersLeave() {
     TestLoop loop = new TestLoop(false, true);
-    List<String> swept = Collections.synchronizedList(new ArrayList<>());
+    List<String> swept = new CopyOnWriteArrayList<>();
     loop.submit(
         () -> {
           loop.register(now -> swept.add("stays"));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.Frame;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.UUID;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class DataHelloTest {
   private static final UUID OWN = new UUID(0x0102030405060708L, 0x1112131415161718L);
+  private static final String VERSION = HexFormat.of().toHexDigits((byte) Frame.VERSION);
   private static final long CLIENT = 0x2122232425262728L;
 
   /** As networks deliver it. */
@@ -28,9 +30,10 @@ class DataHelloTest {
   @Test
   void bytesOnTheWireStay() {
     assertEquals(
-        "4352444e08000000080706050403020118171615141312112827262524232221",
+        "4352444e" + VERSION + "000000080706050403020118171615141312112827262524232221",
         hex(DataHello.requestBytes(OWN, CLIENT)));
-    assertEquals("4352444e080000001a000000", hex(DataHello.responseBytes(ErrorCode.DATA_LOST)));
+    assertEquals(
+        "4352444e" + VERSION + "0000001a000000", hex(DataHello.responseBytes(ErrorCode.DATA_LOST)));
   }
 
   @Test
@@ -50,7 +53,7 @@ class DataHelloTest {
     }
     assertEquals(ErrorCode.PROTOCOL, DataHello.check(ByteBuffer.allocate(56), OWN));
     ByteBuffer otherVersion = DataHello.requestBytes(OWN, CLIENT);
-    otherVersion.put(4, (byte) 9);
+    otherVersion.put(4, (byte) (Frame.VERSION + 1));
     assertEquals(ErrorCode.PROTOCOL, DataHello.check(otherVersion, OWN));
   }
 
@@ -63,7 +66,7 @@ class DataHelloTest {
     assertNull(DataHello.answer(ByteBuffer.allocate(0)));
     assertNull(DataHello.answer(ByteBuffer.allocate(148)));
     ByteBuffer otherVersion = DataHello.responseBytes(ErrorCode.OK);
-    otherVersion.put(4, (byte) 9);
+    otherVersion.put(4, (byte) (Frame.VERSION + 1));
     assertEquals(ErrorCode.PROTOCOL, DataHello.answer(otherVersion));
   }
 }
