@@ -88,6 +88,14 @@ final class RawClient implements AutoCloseable {
     return body;
   }
 
+  /** Takes one answer; tells its code. */
+  ErrorCode code(long id) throws IOException {
+    ByteBuffer head = take(Frame.HEADER_LENGTH);
+    take(Frame.length(head, 0) - Frame.HEADER_LENGTH);
+    assertEquals(id, Frame.correlationId(head, 0));
+    return ErrorCode.of(Frame.code(head, 0));
+  }
+
   /** Takes bytes. */
   ByteBuffer take(int length) throws IOException {
     byte[] bytes = new byte[length];
