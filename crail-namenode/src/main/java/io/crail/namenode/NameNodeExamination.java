@@ -61,7 +61,7 @@ final class NameNodeExamination {
         return false;
       }
       NodeSpace space = node.space();
-      if (space == null || namenode.tree().isDetached(node)) {
+      if (space == null) {
         nodes++;
         return true;
       }
@@ -82,19 +82,23 @@ final class NameNodeExamination {
 
     /** Examines some extents; false when what was found does not fit into this page. */
     private boolean examine(Node node, NodeSpace space, int from, int to) {
+      boolean detached = namenode.tree().isDetached(node);
       int worst = 0;
       int datanode = 0;
       long bytes = 0;
       long sum = 0;
       for (int i = from; i < to; i++) {
         Allocation extent = space.at(i);
-        int kind = kindOf(extent);
-        if (kind != 0) {
+        DatanodeSpace place = extent.region().datanode();
+        int kind = kinds.computeIfAbsent(place, this::kindOf);
+        // A removed node counts until it is taken apart, but nobody misses its bytes.
+        if (kind != 0 && !detached) {
           bytes += Math.max(0, Math.min(extent.fileEnd(), space.size()) - extent.fileOffset());
-          datanode = worst == 0 ? extent.region().datanode().id() : datanode;
+          datanode = worst == 0 ? place.id() : datanode;
           worst = worst == 0 ? kind : Math.min(worst, kind);
         }
-        sum += extent.allocatedLength();
+        // The accounts know nothing any more of a datanode that was told to end.
+        sum += place.isStopped() ? 0 : extent.allocatedLength();
       }
       if (worst != 0 && bytes > 0) {
         Utf8 path = Utf8.of(node.path().toString());
@@ -111,10 +115,6 @@ final class NameNodeExamination {
       extents += to - from;
       allocated += sum;
       return true;
-    }
-
-    private int kindOf(Allocation extent) {
-      return kinds.computeIfAbsent(extent.region().datanode(), this::kindOf);
     }
 
     private int kindOf(DatanodeSpace datanode) {

@@ -4,6 +4,7 @@ package io.crail.dist.doctor;
 import io.crail.common.Addresses;
 import io.crail.common.Printable;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.dist.admin.AdminClient;
 import io.crail.dist.command.ByteText;
 import io.crail.protocol.NameNodeOperations;
@@ -100,9 +101,18 @@ final class ClusterChecks {
   }
 
   private void add(int index, int id) throws IOException, InterruptedException {
-    DescribeDatanode.Response description =
-        cluster.ask(
-            index, NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(id, 0));
+    DescribeDatanode.Response description;
+    try {
+      description =
+          cluster.ask(
+              index, NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(id, 0));
+    } catch (CrailException e) {
+      if (e.code() == ErrorCode.UNKNOWN_DATANODE) {
+        // It was forgotten since it was listed.
+        return;
+      }
+      throw e;
+    }
     String address = Addresses.text(description.host().toString(), description.port());
     String name = "datanode " + Printable.line(description.tier() + " at " + address);
     Datanode datanode =

@@ -66,6 +66,9 @@ public final class DoctorCommand extends OptionsCommand {
     if (alone && line.hasOption("H")) {
       throw new UsageException("either --here or --hosts");
     }
+    if (line.hasOption("H") && !context.options().settings().isEmpty()) {
+      throw new UsageException("--hosts compares the hosts' files, so it takes no --set");
+    }
     Configuration configuration;
     try {
       configuration = context.configuration();

@@ -44,19 +44,22 @@ public final class FsckCommand extends OptionsCommand {
   private static final class Tally {
     private final AdminClient cluster;
     private final PrintStream out;
+    private final PrintStream err;
     private final boolean pathsOnly;
     private long nodes;
     private final long[] files = new long[3];
     private final long[] bytes = new long[3];
+    private int compared;
     private int wrongAccounts;
 
     // A large file may have several findings, one after the other.
     private Examine.Finding last;
     private long lastBytes;
 
-    Tally(AdminClient cluster, PrintStream out, boolean pathsOnly) {
+    Tally(AdminClient cluster, CommandContext context, boolean pathsOnly) {
       this.cluster = cluster;
-      this.out = out;
+      this.out = context.out();
+      this.err = context.err();
       this.pathsOnly = pathsOnly;
     }
 
@@ -64,16 +67,23 @@ public final class FsckCommand extends OptionsCommand {
       Usage.Response before = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
       long allocated = 0;
       Examine.Request request = new Examine.Request(0, 0, 0);
-      while (request.cursor() != -1) {
-        Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
-        nodes += page.nodes();
-        allocated += page.allocatedBytes();
-        page.findings().forEach(this::add);
-        request = new Examine.Request(page.next(), page.id(), page.extent());
+      try {
+        while (request.cursor() != -1) {
+          Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
+          nodes += page.nodes();
+          allocated += page.allocatedBytes();
+          page.findings().forEach(this::add);
+          request = new Examine.Request(page.next(), page.id(), page.extent());
+        }
+      } finally {
+        tell();
       }
-      tell();
       Usage.Response after = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
-      if (before.equals(after) && used(after) != allocated) {
+      if (!before.equals(after)) {
+        return;
+      }
+      compared++;
+      if (used(after) != allocated) {
         wrongAccounts++;
         if (!pathsOnly) {
           out.printf(
@@ -115,8 +125,10 @@ public final class FsckCommand extends OptionsCommand {
             ByteText.of(last.size()),
             last.datanode(),
             lost ? "is gone" : "is silent");
-      } else if (lost) {
+      } else if (lost && path.equals(last.path().toString())) {
         out.println(path);
+      } else if (lost) {
+        err.println("crail fsck: left out, as its name has control characters: " + path);
       }
       last = null;
     }
@@ -124,6 +136,16 @@ public final class FsckCommand extends OptionsCommand {
     private String sum(int kind) {
       long count = files[kind];
       return count + (count == 1 ? " file (" : " files (") + ByteText.of(bytes[kind]) + ")";
+    }
+
+    /** On a store that changes meanwhile there is nothing to compare with. */
+    private String accounts() {
+      if (wrongAccounts > 0) {
+        return "accounts are wrong";
+      }
+      return compared == cluster.count()
+          ? "accounts are right"
+          : "accounts compared at " + compared + " of " + cluster.count() + " namenodes";
     }
 
     private boolean isWell() {
@@ -135,17 +157,14 @@ public final class FsckCommand extends OptionsCommand {
   protected int run(CommandContext context, CommandLine line) throws Exception {
     try (AdminClient cluster = AdminClient.of(context)) {
       boolean pathsOnly = line.hasOption("p");
-      Tally tally = new Tally(cluster, context.out(), pathsOnly);
+      Tally tally = new Tally(cluster, context, pathsOnly);
       int code = cluster.report(context.err(), tally::examine);
       if (!pathsOnly) {
         context
             .out()
             .printf(
                 "%d nodes examined; lost: %s; silent: %s; %s%n",
-                tally.nodes,
-                tally.sum(Examine.LOST),
-                tally.sum(Examine.SILENT),
-                tally.wrongAccounts == 0 ? "accounts are right" : "accounts are wrong");
+                tally.nodes, tally.sum(Examine.LOST), tally.sum(Examine.SILENT), tally.accounts());
       }
       return code == 0 && !tally.isWell() ? ExitCode.FAILURE : code;
     }

@@ -182,7 +182,8 @@ final class HostChecks {
     long free = free(directory);
     String has =
         "the data path " + path + " has " + ByteText.of(total) + ", " + ByteText.of(free) + " free";
-    String lent = "; a datanode lends " + ByteText.of(needed);
+    // A line of conf/datanodes may say otherwise.
+    String lent = "; by the configuration a datanode lends " + ByteText.of(needed);
     // What is lent already is not free any more, so that less is no proof.
     Grade grade = total < needed ? Grade.BROKEN : free < needed ? Grade.WARNING : Grade.OK;
     findings.add(new Finding(grade, has + lent, grade == Grade.OK ? "" : cure));

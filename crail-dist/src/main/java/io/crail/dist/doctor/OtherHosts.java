@@ -117,6 +117,8 @@ final class OtherHosts {
         + quoted(home)
         + " CRAIL_CONF_DIR="
         + quoted(confDirectory)
+        + " timeout "
+        + SECONDS
         + " "
         + quoted(home + "/bin/crail")
         + " doctor --here --plain";

@@ -33,7 +33,8 @@ final class NamenodeMetrics implements MetricsSource {
       readings.add(Metric.OPERATION_SECONDS, figures, operation.name());
       for (ErrorCode code : ErrorCode.values()) {
         long count = figures.errors(code);
-        if (count > 0) {
+        // Those of alerts from the start on: a rate begins with the second value of a counter.
+        if (count > 0 || code == ErrorCode.INTERNAL || code == ErrorCode.NO_SPACE) {
           String error = code.name().toLowerCase(Locale.ROOT);
           readings.add(Metric.ERRORS, count, operation.name(), error);
         }

@@ -98,7 +98,7 @@ class HostChecksTest {
     List<Finding> findings =
         examine(
             true, "crail.storage.tcp.datapath", small, "crail.storage.tcp.storagelimit", "1000t");
-    assertOne(Grade.BROKEN, "a datanode lends 1000 TiB", findings);
+    assertOne(Grade.BROKEN, "by the configuration a datanode lends 1000 TiB", findings);
     // A host without a datanode needs no space.
     assertEquals(
         List.of(), not(Grade.OK, examine(false, "crail.storage.tcp.storagelimit", "1000t")));

@@ -139,7 +139,7 @@ class ScriptsSystemTest {
       assertEquals(1, doctor.code, doctor.output);
       for (String part :
           List.of(
-              "; a datanode lends 1000 TiB",
+              "a datanode lends 1000 TiB",
               "ok       namenode 0 at ",
               "broken   namenode 1 at ",
               "broken   there is no datanode",
