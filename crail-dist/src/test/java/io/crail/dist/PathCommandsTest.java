@@ -106,6 +106,48 @@ class PathCommandsTest {
   }
 
   @Test
+  void noSourceReplacesAnotherOfItsName() throws Exception {
+    done("mkdir", "-p", "/twice/a", "/twice/b", "/twice/to");
+    done("put", file("x", "one").toString(), "/twice/a/x");
+    done("put", file("x", "two").toString(), "/twice/b/x");
+    String just = ", which this command has just made";
+    refused(
+        "/twice/b/x: would replace /twice/to/x" + just,
+        "mv",
+        "-f",
+        "/twice/a/x",
+        "/twice/b/x",
+        "/twice/to");
+    assertEquals("one", done("cat", "/twice/to/x"));
+    Path to = Files.createDirectory(local.resolve("to"));
+    refused(
+        "/twice/b/x: would replace " + to.resolve("x") + just,
+        "get",
+        "-f",
+        "/twice/to/x",
+        "/twice/b/x",
+        to.toString());
+    assertEquals("one", Files.readString(to.resolve("x")));
+  }
+
+  @Test
+  void getReplacesFilesAlone() throws Exception {
+    done("mkdir", "/alone");
+    done("put", file("f", "new").toString(), "/alone/f");
+    Path old = file("old", "old");
+    Path link = Files.createSymbolicLink(local.resolve("link"), old);
+    Path loose = Files.createSymbolicLink(local.resolve("loose"), local.resolve("nowhere"));
+    for (Path target : List.of(link, loose)) {
+      refused(
+          "/alone/f: " + target + ": exists already", "get", "-f", "/alone/f", target.toString());
+      assertTrue(Files.isSymbolicLink(target));
+    }
+    assertEquals("old", Files.readString(old));
+    done("get", "-f", "/alone/f", old.toString());
+    assertEquals("new", Files.readString(old));
+  }
+
+  @Test
   void everyTypeIsMadeAndShown() throws Exception {
     Path file = file("a", "one\n");
     done("mkdir", "-p", "/types/directory/below", "/types/directory");

@@ -366,7 +366,15 @@ public final class Configuration {
               return;
             }
             boolean same = former.key().equals(name);
-            if (!same) {
+            Setting here = settings.get(former.key());
+            if (!same && here != null) {
+              warnings.add(
+                  key
+                      + " of Apache Crail has no effect, since '"
+                      + former.key()
+                      + "' is set: "
+                      + here.origin);
+            } else if (!same) {
               warnings.add(
                   key
                       + " of Apache Crail is '"

@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -85,10 +87,10 @@ final class Download {
   }
 
   private void file(CrailNode node, Path target) throws Exception {
-    boolean exists = Files.exists(target);
-    if (exists && (!force || Files.isDirectory(target))) {
+    boolean isFile = Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS);
+    if (isFile ? !force : Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new FileAlreadyExistsException(
-          target.toString(), null, "exists already" + (force ? "" : "; -f replaces it"));
+          target.toString(), null, "exists already" + (isFile ? "; -f replaces it" : ""));
     }
     Path temporary =
         target.resolveSibling(
@@ -105,10 +107,27 @@ final class Download {
               }
             });
       }
-      Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+      name(temporary, target);
     } finally {
-      // Nothing is there when the move took place.
+      // Nothing is there when it was moved.
       Files.deleteIfExists(temporary);
+    }
+  }
+
+  /** Gives the complete copy its name, and replaces only what may be replaced. */
+  private void name(Path temporary, Path target) throws IOException {
+    if (force) {
+      Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+      return;
+    }
+    try {
+      // A move would replace what somebody else has made meanwhile.
+      Files.createLink(target, temporary);
+    } catch (FileAlreadyExistsException e) {
+      throw new FileAlreadyExistsException(target.toString(), null, "was made meanwhile");
+    } catch (UnsupportedOperationException | FileSystemException e) {
+      // There are file systems without links.
+      Files.move(temporary, target);
     }
   }
 

@@ -93,6 +93,8 @@ public final class GetCommand extends PathCommand {
     if (!into && above != null && !Files.isDirectory(above)) {
       throw new IOException("there is no directory " + above + " on this host; make it first");
     }
-    download.get(node, into ? target.resolve(PathRun.name(source)) : target);
+    Path place = into ? target.resolve(PathRun.name(source)) : target;
+    run.takes(place.toString());
+    download.get(node, place);
   }
 }

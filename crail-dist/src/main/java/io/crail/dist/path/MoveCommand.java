@@ -61,6 +61,7 @@ public final class MoveCommand extends PathCommand {
       throw new IOException("the root stays where it is");
     }
     String place = into ? PathRun.child(to, PathRun.name(from)) : to;
+    run.takes(place);
     if (!force && run.store().lookup(place).get() != null) {
       run.find(from);
       throw new IOException(place + " exists already; -f replaces a file");

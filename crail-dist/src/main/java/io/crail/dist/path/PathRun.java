@@ -22,6 +22,8 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -44,6 +46,10 @@ final class PathRun {
 
   private int lines;
   private boolean failed;
+
+  /** Where the sources of this command went. */
+  private final Set<String> taken = new HashSet<>();
+
   private boolean incomplete;
 
   PathRun(String command, CommandContext context, CrailStore store, Configuration configuration) {
@@ -81,6 +87,13 @@ final class PathRun {
         e.printStackTrace(context.err());
       }
       say(path + ": " + PathErrors.text(path, cause));
+    }
+  }
+
+  /** Keeps two sources of one name from taking the same place, one after the other. */
+  void takes(String place) throws IOException {
+    if (!taken.add(place)) {
+      throw new IOException("would replace " + place + ", which this command has just made");
     }
   }
 

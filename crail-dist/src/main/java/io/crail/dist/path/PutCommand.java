@@ -82,11 +82,11 @@ public final class PutCommand extends PathCommand {
       throw new IOException("has to be a directory, to put several files into it");
     }
     for (String source : sources) {
-      run.attempt(source, () -> put(upload, source, target, into));
+      run.attempt(source, () -> put(run, upload, source, target, into));
     }
   }
 
-  private static void put(Upload upload, String source, String target, boolean into)
+  private static void put(PathRun run, Upload upload, String source, String target, boolean into)
       throws Exception {
     if (source.equals("-")) {
       if (into) {
@@ -99,6 +99,8 @@ public final class PutCommand extends PathCommand {
     }
     Path local = Path.of(source);
     Path name = local.toAbsolutePath().normalize().getFileName();
-    upload.put(local, into && name != null ? PathRun.child(target, name.toString()) : target);
+    String place = into && name != null ? PathRun.child(target, name.toString()) : target;
+    run.takes(place);
+    upload.put(local, place);
   }
 }
