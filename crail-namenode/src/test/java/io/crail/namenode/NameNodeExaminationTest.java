@@ -4,10 +4,12 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Examine.Finding;
+import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.List;
@@ -127,6 +129,22 @@ class NameNodeExaminationTest {
     assertEquals(1501, findings.stream().map(each -> each.path().toString()).distinct().count());
     assertEquals(
         1500, findings.stream().filter(each -> !each.path().toString().equals("/large")).count());
+  }
+
+  @Test
+  void aDatanodeThatFallsSilentWhileItEmptiesIsInNoAccounts() throws CrailException {
+    int stays = store.datanode(1, "host", 0, true, 16L * BLOCK);
+    store.datanode(2, "host", 0, true, 16L * BLOCK);
+    for (int i = 0; i < 8; i++) {
+      store.write("/f" + i, BLOCK);
+    }
+    store.call(
+        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1002, Utf8.of("host")));
+    store.passAlive(OFFLINE_MILLIS, stays);
+    examine();
+    assertTrue(!findings.isEmpty() && findings.size() < 8, findings::toString);
+    assertTrue(findings.stream().allMatch(each -> each.kind() == Examine.LOST));
+    assertEquals(store.usage(0).usedBytes(), allocated);
   }
 
   @Test
