@@ -14,6 +14,7 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
@@ -83,6 +84,21 @@ public final class AdminClient implements AutoCloseable {
   public <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
       throws IOException, InterruptedException {
     return client.callAt(index, operation, request).join();
+  }
+
+  /** The ids of all datanodes at namenode {@code index}, which come in pages. */
+  public List<Integer> datanodes(int index) throws IOException, InterruptedException {
+    List<Integer> all = new ArrayList<>();
+    int after = -1;
+    while (true) {
+      List<Integer> page =
+          ask(index, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(after)).ids();
+      if (page.isEmpty()) {
+        return all;
+      }
+      all.addAll(page);
+      after = page.get(page.size() - 1);
+    }
   }
 
   /** Adds the part of one namenode to a report. */

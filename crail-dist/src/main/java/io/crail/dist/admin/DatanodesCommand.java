@@ -9,7 +9,6 @@ import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
-import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.part.Region;
 import java.io.IOException;
 import java.util.LinkedHashMap;
@@ -67,19 +66,8 @@ public final class DatanodesCommand extends OptionsCommand {
 
   private static void collect(AdminClient cluster, int index, Map<UUID, Row> rows)
       throws IOException, InterruptedException {
-    int after = -1;
-    while (true) {
-      List<Integer> ids =
-          cluster
-              .ask(index, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(after))
-              .ids();
-      if (ids.isEmpty()) {
-        return;
-      }
-      for (int id : ids) {
-        describe(cluster, index, id, rows);
-        after = id;
-      }
+    for (int id : cluster.datanodes(index)) {
+      describe(cluster, index, id, rows);
     }
   }
 

@@ -9,7 +9,6 @@ import io.crail.dist.admin.AdminClient;
 import io.crail.dist.command.ByteText;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
-import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
@@ -77,14 +76,8 @@ final class ClusterChecks {
     cluster.ask(index, NameNodeOperations.PING, new Ping.Request(2));
     long micros = (System.nanoTime() - begin) / 1000;
     findings.add(Finding.ok(cluster.name(index) + " answers in " + micros + " us"));
-    int after = -1;
-    List<Integer> ids = ids(index, after);
-    while (!ids.isEmpty()) {
-      for (int id : ids) {
-        add(index, id);
-        after = id;
-      }
-      ids = ids(index, after);
+    for (int id : cluster.datanodes(index)) {
+      add(index, id);
     }
     Usage.Response usage = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
     for (ClassUsage each : usage.classes()) {
@@ -92,12 +85,6 @@ final class ClusterChecks {
       sums[0] += each.capacityBytes();
       sums[1] += each.freeBytes() + each.waitingBytes();
     }
-  }
-
-  private List<Integer> ids(int index, int after) throws IOException, InterruptedException {
-    return cluster
-        .ask(index, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(after))
-        .ids();
   }
 
   private void add(int index, int id) throws IOException, InterruptedException {
