@@ -60,6 +60,7 @@ public final class NameNode {
 
   private final NameNodeOptions options;
   private final Clock clock;
+  private final long startedMillis;
   private final long incarnation;
   private final Allocator allocator;
   private final DatanodeRegistry datanodes;
@@ -78,6 +79,7 @@ public final class NameNode {
     HostNames hosts = new HostNames();
     this.options = options;
     this.clock = clock;
+    this.startedMillis = clock.currentTimeMillis();
     this.incarnation = random.nextLong();
     this.allocator = new Allocator(options, clock, random);
     this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator);
@@ -245,7 +247,13 @@ public final class NameNode {
     List<DatanodeSpace> known = datanodes.datanodes();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
-        tree.size(), known.size(), online, smallValues.used(), datanodes.usage());
+        tree.size(),
+        known.size(),
+        online,
+        leases.size(),
+        startedMillis,
+        smallValues.used(),
+        datanodes.usage());
   }
 
   /** Does the periodic work: ends leases, frees space, takes removed subtrees apart. */

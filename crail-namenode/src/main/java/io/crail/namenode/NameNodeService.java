@@ -150,6 +150,9 @@ final class NameNodeService {
                 (request, session) ->
                     new ListDatanodes.Response(
                         datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
+            .handleLong(
+                NameNodeOperations.REPORT_DATANODES,
+                (request, session) -> datanodes.report(request.after()))
             .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))

@@ -15,6 +15,7 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.record.BenchException;
 import io.crail.bench.record.Memory;
 import io.crail.bench.record.Pipeline;
+import io.crail.common.ByteText;
 import io.crail.common.Printable;
 import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.NodeNotFoundException;
@@ -262,7 +263,7 @@ public record BenchRun(
       long largest = options.largestSize();
       long length =
           Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
-      notice("The embedded cluster is empty: writing " + path + " with " + length + " bytes first");
+      notice("The embedded cluster is empty: writing " + path + " with " + ByteText.of(length) + " first");
       writeFile(create(path, CrailNodeType.DATAFILE).asFile(), length);
       node = lookup(path);
     }

@@ -3,7 +3,7 @@ package io.crail.dist.doctor;
 
 import io.crail.common.Printable;
 import io.crail.dist.admin.AdminClient;
-import io.crail.dist.command.ByteText;
+import io.crail.common.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;

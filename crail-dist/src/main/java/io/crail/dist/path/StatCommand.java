@@ -6,7 +6,7 @@ import io.crail.CrailBlockLocation;
 import io.crail.CrailKeyValue;
 import io.crail.CrailNode;
 import io.crail.common.Printable;
-import io.crail.dist.command.ByteText;
+import io.crail.common.ByteText;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.UsageException;
 import java.time.Instant;
