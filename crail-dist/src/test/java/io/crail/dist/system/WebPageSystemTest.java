@@ -173,7 +173,11 @@ class WebPageSystemTest {
   }
 
   private static List<Map<?, ?>> datanodes() throws Exception {
-    return maps(((Map<?, ?>) json("api/cluster.json").get("report")).get("datanodes"));
+    return report("datanodes");
+  }
+
+  private static List<Map<?, ?>> report(String part) throws Exception {
+    return maps(((Map<?, ?>) json("api/cluster.json").get("report")).get(part));
   }
 
   private static String encoded(String text) {
@@ -225,6 +229,39 @@ class WebPageSystemTest {
     }
     assertEquals(
         new TreeSet<>(List.of("api/cluster.json", "metrics", "page.css", "page.js")), files);
+  }
+
+  @Test
+  void tellsTheStateOfTheCluster() throws Exception {
+    List<Map<?, ?>> namenodes = report("namenodes");
+    assertEquals(2, namenodes.size());
+    for (Map<?, ?> namenode : namenodes) {
+      assertEquals(true, namenode.get("answers"), namenode::toString);
+      // Both have served the creation of nodes in the root.
+      assertTrue((int) namenode.get("requests") > 0, namenode::toString);
+      assertTrue((int) namenode.get("requestNanos") > 0, namenode::toString);
+    }
+    assertEquals(CHILDREN + HOSTILE.size() + 12, namenodes.stream().mapToInt(each -> (int) each.get("objects")).sum());
+    List<Map<?, ?>> datanodes = datanodes();
+    assertEquals(2, datanodes.size());
+    Map<?, ?> space = report("classes").get(0);
+    for (String count : List.of("lentBytes:capacityBytes", "usedBytes:usedBytes")) {
+      String[] names = count.split(":");
+      assertEquals(
+          space.get(names[1]),
+          datanodes.stream().mapToInt(each -> (int) each.get(names[0])).sum(),
+          count);
+    }
+    assertTrue((int) space.get("usedBytes") >= BYTES, space::toString);
+    Map<?, ?> state = json("api/cluster.json");
+    assertEquals(0, state.get("servedBy"));
+    Map<?, ?> create =
+        maps(state.get("operations")).stream()
+            .filter(each -> each.get("name").equals("create"))
+            .findFirst()
+            .orElseThrow();
+    List<?> buckets = (List<?>) create.get("buckets");
+    assertEquals(create.get("count"), buckets.stream().mapToInt(each -> (int) each).sum());
   }
 
   @Test
@@ -495,15 +532,13 @@ class WebPageSystemTest {
         () ->
             datanodes().stream()
                 .anyMatch(
-                    each ->
-                        each.get("address").toString().endsWith(":" + port)
-                            && !each.get("state").equals("online")));
+                    each -> each.get("port").equals(port) && !each.get("state").equals("online")));
     cluster.namenode(1).kill();
     String gone = "namenode 1 at 127.0.0.1:" + cluster.namenodeAddress(1).getPort();
     Await.until(
         "the namenode is missing",
         ProcessCluster.PATIENCE,
-        () -> get("api/cluster.json").body().contains(gone));
+        () -> Boolean.FALSE.equals(report("namenodes").get(1).get("answers")));
     Map<?, ?> root = json("api/list?path=/");
     assertTrue(root.get("missing").toString().contains(gone), root::toString);
     assertFalse(maps(root.get("entries")).isEmpty());
