@@ -286,7 +286,7 @@
     const report = answer.report;
     const seconds = Date.parse(report.at) / 1000;
     const cluster = printable(report.cluster);
-    document.title = cluster === '' ? 'Crail' : `${cluster} - Crail`;
+    document.title = cluster === '' ? 'Crail' : `Crail: ${cluster}`;
     byId('cluster').textContent = cluster;
     byId('served').textContent = `served by namenode ${answer.servedBy} of ${report.namenodes.length}`;
     trouble(report.namenodes.filter((each) => !each.answers)
@@ -554,5 +554,6 @@
   window.addEventListener('hashchange', follow);
 
   refresh();
-  if (!follow()) list(false);
+  if (follow()) byId('namespace').scrollIntoView();
+  else list(false);
 })();
