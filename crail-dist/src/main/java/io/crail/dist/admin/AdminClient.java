@@ -129,6 +129,17 @@ public final class AdminClient implements AutoCloseable {
    * @throws CrailException when all are down, or one refuses
    */
   public int report(PrintStream err, Step step) throws IOException, InterruptedException {
+    List<MissingNamenode> missing = each(step);
+    missing.forEach(each -> err.println("crail: without the part of " + each));
+    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
+  }
+
+  /**
+   * The same, but gives the namenodes that are down.
+   *
+   * @throws CrailException when all are down, or one refuses
+   */
+  public List<MissingNamenode> each(Step step) throws IOException, InterruptedException {
     Ping.Request ping = new Ping.Request(ThreadLocalRandom.current().nextLong());
     Answers<Ping.Response> alive = Answers.of(client, NameNodeOperations.PING, ping);
     List<MissingNamenode> missing = new ArrayList<>(alive.missing());
@@ -142,8 +153,7 @@ public final class AdminClient implements AutoCloseable {
         missing.add(Answers.missing(client, index, e));
       }
     }
-    missing.forEach(each -> err.println("crail: without the part of " + each));
-    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
+    return missing;
   }
 
   private static String localHost() {

@@ -41,7 +41,7 @@ public final class ApplicationsCommand extends ReportCommand {
         clocks of both hosts. Before --clean deletes, it watches for as long as the lease whether
         somebody does. It suits cron.
         """,
-        BYTES,
+        bytes(),
         valued("i", "id", "id", "only this application"),
         flag("c", "clean", "delete what expired applications hold"),
         flag("f", "force", "with -c and -i: at once, also when it lives"));

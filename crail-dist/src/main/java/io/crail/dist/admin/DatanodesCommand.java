@@ -20,7 +20,7 @@ public final class DatanodesCommand extends ReportCommand {
         States: online; draining, which is being removed; offline, which says nothing and may come
         back; lost, which is gone with bytes of files.
         """,
-        BYTES);
+        bytes());
   }
 
   @Override

@@ -20,7 +20,7 @@ public final class UsageCommand extends ReportCommand {
         Waiting is space that was freed and may be used again when leases have ended.
         Largest is the largest extent that could be given out now.
         """,
-        BYTES);
+        bytes());
   }
 
   @Override

@@ -23,7 +23,7 @@ public final class WholeReportCommand extends ReportCommand {
         Namenodes, datanodes with use and state, space by storage class, files and write leases, and
         what Spark's applications hold.
         """,
-        BYTES);
+        bytes());
   }
 
   @Override

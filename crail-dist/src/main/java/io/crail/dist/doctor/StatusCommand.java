@@ -20,7 +20,7 @@ public final class StatusCommand extends ReportCommand {
         Exit code 0 means healthy: all namenodes answer, all datanodes are online, no bytes of files
         are lost. Else it is 1. 'crail doctor' also looks at this host.
         """,
-        BYTES);
+        bytes());
   }
 
   @Override

@@ -128,6 +128,16 @@ public final class Display {
     }
   }
 
+  /** Where a report that is shown once, as text, may be printed bit by bit. */
+  public ReportText text() {
+    return text(out);
+  }
+
+  private ReportText text(PrintStream target) {
+    LongFunction<String> sizes = manner.bytes() ? String::valueOf : ByteText::of;
+    return new ReportText(target, colours, sizes);
+  }
+
   private int print(CommandReport report) {
     render(report, out);
     report.warnings().forEach(each -> err.println(Printable.line(each)));
@@ -138,8 +148,7 @@ public final class Display {
     if (manner.json()) {
       target.print(Json.of(report.value()));
     } else {
-      LongFunction<String> sizes = manner.bytes() ? String::valueOf : ByteText::of;
-      report.print(new ReportText(target, colours, sizes));
+      report.print(text(target));
     }
   }
 

@@ -10,9 +10,6 @@ import org.apache.commons.cli.Option;
 
 /** A command that shows a report: as text or JSON, once or again and again. */
 public abstract class ReportCommand extends OptionsCommand {
-  /** The option for sizes in plain numbers, of reports with sizes. */
-  protected static final Option BYTES = flag("b", "bytes", "print plain numbers of bytes");
-
   /**
    * Declares a command.
    *
@@ -35,6 +32,11 @@ public abstract class ReportCommand extends OptionsCommand {
     return Stream.concat(
             Arrays.stream(more), Stream.of(flag("j", "json", "print JSON, for programs"), watch))
         .toArray(Option[]::new);
+  }
+
+  /** The option for plain numbers, of reports with sizes. */
+  protected static Option bytes() {
+    return flag("b", "bytes", "print plain numbers of bytes");
   }
 
   @Override

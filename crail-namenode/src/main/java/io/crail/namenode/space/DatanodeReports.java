@@ -30,7 +30,7 @@ final class DatanodeReports {
     private long lost;
     private long largest;
 
-    ClassUsage of(int storageClass) {
+    ClassUsage usage(int storageClass) {
       return new ClassUsage(storageClass, capacity, free, used, waiting, lost, largest);
     }
   }
@@ -68,7 +68,7 @@ final class DatanodeReports {
     List<ClassUsage> usage = new ArrayList<>();
     for (int i = 0; i < classes.length; i++) {
       if (classes[i] != null) {
-        usage.add(classes[i].of(i));
+        usage.add(classes[i].usage(i));
       }
     }
     return usage;
