@@ -130,8 +130,7 @@
     // The numbers stand beside it.
     return drawn('svg', { class: 'bar', viewBox: '0 0 100 10', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
       drawn('rect', { class: 'used', x: 0, y: 0, width: first, height: 10 }),
-      drawn('rect', { class: 'waiting', x: first, y: 3, width: second, height: 4 }),
-      drawn('rect', { class: 'frame', x: 0, y: 0, width, height: 10 }));
+      drawn('rect', { class: 'waiting', x: first, y: 3, width: second, height: 4 }));
   }
 
   // ---- Charts ----
@@ -464,6 +463,7 @@
   let rows = [];
   // An answer for a path that was left meanwhile is dropped.
   let visit = 0;
+  let asking = false;
 
   const hashOf = (target) => `#path=${encodeURIComponent(target)}`;
 
@@ -472,7 +472,8 @@
   async function list(more) {
     const mine = more ? visit : ++visit;
     const after = more && next !== null ? `&after=${encodeURIComponent(next)}` : '';
-    byId('more').disabled = true;
+    // The button is not disabled meanwhile, since it would lose the focus.
+    asking = true;
     try {
       const answer = await ask(`api/list?path=${encodeURIComponent(path)}${after}`);
       if (mine !== visit) return;
@@ -495,8 +496,9 @@
       }
       byId('listing').textContent = printable(`${path}: ${sentence(failure)}`);
     }
+    asking = false;
+    if (next === null && document.activeElement === byId('more')) byId('nodes').focus();
     byId('more').hidden = next === null;
-    byId('more').disabled = false;
   }
 
   function nodeRow(container, node) {
@@ -550,7 +552,9 @@
     return true;
   }
 
-  byId('more').addEventListener('click', () => list(true));
+  byId('more').addEventListener('click', () => {
+    if (!asking) list(true);
+  });
   window.addEventListener('hashchange', follow);
 
   refresh();

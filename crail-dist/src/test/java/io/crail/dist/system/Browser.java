@@ -189,8 +189,10 @@ final class Browser implements AutoCloseable {
 
   /** Keeps what the browser complains about, such as what the policy of the page forbids. */
   private void note(Map<?, ?> event) {
-    if (List.of("Runtime.exceptionThrown", "Log.entryAdded").contains(event.get("method"))) {
-      complaints.add(event.get("params").toString());
+    String text = event.get("params").toString();
+    if (event.get("method").equals("Runtime.exceptionThrown")
+        || (event.get("method").equals("Log.entryAdded") && text.contains("level=error"))) {
+      complaints.add(text);
     }
   }
 
