@@ -152,8 +152,9 @@
     const names = [...new Set(points.flatMap((point) => Object.keys(point.values)))].sort();
     const highest = Math.max(0, ...points.flatMap((point) => Object.values(point.values)));
     const top = niceTop(highest);
-    const width = 480;
-    const height = 144;
+    // In pixels, so that the text has its size.
+    const width = Math.max(200, figure.clientWidth - 30);
+    const height = 150;
     const x = (at) => 4 + (width - 8) * (1 - (last.seconds - at) / WINDOW_SECONDS);
     const y = (value) => height - 16 - (height - 34) * (value / top);
     const now = names.map((name) => `${name} ${name in last.values ? text(last.values[name]) : 'nothing'}`);
@@ -165,10 +166,10 @@
     for (const value of [0, top]) {
       svg.append(
         drawn('line', { class: 'axis', x1: 0, x2: width, y1: y(value), y2: y(value) }),
-        drawn('text', { class: 'scale', x: 2, y: value === 0 ? height - 4 : y(value) - 4 }, text(value)));
+        drawn('text', { class: 'scale', x: 2, y: value === 0 ? height - 2 : y(value) - 4 }, text(value)));
     }
-    svg.append(drawn('text', { class: 'scale', x: width - 2, y: height - 4, 'text-anchor': 'end' }, 'now'),
-      drawn('text', { class: 'scale', x: width / 2, y: height - 4, 'text-anchor': 'middle' }, '1 min ago'));
+    svg.append(drawn('text', { class: 'scale', x: width - 2, y: height - 2, 'text-anchor': 'end' }, 'now'),
+      drawn('text', { class: 'scale', x: width / 2, y: height - 2, 'text-anchor': 'middle' }, '1 min ago'));
     names.forEach((name, i) => {
       let path = '';
       let pen = 'M';

@@ -514,6 +514,25 @@ class WebPageSystemTest {
     tab.evaluate("document.querySelector(\"" + quoted + "\").focus()");
   }
 
+  /** Comes late, since the datanode gets no new data afterwards. */
+  @Test
+  @Order(LAST - 1)
+  void whatDrainsIsShown() throws Exception {
+    String address = "127.0.0.1:" + cluster.datanodeAddress(0).getPort();
+    CrailProcess remove = cluster.run("removeDatanode", address);
+    assertTrue(remove.stdout().contains("draining"), () -> remove.stdout() + remove.stderr());
+    Await.until(
+        "the datanode drains",
+        ProcessCluster.PATIENCE,
+        () -> datanodes().stream().anyMatch(each -> "draining".equals(each.get("state"))));
+    Browser tab = open("", 1280, true);
+    tab.await(textOf("#drain-rows th") + " === '" + address + "'");
+    String row = tab.evaluate(textOf("#drain-rows tr")).toString();
+    assertTrue(row.contains("MiB belong to files"), row);
+    keep(tab, "drains");
+    assertEquals("", barriers(tab));
+  }
+
   /** Comes last, since the cluster is broken then. */
   @Test
   @Order(LAST)
