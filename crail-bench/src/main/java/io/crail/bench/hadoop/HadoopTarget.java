@@ -108,7 +108,12 @@ record HadoopTarget(
       long largest = options.largestSize();
       long length =
           Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
-      notice("The embedded cluster is empty: writing " + path + " with " + ByteText.of(length) + " first");
+      notice(
+          "The embedded cluster is empty: writing "
+              + path
+              + " with "
+              + ByteText.of(length)
+              + " first");
       write(path, length);
       status = find(path);
     }

@@ -258,7 +258,12 @@ public record BenchRun(
       long largest = options.largestSize();
       long length =
           Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
-      notice("The embedded cluster is empty: writing " + path + " with " + ByteText.of(length) + " first");
+      notice(
+          "The embedded cluster is empty: writing "
+              + path
+              + " with "
+              + ByteText.of(length)
+              + " first");
       writeFile(create(path, CrailNodeType.DATAFILE).asFile(), length);
       node = lookup(path);
     }

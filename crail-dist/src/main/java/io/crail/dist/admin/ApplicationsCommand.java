@@ -2,10 +2,10 @@
 package io.crail.dist.admin;
 
 import io.crail.CrailStore;
+import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.MissingNamenode;
 import io.crail.conf.CrailConfiguration;
-import io.crail.common.ByteText;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
@@ -102,9 +102,7 @@ public final class ApplicationsCommand extends ReportCommand {
   /** The part of one application; everything if there is no id. */
   private static Report only(Report report, String id) {
     return new Report(
-        report.applications().stream()
-            .filter(each -> id == null || each.id().equals(id))
-            .toList(),
+        report.applications().stream().filter(each -> id == null || each.id().equals(id)).toList(),
         report.missing());
   }
 

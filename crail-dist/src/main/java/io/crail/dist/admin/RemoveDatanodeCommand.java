@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.admin;
 
+import io.crail.common.ByteText;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.common.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;

@@ -37,13 +37,13 @@ public final class WholeReportCommand extends ReportCommand {
   @Override
   protected int run(CommandContext context, CommandLine line, Display display) throws Exception {
     try (AdminClient cluster = AdminClient.of(context);
-        CrailStore store =
-            CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
       Applications applications = ApplicationsCommand.of(store, cluster.configuration());
       return display.show(
           () ->
               new WholeReport(
-                  cluster.report(), ApplicationsCommand.report(applications.list()).applications()));
+                  cluster.report(),
+                  ApplicationsCommand.report(applications.list()).applications()));
     }
   }
 }

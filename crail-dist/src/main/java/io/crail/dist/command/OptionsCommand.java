@@ -69,12 +69,7 @@ public abstract class OptionsCommand implements Command {
     if (!options.getOptions().isEmpty()) {
       text.append("\nOptions:\n");
       for (Option option : options.getOptions()) {
-        String spelling =
-            "-"
-                + option.getOpt()
-                + ", --"
-                + option.getLongOpt()
-                + value(option);
+        String spelling = "-" + option.getOpt() + ", --" + option.getLongOpt() + value(option);
         text.append(String.format("  %-28s %s%n", spelling, option.getDescription()));
       }
     }

@@ -36,7 +36,10 @@ final class ClusterChecks {
       if (each.lostBytes() > 0) {
         findings.add(
             Finding.broken(
-                each.name() + " is gone, and " + ByteText.of(each.lostBytes()) + " of files with it",
+                each.name()
+                    + " is gone, and "
+                    + ByteText.of(each.lostBytes())
+                    + " of files with it",
                 "'crail fsck' names the files; delete them"));
       }
     }
@@ -76,8 +79,7 @@ final class ClusterChecks {
     long free = usage.freeBytes() + usage.waitingBytes();
     String text =
         "storage class %d: %s of %s free"
-            .formatted(
-                usage.storageClass(), ByteText.of(free), ByteText.of(usage.capacityBytes()));
+            .formatted(usage.storageClass(), ByteText.of(free), ByteText.of(usage.capacityBytes()));
     return free < usage.capacityBytes() / FULL
         ? Finding.warning(text, "delete what is not needed, or add a datanode")
         : Finding.ok(text);

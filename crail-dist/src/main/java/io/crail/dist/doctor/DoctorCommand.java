@@ -120,8 +120,7 @@ public final class DoctorCommand extends ReportCommand {
     places.add(here(answer));
     places.add(new Place("the cluster", ClusterChecks.of(cluster.reportAnyway())));
     if (others) {
-      Set<String> hosts =
-          otherHosts(context.configuration(), datanodeHosts(context.file()));
+      Set<String> hosts = otherHosts(context.configuration(), datanodeHosts(context.file()));
       if (hosts.isEmpty()) {
         String none = "none is named in crail.namenode.address or conf/datanodes";
         places.add(new Place("other hosts", List.of(Finding.ok(none))));

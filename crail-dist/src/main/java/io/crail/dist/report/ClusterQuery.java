@@ -54,8 +54,7 @@ public final class ClusterQuery {
   }
 
   /** Which namenodes answer, and how fast, once they are connected. */
-  public static List<NamenodeAnswer> answers(NameNodeClient namenodes)
-      throws InterruptedException {
+  public static List<NamenodeAnswer> answers(NameNodeClient namenodes) throws InterruptedException {
     return new ClusterQuery(namenodes).answers();
   }
 

@@ -55,9 +55,7 @@ public record ClusterReport(
   /** How many datanodes have sent a sign of life lately, to whichever namenode. */
   public int onlineDatanodes() {
     return (int)
-        datanodes.stream()
-            .filter(each -> each.silentAt().size() < each.namenodes().size())
-            .count();
+        datanodes.stream().filter(each -> each.silentAt().size() < each.namenodes().size()).count();
   }
 
   /** The space of all classes. */

@@ -19,8 +19,7 @@ public record DatanodesReport(List<DatanodeReport> datanodes, List<String> missi
   @Override
   public void print(ReportText text) {
     TextTable table =
-        new TextTable(
-            "-datanode", "-tier", "class", "lends", "used", "free", "-address", "-state");
+        new TextTable("-datanode", "-tier", "class", "lends", "used", "free", "-address", "-state");
     for (DatanodeReport each : datanodes) {
       table.row(
           each.uuid(),

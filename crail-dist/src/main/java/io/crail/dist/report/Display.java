@@ -73,14 +73,12 @@ public final class Display {
   }
 
   static Display of(CommandContext context, CommandLine line) throws UsageException {
-    Duration interval =
-        line.hasOption("w") ? interval(line.getOptionValue("w")) : Duration.ZERO;
+    Duration interval = line.hasOption("w") ? interval(line.getOptionValue("w")) : Duration.ZERO;
     return new Display(
         context.out(),
         context.err(),
         context.colours(),
-        new Manner(
-            line.hasOption("j"), line.hasOption("b"), interval, context.writesToTerminal()),
+        new Manner(line.hasOption("j"), line.hasOption("b"), interval, context.writesToTerminal()),
         span -> Thread.sleep(span.toMillis()));
   }
 

@@ -40,8 +40,7 @@ public record SpaceReport(
       text.line("there is no space: no datanode is registered");
       text.line("  start one with 'crail datanode', or name hosts in conf/datanodes: start-crail");
     } else {
-      TextTable table =
-          new TextTable("class", "capacity", "used", "free", "waiting", "largest");
+      TextTable table = new TextTable("class", "capacity", "used", "free", "waiting", "largest");
       for (ClassUsage usage : classes) {
         table.row(
             usage.storageClass(),

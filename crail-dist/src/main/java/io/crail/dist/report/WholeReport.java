@@ -41,7 +41,9 @@ public record WholeReport(ClusterReport cluster, List<ApplicationReport> applica
       table.row(
           each.index(),
           each.address(),
-          each.started().map(at -> at.truncatedTo(ChronoUnit.SECONDS)).map(Instant::toString)
+          each.started()
+              .map(at -> at.truncatedTo(ChronoUnit.SECONDS))
+              .map(Instant::toString)
               .orElse("-"),
           each.objects(),
           each.leases(),

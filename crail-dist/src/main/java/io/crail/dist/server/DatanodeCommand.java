@@ -2,9 +2,9 @@
 package io.crail.dist.server;
 
 import io.crail.common.Addresses;
+import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.common.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;

@@ -64,8 +64,7 @@ class ClusterReportTest {
 
   @Test
   void aDatanodeKnowsWhoHasNotHeardOfIt() {
-    DatanodeReport report =
-        merged(DatanodeState.ONLINE, DatanodeState.OFFLINE, DatanodeState.LOST);
+    DatanodeReport report = merged(DatanodeState.ONLINE, DatanodeState.OFFLINE, DatanodeState.LOST);
     assertEquals(List.of(0, 1), report.namenodes());
     assertEquals(List.of(1), report.silentAt());
     assertEquals(200, report.lentBytes());
@@ -113,8 +112,7 @@ class ClusterReportTest {
   @Test
   void theWholeReportNamesWhoIsMissing() {
     NamenodeReport well =
-        new NamenodeReport(
-            0, "a:9060", true, 80, "", Optional.of(Instant.EPOCH), 5, 9, 12, 3, 0, 1, 1);
+        new NamenodeReport(0, "a:9060", true, 80, "", Optional.of(Instant.EPOCH), 5, 9, 12, 3, 0, 1, 1);
     NamenodeReport down =
         new NamenodeReport(1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0);
     ClusterReport cluster =
@@ -163,7 +161,18 @@ class ClusterReportTest {
         DatanodeReport.of(
             0,
             new ReportDatanodes.Datanode(
-                1, 7, 7, 50020, 0, DatanodeState.ONLINE, 0, 1, 1, 0, 0, Utf8.of("tcp"),
+                1,
+                7,
+                7,
+                50020,
+                0,
+                DatanodeState.ONLINE,
+                0,
+                1,
+                1,
+                0,
+                0,
+                Utf8.of("tcp"),
                 Utf8.of(host)));
     assertEquals(found, DatanodeAddress.parse(text).among(List.of(report)).isPresent(), text);
   }

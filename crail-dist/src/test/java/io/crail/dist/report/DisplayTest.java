@@ -108,8 +108,7 @@ class DisplayTest {
     String text = watch(false, true, () -> new Bytes(pauses, List.of()));
     assertEquals(ROUNDS, text.split("\u001b\\[H", -1).length - 1);
     assertTrue(
-        text.endsWith(
-            "\u001b[K\nhas 2 B, state \u001b[32monline\u001b[0m\u001b[K\n\u001b[J"),
+        text.endsWith("\u001b[K\nhas 2 B, state \u001b[32monline\u001b[0m\u001b[K\n\u001b[J"),
         text);
   }
 

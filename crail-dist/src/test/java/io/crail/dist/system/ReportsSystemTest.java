@@ -27,7 +27,8 @@ class ReportsSystemTest {
 
   @BeforeAll
   static void start() throws Exception {
-    cluster = ProcessCluster.start(2, 0, Map.of("crail.storage.keepalive", KEEP_ALIVE_MILLIS + "ms"));
+    cluster =
+        ProcessCluster.start(2, 0, Map.of("crail.storage.keepalive", KEEP_ALIVE_MILLIS + "ms"));
   }
 
   @AfterAll

@@ -520,7 +520,7 @@ class WebPageSystemTest {
   void whatDrainsIsShown() throws Exception {
     String address = "127.0.0.1:" + cluster.datanodeAddress(0).getPort();
     CrailProcess remove = cluster.run("removeDatanode", address);
-    assertTrue(remove.stdout().contains("draining"), () -> remove.stdout() + remove.stderr());
+    assertTrue(remove.stdout().contains("is being removed"), () -> remove.stdout() + remove.stderr());
     Await.until(
         "the datanode drains",
         ProcessCluster.PATIENCE,

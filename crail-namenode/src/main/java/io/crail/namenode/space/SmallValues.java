@@ -72,7 +72,10 @@ public final class SmallValues {
         ? ErrorCode.LIMIT_EXCEEDED.exception(
             what + ": a small value of " + length + " bytes, at most " + maxLength)
         : ErrorCode.NO_SPACE.exception(
-            what + ": small values have taken the " + ByteText.of(capacity) + " of memory for them");
+            what
+                + ": small values have taken the "
+                + ByteText.of(capacity)
+                + " of memory for them");
   }
 
   /** Gives memory back. */

@@ -61,8 +61,7 @@ public final class RegisterDatanode {
     }
 
     private Request draining(boolean newDraining) {
-      return new Request(
-          uuidHigh, uuidLow, storageClass, port, newDraining, tier, host, traits);
+      return new Request(uuidHigh, uuidLow, storageClass, port, newDraining, tier, host, traits);
     }
 
     /** Whether another datanode lends the same foreign devices. */
