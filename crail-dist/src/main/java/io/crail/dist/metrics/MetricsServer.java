@@ -76,8 +76,7 @@ public final class MetricsServer implements AutoCloseable {
       throws IOException {
     long patienceNanos =
         configuration.get(ClusterKeys.KEEP_ALIVE).toNanos() * ClusterKeys.MISSED_KEEP_ALIVES;
-    return new MetricsServer(
-        configuration, new DatanodeMetrics(datanode, patienceNanos), Map.of());
+    return new MetricsServer(configuration, new DatanodeMetrics(datanode, patienceNanos), Map.of());
   }
 
   /** Where a path is served, with the real port; empty when nothing is served. */

@@ -63,7 +63,8 @@ final class NamespaceReader {
         new Page(Integer.parseInt(cursor.group(1)), Long.parseLong(cursor.group(2)), isRoot);
     NodeInfo container = null;
     if (!isRoot) {
-      container = namenodes.call(NameNodeOperations.LOOKUP, new Lookup.Request(plain)).join().node();
+      container =
+          namenodes.call(NameNodeOperations.LOOKUP, new Lookup.Request(plain)).join().node();
       if (!container.type().isContainer()) {
         throw ErrorCode.NOT_A_CONTAINER.exception(path);
       }
@@ -85,10 +86,8 @@ final class NamespaceReader {
     while (!page.isLast && page.hasRoom() && page.missing.isEmpty()) {
       int index = page.namenode;
       try {
-        NodeInfo part =
-            namenodes.callAt(index, NameNodeOperations.LOOKUP, root).join().node();
-        page.add(
-            namenodes.callAt(index, NameNodeOperations.LIST_NODES, page.request(part)).join());
+        NodeInfo part = namenodes.callAt(index, NameNodeOperations.LOOKUP, root).join().node();
+        page.add(namenodes.callAt(index, NameNodeOperations.LIST_NODES, page.request(part)).join());
       } catch (CrailException e) {
         page.missing.add(Answers.missing(namenodes, index, e).toString());
         page.end();

@@ -63,9 +63,7 @@ public final class NamenodeCommand extends OptionsCommand {
                 configuration, index, addresses.size(), bind, transport, Clock.SYSTEM);
         ClusterPage page = ClusterPage.of(server, configuration, transport);
         MetricsServer metrics = MetricsServer.of(server, configuration, page.pages())) {
-      metrics
-          .url("/metrics")
-          .ifPresent(url -> context.out().println("metrics are at " + url));
+      metrics.url("/metrics").ifPresent(url -> context.out().println("metrics are at " + url));
       metrics.url("/").ifPresent(url -> context.out().println("the cluster's page is at " + url));
       context
           .out()

@@ -133,8 +133,7 @@ final class Browser implements AutoCloseable {
     socket =
         http.newWebSocketBuilder()
             .connectTimeout(PATIENCE)
-            .buildAsync(
-                URI.create(tab.get("webSocketDebuggerUrl").toString()), new Listener())
+            .buildAsync(URI.create(tab.get("webSocketDebuggerUrl").toString()), new Listener())
             .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     for (String domain : List.of("Page", "Runtime", "Log")) {
       send(domain + ".enable", Map.of());

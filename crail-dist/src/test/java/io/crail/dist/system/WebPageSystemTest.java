@@ -235,7 +235,9 @@ class WebPageSystemTest {
       assertTrue((int) namenode.get("requests") > 0, namenode::toString);
       assertTrue((int) namenode.get("requestNanos") > 0, namenode::toString);
     }
-    assertEquals(CHILDREN + HOSTILE.size() + 12, namenodes.stream().mapToInt(each -> (int) each.get("objects")).sum());
+    assertEquals(
+        CHILDREN + HOSTILE.size() + 12,
+        namenodes.stream().mapToInt(each -> (int) each.get("objects")).sum());
     List<Map<?, ?>> datanodes = datanodes();
     assertEquals(2, datanodes.size());
     Map<?, ?> space = report("classes").get(0);
@@ -295,13 +297,20 @@ class WebPageSystemTest {
   void answersWithStatusAndSentence() throws Exception {
     Map<String, Integer> statuses =
         Map.of(
-            "api/list?path=/nothing", 404,
-            "api/list?path=/file", 404,
-            "api/list?path=/a/../b", 400,
-            "api/list?path=/many&after=1", 400,
-            "api/list?path=/" + "x".repeat(300), 400,
-            "api/node?path=/nothing", 404,
-            "api/nothing", 404);
+            "api/list?path=/nothing",
+            404,
+            "api/list?path=/file",
+            404,
+            "api/list?path=/a/../b",
+            400,
+            "api/list?path=/many&after=1",
+            400,
+            "api/list?path=/" + "x".repeat(300),
+            400,
+            "api/node?path=/nothing",
+            404,
+            "api/nothing",
+            404);
     for (Map.Entry<String, Integer> each : statuses.entrySet()) {
       HttpResponse<String> answer = get(each.getKey());
       assertEquals(each.getValue(), answer.statusCode(), each.getKey());
@@ -520,7 +529,8 @@ class WebPageSystemTest {
   void whatDrainsIsShown() throws Exception {
     String address = "127.0.0.1:" + cluster.datanodeAddress(0).getPort();
     CrailProcess remove = cluster.run("removeDatanode", address);
-    assertTrue(remove.stdout().contains("is being removed"), () -> remove.stdout() + remove.stderr());
+    assertTrue(
+        remove.stdout().contains("is being removed"), () -> remove.stdout() + remove.stderr());
     Await.until(
         "the datanode drains",
         ProcessCluster.PATIENCE,
