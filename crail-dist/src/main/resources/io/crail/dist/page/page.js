@@ -328,7 +328,8 @@
     const capacity = sum(report.classes, 'capacityBytes');
     const used = sum(report.classes, 'usedBytes');
     tile('Namenodes', `${answering} of ${report.namenodes.length}`, 'answer');
-    tile('Datanodes', `${online} of ${members.length}`, 'online');
+    const draining = members.filter((each) => each.state === 'draining').length;
+    tile('Datanodes', `${online} of ${members.length}`, `online${draining > 0 ? `, ${draining} draining` : ''}`);
     tile('Used', `${bytes(used)} of ${bytes(capacity)}`, percent(used, capacity));
     tile('Namespace', things(report.objects, 'node'), `${bytes(report.smallValueBytes)} of small values`);
     tile('Write leases', count(report.leases), report.leases === 0 ? 'nobody writes' : 'held by clients');

@@ -86,12 +86,13 @@ final class Browser implements AutoCloseable {
             "--remote-debugging-port=0",
             "--user-data-dir=" + directory.resolve("profile"),
             "about:blank");
-    Process process =
+    ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectInput(new File("/dev/null"))
             .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("output").toFile())
-            .start();
+            .redirectOutput(directory.resolve("output").toFile());
+    builder.environment().put("TMPDIR", directory.toString());
+    Process process = builder.start();
     Browser browser = new Browser(directory, process);
     boolean connected = false;
     try {
