@@ -204,7 +204,8 @@ class RepeatedRequestTest {
 
   private static <Q, R> String outcome(TestStore store, Operation<Q, R> operation, Q request) {
     try {
-      return store.call(operation, request).toString();
+      // The time that has passed is no change.
+      return store.call(operation, request).toString().replaceAll("silentMillis=\\d+", "");
     } catch (CrailException e) {
       return e.code().toString();
     }
