@@ -243,7 +243,13 @@ public final class NameNode {
     return new Locations.Response(size, extents);
   }
 
-  Usage.Response usage() {
+  /**
+   * The answer about usage.
+   *
+   * @param requests requests answered so far
+   * @param requestNanos the time of work on them
+   */
+  Usage.Response usage(long requests, long requestNanos) {
     List<DatanodeSpace> known = datanodes.datanodes();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
@@ -252,6 +258,8 @@ public final class NameNode {
         online,
         leases.size(),
         startedMillis,
+        requests,
+        requestNanos,
         smallValues.used(),
         datanodes.usage());
   }

@@ -153,7 +153,10 @@ final class NameNodeService {
             .handleLong(
                 NameNodeOperations.REPORT_DATANODES,
                 (request, session) -> datanodes.report(request.after()))
-            .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
+            .handleLong(
+                NameNodeOperations.USAGE,
+                (request, session) ->
+                    namenode.usage(server[0].requests(), server[0].requestNanos()))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handleLong(

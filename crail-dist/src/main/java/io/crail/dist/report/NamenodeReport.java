@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param micros how long it takes to answer
  * @param problem why it does not answer; empty if it does
  * @param started when it was started, by its clock
+ * @param requests requests that it has answered since then
+ * @param requestNanos how long it has worked on all of them together
  * @param objects its files, directories, tables and so on, without the root
  * @param leases its write leases
  * @param smallValueBytes memory that its small values take
@@ -26,6 +28,8 @@ public record NamenodeReport(
     long micros,
     String problem,
     Optional<Instant> started,
+    long requests,
+    long requestNanos,
     long objects,
     int leases,
     long smallValueBytes,

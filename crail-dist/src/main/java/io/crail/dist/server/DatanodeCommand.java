@@ -103,7 +103,7 @@ public final class DatanodeCommand extends OptionsCommand {
             Datanode.start(
                 configuration, StorageTier.find(tierName), storageClass, tierArguments, transport);
         MetricsServer metrics = MetricsServer.of(datanode, configuration)) {
-      metrics.url().ifPresent(url -> context.out().println("metrics are at " + url));
+      metrics.url("/metrics").ifPresent(url -> context.out().println("metrics are at " + url));
       context.out().flush();
       gate.onAsked(datanode::close);
       return serve(context, configuration, datanode, gate);

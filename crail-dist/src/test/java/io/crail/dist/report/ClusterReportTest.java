@@ -112,9 +112,11 @@ class ClusterReportTest {
   @Test
   void theWholeReportNamesWhoIsMissing() {
     NamenodeReport well =
-        new NamenodeReport(0, "a:9060", true, 80, "", Optional.of(Instant.EPOCH), 12, 3, 0, 1, 1);
+        new NamenodeReport(
+            0, "a:9060", true, 80, "", Optional.of(Instant.EPOCH), 5, 9, 12, 3, 0, 1, 1);
     NamenodeReport down =
-        new NamenodeReport(1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0);
+        new NamenodeReport(
+            1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0);
     ClusterReport cluster =
         new ClusterReport(
             "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);
