@@ -13,7 +13,7 @@ import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.Finding.Grade;
 import io.crail.protocol.ClusterKeys;
-import java.io.IOException;
+import io.crail.storage.StorageKeys;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -76,12 +76,11 @@ public final class DoctorCommand extends OptionsCommand {
       Finding wrong = Finding.broken(e.getMessage(), "see docs/configuration.md for all keys");
       return answer(context, plain, new HostAnswer(now(), version(), Map.of(), List.of(wrong)));
     }
-    Set<String> lending = datanodeHosts(context.file());
+    List<ListedDatanode> listed = ListedDatanode.all();
     List<Finding> findings = new ArrayList<>();
     findings.add(configured(context, configuration));
-    // Without a list of hosts any host may have a datanode.
-    boolean lends = lending.isEmpty() || lending.stream().anyMatch(DoctorCommand::isHere);
-    findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, lends).run());
+    List<LocalDatanode> datanodes = datanodesHere(configuration, listed, findings);
+    findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).run());
     HostAnswer here = new HostAnswer(now(), version(), configuration.shownTexts(), findings);
     if (alone) {
       return answer(context, plain, here);
@@ -95,7 +94,7 @@ public final class DoctorCommand extends OptionsCommand {
       all.addAll(found);
     }
     if (line.hasOption("H")) {
-      Set<String> hosts = otherHosts(configuration, lending);
+      Set<String> hosts = otherHosts(configuration, listed);
       Path file = context.file();
       String home = context.variable("CRAIL_HOME");
       if (home == null || file == null) {
@@ -167,30 +166,37 @@ public final class DoctorCommand extends OptionsCommand {
             text + "; no namenode is named, so " + ClusterKeys.NAMENODE_ADDRESS.defaultText());
   }
 
-  /** The hosts that the list of datanodes names, which lies beside the configuration. */
-  private static Set<String> datanodeHosts(Path configurationFile) throws IOException {
-    Set<String> hosts = new LinkedHashSet<>();
-    if (configurationFile == null) {
-      return hosts;
+  /** The datanodes that are to run on this host. */
+  private static List<LocalDatanode> datanodesHere(
+      Configuration configuration, List<ListedDatanode> listed, List<Finding> findings) {
+    List<LocalDatanode> here = new ArrayList<>();
+    if (listed.isEmpty()) {
+      // Then any host may have one of each tier.
+      for (String tier : configuration.get(StorageKeys.TYPES)) {
+        here.add(LocalDatanode.of(tier, configuration, List.of()));
+      }
     }
-    Path list = configurationFile.resolveSibling("datanodes");
-    if (Files.isReadable(list)) {
-      for (String line : Files.readAllLines(list)) {
-        String[] words = line.replaceAll("#.*", "").strip().split("\\s+");
-        if (!words[0].isEmpty()) {
-          hosts.add(words[0]);
+    for (ListedDatanode each : listed) {
+      if (isHere(each.host())) {
+        try {
+          here.add(each.datanode(configuration));
+        } catch (UsageException | ConfigException e) {
+          findings.add(
+              Finding.broken(
+                  "the line '" + each + "' of conf/datanodes is wrong: " + e.getMessage(),
+                  "crail datanode --help shows its arguments"));
         }
       }
     }
-    return hosts;
+    return here;
   }
 
-  private static Set<String> otherHosts(Configuration configuration, Set<String> lending) {
+  private static Set<String> otherHosts(Configuration configuration, List<ListedDatanode> listed) {
     Set<String> hosts = new LinkedHashSet<>();
     for (InetSocketAddress namenode : configuration.get(ClusterKeys.NAMENODE_ADDRESS)) {
       hosts.add(namenode.getHostString());
     }
-    hosts.addAll(lending);
+    listed.forEach(each -> hosts.add(each.host()));
     // A word that begins so would be an option of ssh.
     hosts.removeIf(host -> isHere(host) || host.startsWith("-"));
     return hosts;
