@@ -222,7 +222,7 @@ class PathSystemTest {
     assertEquals(0, ran("rm", "/text").code());
     CrailProcess waiting = cluster.crail("put", pipe.toString(), "/never");
     Await.until("it waits for a writer", PATIENCE, () -> hasThread(waiting, "crail-open"));
-    waiting.terminate();
+    waiting.signal("TERM");
     // Else the end of the process would wait for a thread that cannot be interrupted.
     assertEquals(143, waiting.awaitExit(Duration.ofSeconds(10)), waiting::stderr);
     assertEquals("crail put: interrupted\n", waiting.stderr());
