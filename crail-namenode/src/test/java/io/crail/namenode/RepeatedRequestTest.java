@@ -83,6 +83,10 @@ class RepeatedRequestTest {
     add(NameNodeOperations.REMOVE, (store, datanode) -> new Remove.Request(false, FILE));
     add(NameNodeOperations.REMOVE, (store, datanode) -> new Remove.Request(true, Utf8.of("/d")));
     add(
+        NameNodeOperations.REMOVE,
+        (store, datanode) ->
+            new Remove.Request(false, store.lookup(FILE.toString()).node().id(), FILE));
+    add(
         NameNodeOperations.RENAME,
         (store, datanode) -> new Rename.Request(false, FILE, Utf8.of("/g")));
     add(
