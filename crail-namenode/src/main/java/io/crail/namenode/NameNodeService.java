@@ -19,6 +19,7 @@ import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -155,8 +156,7 @@ final class NameNodeService {
             .handleLong(
                 NameNodeOperations.REPORT_DATANODES,
                 (request, session) -> datanodes.report(request.after()))
-            .handleLong(
-                NameNodeOperations.USAGE, (request, session) -> usage(namenode, server[0]))
+            .handleLong(NameNodeOperations.USAGE, (request, session) -> usage(namenode, server[0]))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handleLong(

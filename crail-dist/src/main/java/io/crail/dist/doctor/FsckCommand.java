@@ -70,8 +70,7 @@ public final class FsckCommand extends ReportCommand {
     private long lastBytes;
 
     /** Creates one that also hands on each lost file with the index of its namenode. */
-    Tally(
-        AdminClient cluster, Consumer<Damage> found, ObjIntConsumer<Examine.Finding> lostFiles) {
+    Tally(AdminClient cluster, Consumer<Damage> found, ObjIntConsumer<Examine.Finding> lostFiles) {
       this.cluster = cluster;
       this.found = found;
       this.lostFiles = lostFiles;
