@@ -104,6 +104,12 @@ class LauncherTest {
         "ping --set nonsense | nonsense",
         "ping -Dcrail.namenode.rpctype=pigeon | pigeon",
         "removeDatanode -p 1 | -i",
+        "drain | the address of a datanode is missing",
+        "drain a:1 b:2 | b:2",
+        "drain 10.0.0.7 | host:port",
+        "drain -b none a:1 | none",
+        "rebalance -t 0 | between 1 and 100",
+        "rebalance -b 0 | 100m",
         "applications --force | --clean",
         "applications --clean --force | --id"
       })
