@@ -74,7 +74,7 @@ public record ControllerData(
           + keepAliveUnitMillis
           + " ms, and "
           + keepAlive
-          + " ms is no multiple of that";
+          + " ms is no multiple of that; set crail.storage.nvmf.keepalive to one";
     }
     return null;
   }
