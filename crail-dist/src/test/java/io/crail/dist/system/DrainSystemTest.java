@@ -15,6 +15,7 @@ import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
+import io.crail.dist.Ran;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -85,6 +86,10 @@ class DrainSystemTest {
     return CrailStore.newInstance(
         CrailConfiguration.of(
             cluster.configuration("crail.storage.localmap", String.valueOf(mapped))));
+  }
+
+  private static Ran ran(ProcessCluster cluster, String... arguments) {
+    return Ran.run(cluster.directory(), arguments);
   }
 
   private static CrailFile create(CrailStore store, String path, CrailNodeType type)
@@ -237,25 +242,25 @@ class DrainSystemTest {
           each.get(60, TimeUnit.SECONDS);
         }
         checkAll(far);
-        assertEquals(0, cluster.run("fsck").awaitExit(PATIENCE));
+        assertEquals(0, ran(cluster, "fsck").code());
 
         cluster.startDatanode("64m", -1);
-        CrailProcess dry = cluster.run("rebalance", "--dry-run");
-        assertEquals(0, dry.awaitExit(PATIENCE), dry::stderr);
+        Ran dry = ran(cluster, "rebalance", "--dry-run");
+        assertEquals(0, dry.code(), dry.stderr());
         assertTrue(dry.stdout().contains(" from "), dry.stdout());
-        CrailProcess balance = cluster.run("rebalance", "-t", "5");
-        assertEquals(0, balance.awaitExit(PATIENCE), () -> balance.stdout() + balance.stderr());
-        assertTrue(balance.stdout().contains("balanced; moved "), balance.stdout());
-        CrailProcess after = cluster.run("rebalance", "--dry-run");
-        assertFalse(after.stdout().contains(" from "), balance.stdout() + after.stdout());
+        Ran balanced = ran(cluster, "rebalance", "-t", "5");
+        assertEquals(0, balanced.code(), balanced.stdout() + balanced.stderr());
+        assertTrue(balanced.stdout().contains("\nbalanced; moved "), balanced.stdout());
+        // Half of an extent of 1 MiB, and 5 % of 32 MiB.
+        assertFalse(ran(cluster, "rebalance", "-n", "-t", "8").stdout().contains(" from "));
         checkAll(near);
         try (CrailBufferedInputStream in =
             find(near, "/load/held").getBufferedInputStream(6 * MIB)) {
           check(77, in.readAllBytes(), "/load/held");
         }
-        CrailProcess gone = cluster.run("drain", "127.0.0.1:1");
-        assertEquals(1, gone.awaitExit(PATIENCE));
-        assertTrue(gone.stderr().contains("unknown datanode"), gone.stderr());
+        Ran nobody = ran(cluster, "drain", "127.0.0.1:1");
+        assertEquals(1, nobody.code());
+        assertTrue(nobody.stderr().contains("unknown datanode"), nobody.stderr());
       } finally {
         over.set(true);
         threads.shutdown();
