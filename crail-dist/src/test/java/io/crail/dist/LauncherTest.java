@@ -118,6 +118,12 @@ class LauncherTest {
         "fsck --paths --json | --paths",
         "doctor --here --plain --json | --plain",
         "applications --clean --watch | --clean",
+        "drain | the address of a datanode is missing",
+        "drain a:1 b:2 | b:2",
+        "drain 10.0.0.7 | must be host:port",
+        "drain -b none a:1 | none",
+        "rebalance -t 0 | between 1 and 100",
+        "rebalance -b 0 | 100m",
         "applications --force | --clean",
         "applications --clean --force | --id"
       })

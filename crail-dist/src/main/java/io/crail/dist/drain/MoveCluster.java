@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.drain;
+
+import io.crail.client.ClientKeys;
+import io.crail.client.CoreStore;
+import io.crail.client.loop.LoopContext;
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.dist.command.CommandCluster;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.report.ClusterQuery;
+import io.crail.dist.report.DatanodeAddress;
+import io.crail.dist.report.DatanodeReport;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.ListDatanodes;
+import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.part.Region;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The cluster as a command sees it that moves data. Used by one thread. */
+final class MoveCluster implements AutoCloseable {
+  private final CommandCluster cluster;
+  private final Transport transport;
+  private final CoreStore store;
+  private final LoopContext connections;
+  private final long transferNanos;
+
+  private MoveCluster(
+      CommandCluster cluster, Configuration configuration, Transport transport, CoreStore store)
+      throws CrailException {
+    this.cluster = cluster;
+    this.transport = transport;
+    this.store = store;
+    this.connections = store.connections();
+    this.transferNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
+  }
+
+  /** Opens the cluster in a command's configuration. */
+  static MoveCluster of(CommandContext context) throws IOException {
+    CommandCluster cluster = new CommandCluster(context);
+    try {
+      Configuration configuration = cluster.openConfigured();
+      Transport transport = TransportProvider.open(configuration);
+      try {
+        CoreStore store = CoreStore.open(configuration, transport, Clock.SYSTEM);
+        return new MoveCluster(cluster, configuration, transport, store);
+      } catch (IOException | RuntimeException e) {
+        transport.close();
+        throw e;
+      }
+    } catch (IOException | RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  /** Its connections. */
+  LoopContext connections() {
+    return connections;
+  }
+
+  /** How long a read or a write of an extent may take. */
+  long transferNanos() {
+    return transferNanos;
+  }
+
+  /** The number of namenodes. */
+  int count() {
+    return connections.namenodes().count();
+  }
+
+  /** Names a namenode for a user. */
+  String name(int index) {
+    return "namenode "
+        + index
+        + " at "
+        + Addresses.text(connections.namenodes().peer(index).address());
+  }
+
+  /**
+   * Finds a datanode.
+   *
+   * @throws CrailException with UNKNOWN_DATANODE when no namenode knows it
+   */
+  DatanodeReport find(DatanodeAddress address) throws CrailException, InterruptedException {
+    return address
+        .among(ClusterQuery.of(connections.namenodes()).members())
+        .orElseThrow(
+            () ->
+                ErrorCode.UNKNOWN_DATANODE.exception(address + "; 'crail datanodes' lists all"));
+  }
+
+  /** Asks a namenode and waits for the answer. */
+  <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
+      throws CrailException, InterruptedException {
+    return connections.namenodes().callAt(index, operation, request).join();
+  }
+
+  /**
+   * A datanode at one namenode.
+   *
+   * @param id its id there
+   * @param bytes the space that it lends to that namenode
+   */
+  record Member(int id, DescribeDatanode.Response description, long bytes) {
+    /** Its address. */
+    String address() {
+      return Addresses.text(description.host().toString(), description.port());
+    }
+  }
+
+  /** The datanodes of a namenode, ascending by id. */
+  List<Member> members(int index) throws CrailException, InterruptedException {
+    List<Member> members = new ArrayList<>();
+    int after = -1;
+    while (true) {
+      List<Integer> page =
+          ask(index, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(after)).ids();
+      if (page.isEmpty()) {
+        return members;
+      }
+      for (int id : page) {
+        try {
+          members.add(member(index, id));
+        } catch (CrailException e) {
+          if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
+            throw e;
+          }
+          // It has just gone.
+        }
+      }
+      after = page.get(page.size() - 1);
+    }
+  }
+
+  private Member member(int index, int id) throws CrailException, InterruptedException {
+    long bytes = 0;
+    int seen = 0;
+    while (true) {
+      DescribeDatanode.Response page =
+          ask(index, NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(id, seen));
+      for (Region region : page.regions()) {
+        bytes += region.length();
+      }
+      seen += page.regions().size();
+      if (page.regions().isEmpty() || seen >= page.totalRegions()) {
+        return new Member(id, page, bytes);
+      }
+    }
+  }
+
+  /** Takes one extent after the other. */
+  interface Visitor {
+    /** Takes an extent; false when no more are wanted. */
+    boolean visit(ListExtents.Placed placed) throws CrailException, InterruptedException;
+  }
+
+  /**
+   * Visits the extents at a datanode.
+   *
+   * @param datanode its id at that namenode, or {@link ListExtents#ANY_DATANODE}
+   */
+  void extents(int index, int datanode, Visitor visitor)
+      throws CrailException, InterruptedException {
+    ListExtents.Request request = new ListExtents.Request(datanode, 0, 0, 0);
+    while (request.cursor() != -1) {
+      ListExtents.Response page = ask(index, NameNodeOperations.LIST_EXTENTS, request);
+      for (ListExtents.Placed placed : page.extents()) {
+        if (!visitor.visit(placed)) {
+          return;
+        }
+      }
+      request = new ListExtents.Request(datanode, page.next(), page.id(), page.extent());
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    try {
+      store.close();
+    } finally {
+      transport.close();
+      cluster.close();
+    }
+  }
+}
