@@ -61,6 +61,7 @@ public final class NameNode {
 
   private final NameNodeOptions options;
   private final Clock clock;
+  private final long startedMillis;
   private final long incarnation;
   private final Allocator allocator;
   private final DatanodeRegistry datanodes;
@@ -80,6 +81,7 @@ public final class NameNode {
     HostNames hosts = new HostNames();
     this.options = options;
     this.clock = clock;
+    this.startedMillis = clock.currentTimeMillis();
     this.incarnation = random.nextLong();
     this.allocator = new Allocator(options, clock, random);
     this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator);
@@ -169,7 +171,7 @@ public final class NameNode {
   }
 
   NodeInfo remove(Remove.Request request) throws CrailException {
-    return remover.remove(request.path(), request.recursive());
+    return remover.remove(request.path(), request.recursive(), request.id());
   }
 
   NodeInfo rename(Rename.Request request) throws CrailException {
@@ -248,11 +250,25 @@ public final class NameNode {
     return new Locations.Response(size, extents);
   }
 
-  Usage.Response usage() {
+  /**
+   * The answer about usage.
+   *
+   * @param requests requests answered so far
+   * @param requestNanos the time of work on them
+   */
+  Usage.Response usage(long requests, long requestNanos) {
     List<DatanodeSpace> known = datanodes.datanodes();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
-        tree.size(), known.size(), online, smallValues.used(), datanodes.usage());
+        tree.size(),
+        known.size(),
+        online,
+        leases.size(),
+        startedMillis,
+        requests,
+        requestNanos,
+        smallValues.used(),
+        datanodes.usage());
   }
 
   /** Does the periodic work: ends leases, frees space, takes removed subtrees apart. */

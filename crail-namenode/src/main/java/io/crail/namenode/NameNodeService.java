@@ -11,12 +11,15 @@ import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationFigures;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Remove;
@@ -158,7 +161,10 @@ final class NameNodeService {
                 (request, session) ->
                     new ListDatanodes.Response(
                         datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
-            .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
+            .handleLong(
+                NameNodeOperations.REPORT_DATANODES,
+                (request, session) -> datanodes.report(request.after()))
+            .handleLong(NameNodeOperations.USAGE, (request, session) -> usage(namenode, server[0]))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handleLong(
@@ -219,6 +225,17 @@ final class NameNodeService {
             new LookupBatch(namenode.tree(), options.index(), options.count()),
             new NewNode()));
     return response;
+  }
+
+  private static Usage.Response usage(NameNode namenode, OperationServer server) {
+    long requests = 0;
+    long nanos = 0;
+    for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
+      OperationFigures figures = server.figures(operation);
+      requests += figures.count();
+      nanos += figures.nanos();
+    }
+    return namenode.usage(requests, nanos);
   }
 
   private static Node make(NameNode namenode, NewNode request, Session session)

@@ -14,6 +14,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.node.AcquireLease;
@@ -307,6 +308,16 @@ public final class NameNodeOperations {
           IDEMPOTENT,
           named(),
           "lists the extents of nodes at a datanode");
+  public static final Operation<ReportDatanodes.Request, ReportDatanodes.Response>
+      REPORT_DATANODES =
+          add(
+              30,
+              "report-datanodes",
+              ReportDatanodes.Request.CODEC,
+              ReportDatanodes.Response.CODEC,
+              IDEMPOTENT,
+              named(),
+              "tells how each datanode stands");
 
   private NameNodeOperations() {}
 

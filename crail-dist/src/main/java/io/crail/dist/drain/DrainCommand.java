@@ -2,17 +2,20 @@
 package io.crail.dist.drain;
 
 import io.crail.common.Printable;
-import io.crail.common.config.ConfigType;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.dist.command.ByteText;
+import io.crail.dist.admin.AdminClient;
+import io.crail.common.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.command.UsageException;
-import java.net.InetSocketAddress;
+import io.crail.dist.report.DatanodeAddress;
+import io.crail.dist.report.DatanodeReport;
+import io.crail.protocol.part.DatanodeState;
+import java.io.IOException;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
@@ -50,19 +53,41 @@ public final class DrainCommand extends OptionsCommand {
               ? "the address of a datanode is missing, such as 10.0.0.7:50020"
               : "unexpected argument '" + operands.get(1) + "'");
     }
-    InetSocketAddress address;
+    DatanodeAddress address;
     try {
-      address = ConfigType.parseAddress(operands.get(0));
+      address = DatanodeAddress.parse(operands.get(0));
     } catch (IllegalArgumentException e) {
-      throw new UsageException("datanode '" + operands.get(0) + "': " + e.getMessage());
+      throw new UsageException("the address '" + operands.get(0) + "' " + e.getMessage());
     }
     long bandwidth = MoveOptions.bandwidth(line);
     try (ShutdownGate gate = ShutdownGate.open()) {
       gate.onAsked(Thread.currentThread()::interrupt);
       try (MoveCluster cluster = MoveCluster.of(context)) {
-        return drain(context, new DatanodeDrain(cluster, address, bandwidth, context.out()));
+        DatanodeReport datanode = find(context, address);
+        return drain(context, new DatanodeDrain(cluster, datanode, bandwidth, context.out()));
       }
     }
+  }
+
+  /** The datanode at an address, which must be alive. */
+  private static DatanodeReport find(CommandContext context, DatanodeAddress address)
+      throws IOException, InterruptedException {
+    DatanodeReport datanode;
+    try (AdminClient cluster = AdminClient.of(context)) {
+      datanode =
+          address
+              .among(cluster.report().members())
+              .orElseThrow(
+                  () ->
+                      ErrorCode.UNKNOWN_DATANODE.exception(
+                          address + "; 'crail datanodes' lists all"));
+    }
+    if (datanode.state() == DatanodeState.OFFLINE || datanode.state() == DatanodeState.LOST) {
+      throw ErrorCode.UNAVAILABLE.exception(
+          datanode.name()
+              + " is silent, so nothing can be moved; 'crail removeDatanode' gives its data up");
+    }
+    return datanode;
   }
 
   private static int drain(CommandContext context, DatanodeDrain drain) throws Exception {

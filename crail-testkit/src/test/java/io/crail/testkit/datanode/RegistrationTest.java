@@ -199,6 +199,22 @@ class RegistrationTest {
     }
   }
 
+  /** One namenode's word is nothing to the other ones. */
+  @Test
+  void aRestartedNamenodeIsToldThatItWasRemovingTheDatanode() throws IOException {
+    start(2, 4);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    assertFalse(namenodes.get(0).registered.draining());
+    namenodes.get(0).draining = true;
+    pass(Duration.ofSeconds(3));
+    namenodes.forEach(ScriptedNamenode::forget);
+    pass(Duration.ofSeconds(3));
+    assertTrue(registration.isRegistered());
+    assertTrue(namenodes.get(0).registered.draining());
+    assertFalse(namenodes.get(1).registered.draining());
+  }
+
   @Test
   void aNamenodeThatForgetsTheDatanodeIsToldAgain() throws IOException {
     start(1, 2);
@@ -468,6 +484,7 @@ class RegistrationTest {
     private RegisterDatanode.Request registered;
     private ErrorCode refusal = ErrorCode.OK;
     private boolean stop;
+    private boolean draining;
     // Whether it loses its answers to regions.
     private boolean loses;
     // Whether it loses its answers to heartbeats.
@@ -568,7 +585,7 @@ class RegistrationTest {
               i,
               responses,
               KeepAlive.Response.CODEC,
-              new KeepAlive.Response(stop, 1, 1, cutOff, clients));
+              new KeepAlive.Response(stop, draining, 1, 1, cutOff, clients));
         }
       }
     }
