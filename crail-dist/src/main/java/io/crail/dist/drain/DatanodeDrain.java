@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.drain;
 
-import io.crail.common.ByteText;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.ByteText;
 import io.crail.dist.report.DatanodeReport;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.part.DatanodeState;
 import java.io.PrintStream;
 import java.util.Arrays;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /** Empties one datanode, in passes over the namenodes. Used by one thread. */
@@ -66,46 +69,39 @@ final class DatanodeDrain {
     return ByteText.of(mover.bytes()) + " in " + mover.extents() + " extents";
   }
 
-  /**
-   * Lets the datanode give out no more space.
-   *
-   * @throws CrailException with UNKNOWN_DATANODE when no namenode knows it; with UNAVAILABLE when
-   *     it is silent, so that nothing can be read from it
-   */
+  /** Lets the datanode give out no more space. */
   void begin() throws CrailException, InterruptedException {
-    if (!datanode.silentAt().isEmpty()) {
-      throw ErrorCode.UNAVAILABLE.exception(
-          "datanode "
-              + name()
-              + " is silent, so nothing can be moved; 'crail removeDatanode' gives its data up");
-    }
-    CrailException unknown = null;
-    boolean known = false;
     for (int index = 0; index < cluster.count(); index++) {
-      try {
-        remove(index);
-        known = true;
-      } catch (CrailException e) {
-        if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
-          throw e;
-        }
-        unknown = e;
-      }
-    }
-    if (!known) {
-      throw unknown;
+      look(index);
     }
   }
 
-  /** Takes the datanode out of service at a namenode. A restarted namenode has forgotten that. */
-  private void remove(int index) throws CrailException, InterruptedException {
-    RemoveDatanode.Response answer =
-        cluster.ask(
-            index,
-            NameNodeOperations.REMOVE_DATANODE,
-            new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host())));
-    ids[index] = answer.datanode();
-    left[index] = answer.usedBytes();
+  /**
+   * Looks how the datanode stands at a namenode, and takes it out of service where it is not. A
+   * restarted namenode may have forgotten that.
+   *
+   * @return false when it is not there, or not any more
+   */
+  private boolean look(int index) throws CrailException, InterruptedException {
+    left[index] = 0;
+    for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
+      if (!new UUID(each.uuidHigh(), each.uuidLow()).equals(datanode.uuid())) {
+        continue;
+      }
+      ids[index] = each.id();
+      if (each.state() == DatanodeState.LOST) {
+        return false;
+      }
+      left[index] = each.usedBytes() + each.waitingBytes();
+      if (each.state() == DatanodeState.ONLINE) {
+        RemoveDatanode.Request request =
+            new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host()));
+        left[index] =
+            cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
+      }
+      return true;
+    }
+    return false;
   }
 
   /**
@@ -150,16 +146,7 @@ final class DatanodeDrain {
 
   /** Moves what one namenode has there; false when there is nothing. */
   private boolean pass(int index) throws CrailException, InterruptedException {
-    boolean gone = false;
-    try {
-      remove(index);
-    } catch (CrailException e) {
-      if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
-        throw e;
-      }
-      gone = true;
-      left[index] = 0;
-    }
+    boolean gone = !look(index);
     if (ids[index] == UNKNOWN) {
       return false;
     }

@@ -4,6 +4,7 @@ package io.crail.dist.drain;
 import io.crail.common.Printable;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.dist.admin.AdminClient;
 import io.crail.common.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
@@ -13,6 +14,8 @@ import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.report.DatanodeAddress;
 import io.crail.dist.report.DatanodeReport;
+import io.crail.protocol.part.DatanodeState;
+import java.io.IOException;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
@@ -29,8 +32,7 @@ public final class DrainCommand extends OptionsCommand {
         other datanodes of its storage class, while programs read and write. A file that is being
         written moves when it is closed. When all has moved, and nobody can read from the datanode
         any more, its process ends. Until then the command shows what was moved and what holds it
-        up. If it is interrupted, the same command goes on. 'crail datanodes' shows its
-        address; a host's name or another spelling will do, too.
+        up. If it is interrupted, the same command goes on. 'crail datanodes' shows host and port.
         """,
         MoveOptions.bandwidth());
   }
@@ -61,10 +63,31 @@ public final class DrainCommand extends OptionsCommand {
     try (ShutdownGate gate = ShutdownGate.open()) {
       gate.onAsked(Thread.currentThread()::interrupt);
       try (MoveCluster cluster = MoveCluster.of(context)) {
-        DatanodeReport datanode = cluster.find(address);
+        DatanodeReport datanode = find(context, address);
         return drain(context, new DatanodeDrain(cluster, datanode, bandwidth, context.out()));
       }
     }
+  }
+
+  /** The datanode at an address, which must be alive. */
+  private static DatanodeReport find(CommandContext context, DatanodeAddress address)
+      throws IOException, InterruptedException {
+    DatanodeReport datanode;
+    try (AdminClient cluster = AdminClient.of(context)) {
+      datanode =
+          address
+              .among(cluster.report().members())
+              .orElseThrow(
+                  () ->
+                      ErrorCode.UNKNOWN_DATANODE.exception(
+                          address + "; 'crail datanodes' lists all"));
+    }
+    if (datanode.state() == DatanodeState.OFFLINE || datanode.state() == DatanodeState.LOST) {
+      throw ErrorCode.UNAVAILABLE.exception(
+          datanode.name()
+              + " is silent, so nothing can be moved; 'crail removeDatanode' gives its data up");
+    }
+    return datanode;
   }
 
   private static int drain(CommandContext context, DatanodeDrain drain) throws Exception {

@@ -8,18 +8,12 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
-import io.crail.dist.report.ClusterQuery;
-import io.crail.dist.report.DatanodeAddress;
-import io.crail.dist.report.DatanodeReport;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.cluster.DescribeDatanode;
-import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
-import io.crail.protocol.part.Region;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
@@ -86,75 +80,26 @@ final class MoveCluster implements AutoCloseable {
         + Addresses.text(connections.namenodes().peer(index).address());
   }
 
-  /**
-   * Finds a datanode.
-   *
-   * @throws CrailException with UNKNOWN_DATANODE when no namenode knows it
-   */
-  DatanodeReport find(DatanodeAddress address) throws CrailException, InterruptedException {
-    return address
-        .among(ClusterQuery.of(connections.namenodes()).members())
-        .orElseThrow(
-            () ->
-                ErrorCode.UNKNOWN_DATANODE.exception(address + "; 'crail datanodes' lists all"));
-  }
-
   /** Asks a namenode and waits for the answer. */
   <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
       throws CrailException, InterruptedException {
     return connections.namenodes().callAt(index, operation, request).join();
   }
 
-  /**
-   * A datanode at one namenode.
-   *
-   * @param id its id there
-   * @param bytes the space that it lends to that namenode
-   */
-  record Member(int id, DescribeDatanode.Response description, long bytes) {
-    /** Its address. */
-    String address() {
-      return Addresses.text(description.host().toString(), description.port());
-    }
-  }
-
-  /** The datanodes of a namenode, ascending by id. */
-  List<Member> members(int index) throws CrailException, InterruptedException {
-    List<Member> members = new ArrayList<>();
+  /** How a namenode sees its datanodes, ascending by id. */
+  List<ReportDatanodes.Datanode> datanodes(int index)
+      throws CrailException, InterruptedException {
+    List<ReportDatanodes.Datanode> all = new ArrayList<>();
     int after = -1;
     while (true) {
-      List<Integer> page =
-          ask(index, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(after)).ids();
+      List<ReportDatanodes.Datanode> page =
+          ask(index, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(after))
+              .datanodes();
       if (page.isEmpty()) {
-        return members;
+        return all;
       }
-      for (int id : page) {
-        try {
-          members.add(member(index, id));
-        } catch (CrailException e) {
-          if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
-            throw e;
-          }
-          // It has just gone.
-        }
-      }
-      after = page.get(page.size() - 1);
-    }
-  }
-
-  private Member member(int index, int id) throws CrailException, InterruptedException {
-    long bytes = 0;
-    int seen = 0;
-    while (true) {
-      DescribeDatanode.Response page =
-          ask(index, NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(id, seen));
-      for (Region region : page.regions()) {
-        bytes += region.length();
-      }
-      seen += page.regions().size();
-      if (page.regions().isEmpty() || seen >= page.totalRegions()) {
-        return new Member(id, page, bytes);
-      }
+      all.addAll(page);
+      after = page.get(page.size() - 1).id();
     }
   }
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.drain;
 
-import io.crail.common.ByteText;
+import io.crail.common.Addresses;
 import io.crail.common.Printable;
+import io.crail.common.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
-import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.part.DatanodeState;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -114,14 +116,21 @@ public final class RebalanceCommand extends OptionsCommand {
       for (int round = 0; ; round++) {
         long planned = 0;
         long before = mover.extents();
-        Map<Integer, MoveCluster.Member> members = new HashMap<>();
-        for (MoveCluster.Member member : cluster.members(index)) {
-          members.put(member.id(), member);
+        Map<Integer, String> names = new HashMap<>();
+        Map<Integer, List<BalancePlan.Load>> loads = new TreeMap<>();
+        for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
+          if (each.state() == DatanodeState.ONLINE) {
+            names.put(
+                each.id(), Printable.line(Addresses.text(each.host().toString(), each.port())));
+            loads
+                .computeIfAbsent(each.storageClass(), key -> new ArrayList<>())
+                .add(new BalancePlan.Load(each.id(), each.lentBytes(), each.usedBytes()));
+          }
         }
-        for (Map.Entry<Integer, List<BalancePlan.Load>> each : loads(index, members).entrySet()) {
+        for (Map.Entry<Integer, List<BalancePlan.Load>> each : loads.entrySet()) {
           BalancePlan plan = BalancePlan.of(each.getValue(), threshold);
           if (round == 0) {
-            show(index, each.getKey(), each.getValue(), plan, members);
+            show(index, each.getKey(), each.getValue(), plan, names);
           }
           if (!dry && round < MOST_ROUNDS) {
             follow(index, plan);
@@ -138,44 +147,19 @@ public final class RebalanceCommand extends OptionsCommand {
       }
     }
 
-    /** How full the datanodes are that are alive, by storage class. */
-    private Map<Integer, List<BalancePlan.Load>> loads(
-        int index, Map<Integer, MoveCluster.Member> members)
-        throws IOException, InterruptedException {
-      Map<Integer, Long> used = new HashMap<>();
-      cluster.extents(
-          index,
-          ListExtents.ANY_DATANODE,
-          placed -> {
-            used.merge(placed.extent().datanode(), (long) placed.extent().length(), Long::sum);
-            return true;
-          });
-      Map<Integer, List<BalancePlan.Load>> loads = new TreeMap<>();
-      for (MoveCluster.Member member : members.values()) {
-        if (member.description().online()) {
-          loads
-              .computeIfAbsent(member.description().storageClass(), key -> new ArrayList<>())
-              .add(
-                  new BalancePlan.Load(
-                      member.id(), member.bytes(), used.getOrDefault(member.id(), 0L)));
-        }
-      }
-      return loads;
-    }
-
     private void show(
         int index,
         int storageClass,
         List<BalancePlan.Load> loads,
         BalancePlan plan,
-        Map<Integer, MoveCluster.Member> members) {
+        Map<Integer, String> names) {
       out.printf(
           "%s, class %d: %.0f %% used on average%n",
           cluster.name(index), storageClass, 100 * plan.average());
       for (BalancePlan.Load load : loads) {
         out.printf(
             "  %-28s %3.0f %% of %s%n",
-            Printable.line(members.get(load.datanode()).address()),
+            names.get(load.datanode()),
             100.0 * load.used() / Math.max(1, load.capacity()),
             ByteText.of(load.capacity()));
       }
@@ -183,8 +167,8 @@ public final class RebalanceCommand extends OptionsCommand {
         out.printf(
             "  %s from %s to %s%n",
             ByteText.of(flow.bytes()),
-            Printable.line(members.get(flow.from()).address()),
-            Printable.line(members.get(flow.to()).address()));
+            names.get(flow.from()),
+            names.get(flow.to()));
       }
       out.flush();
     }
