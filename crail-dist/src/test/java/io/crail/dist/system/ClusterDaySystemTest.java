@@ -165,7 +165,8 @@ class ClusterDaySystemTest {
     }
     assertEquals((double) FILES * BYTES, used());
     assertEquals(FILES, sum("crail_namenode_nodes") - before);
-    assertTrue(crail(0, "fsck").endsWith("accounts are right\n"));
+    String fsck = crail(0, "fsck");
+    assertTrue(fsck.endsWith("accounts are right\n"), fsck);
   }
 
   private static Set<String> found(String fsck) {

@@ -113,7 +113,8 @@ class PagesSystemTest {
     return switch (place) {
       case "docs/commands.md#Files",
               "docs/commands.md#Reports",
-              "docs/operations.md#Measure",
+              "docs/operations.md#Watch",
+          "docs/operations.md#Measure",
               "docs/spark.md#What an application holds" ->
           List.of(address, "bin/crail namenode", "bin/crail datanode");
       case "docs/hadoop.md#The shell", "docs/hadoop.md#Measuring" ->
