@@ -92,7 +92,7 @@ public final class DoctorCommand extends ReportCommand {
   }
 
   /** Examines this host. */
-  private static HostAnswer examine(CommandContext context) throws IOException {
+  private static HostAnswer examine(CommandContext context) {
     Configuration configuration;
     try {
       configuration = context.configuration();

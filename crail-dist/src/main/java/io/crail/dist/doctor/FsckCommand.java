@@ -70,8 +70,7 @@ public final class FsckCommand extends ReportCommand {
     private long lastBytes;
 
     /** Creates one that also hands on each lost file with the index of its namenode. */
-    Tally(
-        AdminClient cluster, Consumer<Damage> found, ObjIntConsumer<Examine.Finding> lostFiles) {
+    Tally(AdminClient cluster, Consumer<Damage> found, ObjIntConsumer<Examine.Finding> lostFiles) {
       this.cluster = cluster;
       this.found = found;
       this.lostFiles = lostFiles;
@@ -125,6 +124,7 @@ public final class FsckCommand extends ReportCommand {
       if (last == null) {
         return;
       }
+      boolean lost = last.kind() == Examine.LOST;
       files[last.kind()]++;
       bytes[last.kind()] += lastBytes;
       if (last.kind() == Examine.LOST) {
@@ -132,7 +132,7 @@ public final class FsckCommand extends ReportCommand {
       }
       found.accept(
           new Damage(
-              last.kind() == Examine.LOST ? "lost" : "silent",
+              lost ? "lost" : "silent",
               last.path().toString(),
               lastBytes,
               last.size(),
@@ -169,6 +169,13 @@ public final class FsckCommand extends ReportCommand {
     if ((pathsOnly || repairs) && !display.isPlain()) {
       String option = pathsOnly ? "--paths" : "--repair";
       throw new UsageException(option + " goes with neither --json nor --watch");
+    }
+    boolean repairs = line.hasOption("r");
+    if (repairs && (pathsOnly || !display.isPlain())) {
+      throw new UsageException("--repair goes with neither --paths nor --json nor --watch");
+    }
+    if (line.hasOption("y") && !repairs) {
+      throw new UsageException("--yes goes with --repair");
     }
     try (AdminClient cluster = AdminClient.of(context)) {
       if (!display.isPlain()) {
