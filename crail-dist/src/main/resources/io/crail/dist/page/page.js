@@ -48,7 +48,11 @@
 
   const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : '-');
 
-  const moment = (millis) => new Date(millis).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+  // A client may set any time, also one that no calendar has.
+  function moment(millis) {
+    const date = new Date(millis);
+    return Number.isNaN(date.getTime()) ? '-' : date.toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+  }
 
   // As the commands do: what would break a line or turn the text around becomes an escape.
   function printable(text) {
