@@ -93,8 +93,8 @@ public final class FsckCommand extends ReportCommand {
         tell();
       }
       Usage.Response after = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
+      // Other figures change with every request, and say nothing of space.
       if (before.nodes() != after.nodes() || !before.classes().equals(after.classes())) {
-        // Something has changed, so there is nothing to compare with.
         return;
       }
       compared++;
@@ -127,7 +127,7 @@ public final class FsckCommand extends ReportCommand {
       }
       files[last.kind()]++;
       bytes[last.kind()] += lastBytes;
-      if (lost) {
+      if (last.kind() == Examine.LOST) {
         lostFiles.accept(last, namenode);
       }
       found.accept(
