@@ -114,7 +114,7 @@ class PagesSystemTest {
       case "docs/commands.md#Files",
               "docs/commands.md#Reports",
               "docs/operations.md#Watch",
-          "docs/operations.md#Measure",
+              "docs/operations.md#Measure",
               "docs/spark.md#What an application holds" ->
           List.of(address, "bin/crail namenode", "bin/crail datanode");
       case "docs/hadoop.md#The shell", "docs/hadoop.md#Measuring" ->
