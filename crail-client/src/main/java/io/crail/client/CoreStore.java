@@ -153,10 +153,7 @@ public final class CoreStore extends CrailStore {
         () -> true);
   }
 
-  /**
-   * The connections of the calling thread, for an operator's tools. They are those of the store,
-   * and close with it.
-   */
+  /** The connections of the calling thread, for an operator's tools; they close with the store. */
   public LoopContext connections() throws CrailException {
     store.checkOpen();
     return store.context();
