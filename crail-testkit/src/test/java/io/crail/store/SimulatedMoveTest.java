@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailFile;
@@ -18,9 +19,11 @@ import io.crail.CrailStore;
 import io.crail.client.CoreStore;
 import io.crail.client.call.ExtentMove;
 import io.crail.client.loop.LoopContext;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.memory.OffHeapBuffer;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.node.BeginMove;
 import java.nio.ByteBuffer;
@@ -145,6 +148,26 @@ class SimulatedMoveTest {
 
   private void append(String path, int value, int length) throws Exception {
     writeAll(find(theirs, path), value, length);
+  }
+
+  /** Else a drain that gets nowhere would take the space of all others. */
+  @Test
+  void aMoveThatCannotReadLeavesNoSpaceWaiting() throws Exception {
+    start(true);
+    writeAll(create(mine, "/f"), 1, 100_000);
+    ListExtents.Placed placed = extents().get(0);
+    int first =
+        mover
+            .connections()
+            .namenodes()
+            .callAt(0, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(-1))
+            .join()
+            .ids()
+            .get(0);
+    cluster.crashDatanode(placed.extent().datanode() == first ? 1 : 2);
+    assertThrows(CrailException.class, begin(placed)::await);
+    cluster.drive(mover, Duration.ofSeconds(1));
+    assertEquals(0, cluster.usage().waitingBytes());
   }
 
   /** A reader knows where the first bytes are, and must not look there for later ones. */

@@ -11,6 +11,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
+import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
@@ -22,7 +23,8 @@ import java.nio.ByteBuffer;
  * Moves the bytes of one extent to another datanode: the namenode reserves space, the bytes are
  * read and written there, and the namenode puts the copy in its place. If any step fails, the node
  * keeps the extent that it has, and the reserved space comes back by itself. Nothing is tried
- * again. The result is the number of bytes.
+ * again. The result is the number of bytes. Space is asked for only when there is a way to the
+ * bytes, and is given back if none of them was written.
  *
  * <p>No byte is in flight to the reserved space after the lease, counted from the request, or after
  * the commit was sent.
@@ -35,10 +37,12 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
 
   // Set by one step after the other.
   private long sentNanos;
+  private long askedNanos;
   private long endNanos;
   private BeginMove.Response begun;
   private LocatedExtent source;
   private LocatedExtent target;
+  private boolean writes;
 
   /**
    * Creates a move; {@link #begin} starts it.
@@ -60,9 +64,16 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     return request.extent();
   }
 
-  /** Asks for space. */
+  /** Starts it. */
   public void begin() {
     sentNanos = context.nanoTime();
+    source = new LocatedExtent(extent(), sentNanos);
+    context.loop().submit(new Ways());
+  }
+
+  /** Asks for space. */
+  private void reserve() {
+    askedNanos = context.nanoTime();
     OperationCall<BeginMove.Request, BeginMove.Response> call =
         new OperationCall<>(NameNodeOperations.BEGIN_MOVE);
     context.prepare(call, request);
@@ -76,27 +87,38 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
       return;
     }
     begun = call.response();
+    endNanos = askedNanos + context.leaseNanos(request.id());
     int bytes = begun.bytes();
     if (bytes < 1
         || bytes > Math.min(memory.capacity(), extent().length())
         || bytes > begun.target().length()) {
-      fail(ErrorCode.PROTOCOL, this + " of " + bytes + " bytes to " + begun.target());
+      giveUp(ErrorCode.PROTOCOL.exception(this + " of " + bytes + " bytes to " + begun.target()));
       return;
     }
-    endNanos = sentNanos + context.leaseNanos(request.id());
     source = new LocatedExtent(extent(), endNanos);
     target = new LocatedExtent(begun.target(), endNanos);
     context.loop().submit(new Ways());
+  }
+
+  /** Fails. Space that nothing was written to comes back at once. */
+  private void giveUp(CrailException cause) {
+    if (begun != null && !writes) {
+      SetSize.Request end = new SetSize.Request(begun.grant(), request.token(), 0, SetSize.END);
+      context.namenodes().call(NameNodeOperations.SET_SIZE, end);
+    }
+    fail(cause);
   }
 
   /** Finds the ways to both datanodes. All methods are called in the loop. */
   private final class Ways implements ClientLoop.Task, Endpoints.Waiter {
     @Override
     public void runInLoop() {
-      if (isTooLate()) {
+      if (begun != null && isTooLate()) {
         tooLate();
       } else if (source.endpoint(context.endpoints()) == null) {
         context.endpoints().resolve(extent().datanode(), this);
+      } else if (begun == null) {
+        reserve();
       } else if (target.endpoint(context.endpoints()) == null) {
         context.endpoints().resolve(begun.target().datanode(), this);
       } else {
@@ -111,7 +133,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
 
     @Override
     public void endpointFailed(CrailException cause) {
-      fail(cause);
+      giveUp(cause);
     }
 
     @Override
@@ -133,7 +155,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     @Override
     protected void completed() {
       if (isFailed()) {
-        ExtentMove.this.fail(failure());
+        giveUp(failure());
         return;
       }
       located.answered(context);
@@ -150,7 +172,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   }
 
   private void tooLate() {
-    fail(ErrorCode.TIMED_OUT, this + ": the lease of its space is over");
+    giveUp(ErrorCode.TIMED_OUT.exception(this + ": the lease of its space is over"));
   }
 
   private long stepEndNanos() {
@@ -169,6 +191,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   }
 
   private void write() {
+    writes = true;
     Step step = new Step(target, this::flush);
     step.prepare(memory, 0, begun.bytes(), target.extent(), 0, stepEndNanos());
     endpoint(target).write(step);

@@ -5,6 +5,7 @@ import io.crail.common.ByteText;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.dist.report.DatanodeReport;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
@@ -34,6 +35,11 @@ final class DatanodeDrain {
   /** Bytes in use, for each namenode. */
   private final long[] left;
 
+  /** The namenodes that have said that they empty it, and those that have lost bytes there. */
+  private final boolean[] drains;
+
+  private final boolean[] lost;
+
   private final long beginNanos = System.nanoTime();
 
   /** Why a namenode has no part in the present pass; empty if all have. */
@@ -41,6 +47,8 @@ final class DatanodeDrain {
 
   /** Whether the last pass has found an extent, and what has held it up. */
   private boolean foundSome = true;
+
+  private boolean foundExtent;
 
   private String held = "";
 
@@ -51,6 +59,8 @@ final class DatanodeDrain {
     this.mover = new ExtentMover(cluster.connections(), cluster.transferNanos(), bandwidth, lines);
     this.ids = new int[cluster.count()];
     this.left = new long[cluster.count()];
+    this.drains = new boolean[cluster.count()];
+    this.lost = new boolean[cluster.count()];
     Arrays.fill(ids, UNKNOWN);
   }
 
@@ -76,97 +86,126 @@ final class DatanodeDrain {
     }
   }
 
+  /** How the datanode stands at a namenode. */
+  private enum Standing {
+    /** It is there, and empties. */
+    THERE,
+    /** It was lost there. */
+    LOST,
+    /** It is not known there. */
+    UNKNOWN
+  }
+
   /**
    * Looks how the datanode stands at a namenode, and takes it out of service where it is not. A
    * restarted namenode may have forgotten that.
    *
-   * @return false when it is not there, or not any more
+   * @throws CrailException with UNAVAILABLE while it is silent
    */
-  private boolean look(int index) throws CrailException, InterruptedException {
+  private Standing look(int index) throws CrailException, InterruptedException {
     left[index] = 0;
+    Standing standing = Standing.UNKNOWN;
     for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
       if (!new UUID(each.uuidHigh(), each.uuidLow()).equals(datanode.uuid())) {
         continue;
       }
       ids[index] = each.id();
       if (each.state() == DatanodeState.LOST) {
-        return false;
+        // It may have registered again since, as another entry.
+        standing = Standing.LOST;
+        continue;
       }
       left[index] = each.usedBytes() + each.waitingBytes();
+      if (each.state() == DatanodeState.OFFLINE) {
+        throw ErrorCode.UNAVAILABLE.exception("it has not heard of the datanode lately");
+      }
       if (each.state() == DatanodeState.ONLINE) {
         RemoveDatanode.Request request =
             new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host()));
         left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
       }
-      return true;
+      drains[index] = true;
+      return Standing.THERE;
     }
-    return false;
+    return standing;
   }
 
   /**
    * Moves everything, and waits until the datanode is empty.
    *
-   * @throws CrailException with DATA_LOST when the datanode was lost before
+   * @throws CrailException with DATA_LOST when the datanode was lost before, wherever that was,
+   *     once the rest is moved; with UNSUPPORTED when this host cannot reach a tier
    */
   void run() throws CrailException, InterruptedException {
     while (true) {
       long before = mover.extents();
       mover.forgetRefusals();
       missing = "";
-      boolean found = false;
+      foundExtent = false;
+      int unknown = 0;
       for (int index = 0; index < cluster.count(); index++) {
-        found |= passWithRetry(index);
+        Standing standing = passWithRetry(index);
+        unknown += standing == Standing.UNKNOWN ? 1 : 0;
+        if (standing == Standing.UNKNOWN && !drains[index]) {
+          missing = cluster.name(index) + " does not know the datanode yet";
+        }
       }
       mover.finish();
-      foundSome = found;
+      foundSome = foundExtent;
       held = mover.heldUpBy();
-      if (!found && missing.isEmpty() && leftBytes() == 0) {
-        return;
+      // Where all have forgotten it, it has ended before.
+      if (!foundExtent && leftBytes() == 0 && (missing.isEmpty() || unknown == cluster.count())) {
+        break;
       }
       lines.run();
       if (mover.extents() == before) {
         TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
       }
     }
+    for (int index = 0; index < cluster.count(); index++) {
+      if (lost[index]) {
+        throw ErrorCode.DATA_LOST.exception(
+            "datanode "
+                + name()
+                + " fell silent before it was empty; 'crail fsck' names the files that have lost"
+                + " bytes; moved before: "
+                + moved());
+      }
+    }
   }
 
   /** As {@link #pass}; a namenode that cannot be reached is asked again in the next pass. */
-  private boolean passWithRetry(int index) throws CrailException, InterruptedException {
+  private Standing passWithRetry(int index) throws CrailException, InterruptedException {
     try {
       return pass(index);
     } catch (CrailException e) {
-      if (e.code() != ErrorCode.UNAVAILABLE && e.code() != ErrorCode.TIMED_OUT) {
+      if (!MissingNamenode.isDown(e.code())) {
         throw e;
       }
       missing = cluster.name(index) + ": " + e.getMessage();
-      return false;
+      return Standing.THERE;
     }
   }
 
-  /** Moves what one namenode has there; false when there is nothing. */
-  private boolean pass(int index) throws CrailException, InterruptedException {
-    boolean gone = !look(index);
-    if (ids[index] == UNKNOWN) {
-      return false;
+  /** Moves what one namenode has there. */
+  private Standing pass(int index) throws CrailException, InterruptedException {
+    Standing standing = look(index);
+    if (standing == Standing.UNKNOWN || lost[index]) {
+      return standing;
     }
-    long[] found = {0};
     cluster.extents(
         index,
         ids[index],
         placed -> {
-          found[0]++;
+          if (standing == Standing.LOST) {
+            lost[index] = true;
+            return false;
+          }
+          foundExtent = true;
           mover.move(placed, BeginMove.ANY_DATANODE, length -> left[index] -= length);
-          return true;
+          return !mover.isFailing();
         });
-    if (gone && found[0] > 0) {
-      throw ErrorCode.DATA_LOST.exception(
-          "datanode "
-              + name()
-              + " fell silent before it was empty; 'crail fsck' names the files that have lost"
-              + " bytes; moved before: "
-              + moved());
-    }
-    return found[0] > 0;
+    return standing;
   }
 
   private String progress() {

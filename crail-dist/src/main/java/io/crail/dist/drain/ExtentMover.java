@@ -43,7 +43,12 @@ final class ExtentMover {
   private final Map<Long, String> written = new LinkedHashMap<>();
 
   private String withoutSpace = "";
+
+  /** The least length for which there was no space. */
+  private int lengthWithoutSpace = Integer.MAX_VALUE;
+
   private String failure = "";
+  private int failuresInRow;
 
   /**
    * Creates a mover.
@@ -65,14 +70,16 @@ final class ExtentMover {
    *
    * @param datanode where to, or {@link BeginMove#ANY_DATANODE}
    * @param moved called if it has moved, with the length of the extent
-   * @return false when its node is known to be written, so that nothing was tried
+   * @return false when it is known that its node is written, or that there is no space, so that
+   *     nothing was tried
+   * @throws CrailException with UNSUPPORTED when this host cannot reach a tier
    */
   boolean move(ListExtents.Placed placed, int datanode, LongConsumer moved)
-      throws InterruptedException {
-    if (written.containsKey(placed.id())) {
+      throws CrailException, InterruptedException {
+    int length = placed.extent().length();
+    if (written.containsKey(placed.id()) || length >= lengthWithoutSpace) {
       return false;
     }
-    int length = placed.extent().length();
     awaitTurn(length);
     ByteBuffer memory = memory(length);
     while (running.size() >= mostAtOnce()) {
@@ -101,7 +108,7 @@ final class ExtentMover {
   }
 
   /** Waits until the bandwidth allows so many bytes. */
-  private void awaitTurn(int length) throws InterruptedException {
+  private void awaitTurn(int length) throws CrailException, InterruptedException {
     long now = System.nanoTime();
     while (bytesPerSecond > 0 && nextNanos - now > 0) {
       long wait = Math.min(nextNanos - now, TURN_NANOS);
@@ -119,13 +126,13 @@ final class ExtentMover {
   }
 
   /** Waits until nothing moves. */
-  void finish() throws InterruptedException {
+  void finish() throws CrailException, InterruptedException {
     while (!running.isEmpty()) {
       endOldest();
     }
   }
 
-  private void endOldest() throws InterruptedException {
+  private void endOldest() throws CrailException, InterruptedException {
     Running oldest = running.remove();
     ExtentMove move = oldest.move;
     boolean ended = connections.loop().await(move, move.deadlineNanos() + Awaitable.GRACE_NANOS);
@@ -139,23 +146,38 @@ final class ExtentMover {
       free.add(oldest.memory);
     }
     if (!move.isFailed()) {
+      failuresInRow = 0;
       extents++;
       bytes += move.result();
       oldest.moved.accept(move.extent().length());
     } else {
-      refused(oldest.node, move.failure());
+      refused(oldest.node, move.extent().length(), move.failure());
     }
   }
 
-  private void refused(long node, CrailException cause) {
+  private void refused(long node, int length, CrailException cause) throws CrailException {
+    // Nothing was copied, so the next one need not wait for that.
+    nextNanos = Math.min(nextNanos, System.nanoTime());
     switch (cause.code()) {
       case STALE_NODE, STALE_EXTENT -> {
         // Deleted, or written to in between. What is left is listed again.
       }
       case WRITE_LEASE_HELD -> written.put(node, cause.detail());
-      case NO_SPACE -> withoutSpace = cause.detail();
-      default -> failure = cause.getMessage();
+      case NO_SPACE -> {
+        withoutSpace = cause.detail();
+        lengthWithoutSpace = Math.min(lengthWithoutSpace, length);
+      }
+      case UNSUPPORTED -> throw cause;
+      default -> {
+        failure = cause.getMessage();
+        failuresInRow++;
+      }
     }
+  }
+
+  /** True when so many moves have failed, one after the other, that the next ones would too. */
+  boolean isFailing() {
+    return failuresInRow >= MOST_AT_ONCE;
   }
 
   /** The number of extents that were moved. */
@@ -196,6 +218,8 @@ final class ExtentMover {
   void forgetRefusals() {
     written.clear();
     withoutSpace = "";
+    lengthWithoutSpace = Integer.MAX_VALUE;
     failure = "";
+    failuresInRow = 0;
   }
 }
