@@ -133,7 +133,7 @@ public final class Registration {
    * @param namenode its address
    * @param state what the namenode knows: {@code unknown}, {@code lending}, {@code registered}, or
    *     {@code removed}, if it has told the datanode to end
-   * @param silentNanos the time since its last good answer, or since the start
+   * @param silentNanos the time since its last good answer, or since the first step; 0 before that
    */
   public record Standing(String namenode, String state, long silentNanos) {
     /** True when the namenode needs nothing more of the datanode. */
@@ -152,9 +152,9 @@ public final class Registration {
   }
 
   /** How the datanode stands with each namenode. Any thread may call it. */
-  public List<Standing> standings(long nowNanos) {
+  public List<Standing> standings(long now) {
     return links.stream()
-        .map(link -> new Standing(link.address(), text(link.state), nowNanos - link.answeredNanos))
+        .map(l -> new Standing(l.address(), text(l.state), l.begun ? now - l.answeredNanos : 0))
         .toList();
   }
 
@@ -196,10 +196,10 @@ public final class Registration {
     private final List<Lending> lendings = new ArrayList<>();
     // Regions that were fenced and have not been lent since.
     private final Set<Integer> fenced = new HashSet<>();
-    // These two are read by other threads too.
+    // These three are read by other threads too.
     private volatile State state = State.UNKNOWN;
     private volatile long answeredNanos;
-    private boolean begun;
+    private volatile boolean begun;
     private OperationCall<?, ?> pending;
     private int datanode;
     private int lent;
@@ -222,8 +222,8 @@ public final class Registration {
 
     void step(long now) {
       if (!begun) {
-        begun = true;
         answeredNanos = now;
+        begun = true;
       }
       if (pending != null) {
         if (!pending.isComplete()) {
