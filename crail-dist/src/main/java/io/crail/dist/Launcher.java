@@ -13,6 +13,7 @@ import io.crail.dist.admin.PingCommand;
 import io.crail.dist.admin.RemoveDatanodeCommand;
 import io.crail.dist.admin.UsageCommand;
 import io.crail.dist.admin.VersionCommand;
+import io.crail.dist.admin.WholeReportCommand;
 import io.crail.dist.bench.CompareCommand;
 import io.crail.dist.bench.HdfsbenchCommand;
 import io.crail.dist.bench.IobenchCommand;
@@ -26,6 +27,7 @@ import io.crail.dist.command.UsageException;
 import io.crail.dist.completion.CompletionCommand;
 import io.crail.dist.doctor.DoctorCommand;
 import io.crail.dist.doctor.FsckCommand;
+import io.crail.dist.doctor.StatusCommand;
 import io.crail.dist.path.CatCommand;
 import io.crail.dist.path.GetCommand;
 import io.crail.dist.path.ListCommand;
@@ -65,6 +67,8 @@ final class Launcher {
           new HdfsbenchCommand(),
           new CompareCommand(),
           new SparkCommand(),
+          new StatusCommand(),
+          new WholeReportCommand(),
           new PingCommand(),
           new UsageCommand(),
           new DatanodesCommand(),

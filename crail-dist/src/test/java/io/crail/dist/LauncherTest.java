@@ -104,6 +104,13 @@ class LauncherTest {
         "ping --set nonsense | nonsense",
         "ping -Dcrail.namenode.rpctype=pigeon | pigeon",
         "removeDatanode -p 1 | -i",
+        "removeDatanode ::1 | must be host:port",
+        "removeDatanode a:1 b:2 | one datanode",
+        "df --watch never | must be a time",
+        "df --watch=1ms | at least 100ms",
+        "fsck --paths --json | --paths",
+        "doctor --here --plain --json | --plain",
+        "applications --clean --watch | --clean",
         "applications --force | --clean",
         "applications --clean --force | --id"
       })

@@ -95,6 +95,7 @@ class ShellCompletionTest {
     assertEquals(
         new TreeSet<>(List.of("--bytes")),
         bash("crail", "-Dcrail.blocksize", "=", "1m", "--conf", "x", "df", "--by"));
+    assertTrue(bash("crail", "df", "--").containsAll(List.of("--json", "--watch")));
     assertEquals(
         new TreeSet<>(List.of("write", "writeAsync", "writeInt")),
         bash("crail", "iobench", "-t", "write"));
@@ -125,7 +126,7 @@ class ShellCompletionTest {
     Assumptions.assumeTrue(there, "no zsh");
     assertTrue(
         zsh("crail", "")
-            .contains("df:shows space by storage class, and counts nodes and datanodes"));
+            .contains("df:shows space by storage class, and counts files and datanodes"));
     assertTrue(zsh("crail", "ls", "-").containsAll(List.of("--recursive", "--conf")));
     assertTrue(zsh("crail", "df", "--set", "").contains("crail.blocksize"));
     assertTrue(zsh("crail", "-D").contains("crail.blocksize"));

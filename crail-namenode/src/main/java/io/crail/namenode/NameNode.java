@@ -60,6 +60,7 @@ public final class NameNode {
 
   private final NameNodeOptions options;
   private final Clock clock;
+  private final long startedMillis;
   private final long incarnation;
   private final Allocator allocator;
   private final DatanodeRegistry datanodes;
@@ -78,6 +79,7 @@ public final class NameNode {
     HostNames hosts = new HostNames();
     this.options = options;
     this.clock = clock;
+    this.startedMillis = clock.currentTimeMillis();
     this.incarnation = random.nextLong();
     this.allocator = new Allocator(options, clock, random);
     this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator);
@@ -241,11 +243,25 @@ public final class NameNode {
     return new Locations.Response(size, extents);
   }
 
-  Usage.Response usage() {
+  /**
+   * The answer about usage.
+   *
+   * @param requests requests answered so far
+   * @param requestNanos the time of work on them
+   */
+  Usage.Response usage(long requests, long requestNanos) {
     List<DatanodeSpace> known = datanodes.datanodes();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
-        tree.size(), known.size(), online, smallValues.used(), datanodes.usage());
+        tree.size(),
+        known.size(),
+        online,
+        leases.size(),
+        startedMillis,
+        requests,
+        requestNanos,
+        smallValues.used(),
+        datanodes.usage());
   }
 
   /** Does the periodic work: ends leases, frees space, takes removed subtrees apart. */

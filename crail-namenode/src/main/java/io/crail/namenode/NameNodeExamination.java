@@ -97,8 +97,7 @@ final class NameNodeExamination {
           datanode = worst == 0 ? place.id() : datanode;
           worst = worst == 0 ? kind : Math.min(worst, kind);
         }
-        // The accounts know nothing any more of a datanode that was told to end.
-        sum += place.isStopped() ? 0 : extent.allocatedLength();
+        sum += extent.allocatedLength();
       }
       if (worst != 0 && bytes > 0) {
         Utf8 path = Utf8.of(node.path().toString());

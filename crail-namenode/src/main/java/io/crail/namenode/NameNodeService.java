@@ -150,7 +150,13 @@ final class NameNodeService {
                 (request, session) ->
                     new ListDatanodes.Response(
                         datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
-            .handleLong(NameNodeOperations.USAGE, (request, session) -> namenode.usage())
+            .handleLong(
+                NameNodeOperations.REPORT_DATANODES,
+                (request, session) -> datanodes.report(request.after()))
+            .handleLong(
+                NameNodeOperations.USAGE,
+                (request, session) ->
+                    namenode.usage(server[0].requests(), server[0].requestNanos()))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handleLong(

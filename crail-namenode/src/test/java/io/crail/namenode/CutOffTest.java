@@ -87,7 +87,7 @@ class CutOffTest {
     assertEquals(told, alive(told.cutOff() + 1), "nobody was ever told that");
     store.namenode.verify();
     KeepAlive.Response after = alive(told.cutOff());
-    assertEquals(new KeepAlive.Response(false, 61, 64, 0, List.of()), after);
+    assertEquals(new KeepAlive.Response(false, false, 61, 64, 0, List.of()), after);
     store.pass(100);
     assertEquals(0, waiting());
     assertEquals(after.totalBlocks(), alive(told.cutOff()).freeBlocks());

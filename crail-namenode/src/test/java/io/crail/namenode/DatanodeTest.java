@@ -18,9 +18,11 @@ import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.DatanodeState;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
@@ -47,6 +49,98 @@ class DatanodeTest {
       throws Exception {
     return store.call(
         NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(port, Utf8.of(host)));
+  }
+
+  private static List<ReportDatanodes.Datanode> report(TestStore store) throws Exception {
+    return store
+        .call(NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(-1))
+        .datanodes();
+  }
+
+  @Test
+  void aReportSaysHowEachDatanodeStands() throws Exception {
+    TestStore store = new TestStore();
+    int silent = store.datanode(1, "a", 0, true, 4L << 20);
+    store.write("/f", BLOCK);
+    int leaving = store.datanode(2, "::1", 0, true, 4L << 20);
+    store.write("/g", 4 * BLOCK);
+    int well = store.datanode(3, "c", 1, true, 8L << 20);
+    remove(store, "::1", 1002);
+    store.pass(10_000);
+    keepAlive(store, leaving);
+    keepAlive(store, well);
+    store.pass(7_000);
+    List<ReportDatanodes.Datanode> report = report(store);
+    assertEquals(List.of(silent, leaving, well), report.stream().map(each -> each.id()).toList());
+    assertEquals(
+        List.of(DatanodeState.OFFLINE, DatanodeState.DRAINING, DatanodeState.ONLINE),
+        report.stream().map(ReportDatanodes.Datanode::state).toList());
+    assertEquals(List.of(17_000L, 7_000L, 7_000L), silence(report));
+    assertEquals(5 * BLOCK, report.get(0).usedBytes() + report.get(1).usedBytes());
+    assertEquals(0, report.get(0).freeBytes() + report.get(1).freeBytes());
+    assertEquals(8L << 20, report.get(2).freeBytes());
+    assertEquals(4L << 20, report.get(1).lentBytes());
+    assertEquals("::1", report.get(1).host().toString());
+    List<ReportDatanodes.Datanode> rest =
+        store
+            .call(NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(silent))
+            .datanodes();
+    assertEquals(report.subList(1, 3), rest);
+  }
+
+  private static List<Long> silence(List<ReportDatanodes.Datanode> report) {
+    return report.stream().map(ReportDatanodes.Datanode::silentMillis).toList();
+  }
+
+  /** More than fit into one answer come in several, each of them once. */
+  @Test
+  void aReportOfManyDatanodesComesInPages() throws Exception {
+    TestStore store = new TestStore();
+    String host = "h".repeat(250);
+    for (int i = 1; i <= 400; i++) {
+      store.call(NameNodeOperations.REGISTER_DATANODE, registration(i, host, 1000 + i, 0, true));
+    }
+    List<Integer> ids = new ArrayList<>();
+    int pages = 0;
+    for (int after = -1; ; after = ids.get(ids.size() - 1)) {
+      List<ReportDatanodes.Datanode> page =
+          store
+              .call(NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(after))
+              .datanodes();
+      if (page.isEmpty()) {
+        break;
+      }
+      page.forEach(each -> ids.add(each.id()));
+      pages++;
+    }
+    assertEquals(ids(store), ids);
+    assertTrue(pages > 1, pages + " pages");
+  }
+
+  /** As after a restart of the namenode. */
+  @Test
+  void aDatanodeThatWasBeingRemovedGetsNothingAndMayEnd() throws Exception {
+    TestStore store = new TestStore();
+    RegisterDatanode.Request known = registration(1, "a", 1001, 0, true);
+    RegisterDatanode.Request draining =
+        new RegisterDatanode.Request(
+            known.uuidHigh(),
+            known.uuidLow(),
+            known.storageClass(),
+            known.port(),
+            true,
+            known.tier(),
+            known.host(),
+            known.traits());
+    int id = store.call(NameNodeOperations.REGISTER_DATANODE, draining).datanode();
+    assertEquals(
+        id, store.call(NameNodeOperations.REGISTER_DATANODE, draining).datanode(), "said again");
+    store.region(id, 0, 4L << 20);
+    assertEquals(DatanodeState.DRAINING, report(store).get(0).state());
+    long file = store.create(NodeType.DATAFILE, "/f", 9).id();
+    refused(ErrorCode.NO_SPACE, "no datanode takes data", () -> store.extend(file, 9, 0, 1));
+    KeepAlive.Response answer = keepAlive(store, id);
+    assertTrue(answer.stop() && answer.draining(), answer::toString);
   }
 
   @Test
@@ -354,6 +448,8 @@ class DatanodeTest {
     }
     store.setSize(id, 9, 1, SetSize.END);
     assertFalse(keepAlive(store, leaving).stop());
+    assertTrue(keepAlive(store, leaving).draining());
+    assertFalse(keepAlive(store, staying).draining());
     assertEquals(2, store.lookup("/f").extents().size(), "still readable");
     store.remove("/f", false);
     assertTrue(keepAlive(store, leaving).stop());
@@ -385,7 +481,14 @@ class DatanodeTest {
     assertEquals(List.of(fresh), ids(store));
     refused(ErrorCode.UNKNOWN_DATANODE, () -> keepAlive(store, old));
     store.namenode.verify();
-    assertEquals(2 * BLOCK + BLOCK + (8L << 20), store.usage(0).capacityBytes());
+    assertEquals(8L << 20, store.usage(0).capacityBytes());
+    assertEquals(0, store.usage(0).usedBytes());
+    assertEquals(2 * BLOCK, store.usage(0).lostBytes());
+    assertEquals(
+        List.of(old + " lost 2097152", fresh + " online 0"),
+        report(store).stream()
+            .map(each -> each.id() + " " + each.state() + " " + each.usedBytes())
+            .toList());
     // Readers of lost extents can still find out whom they belonged to.
     assertEquals(old, store.lookup("/f").extents().get(0).datanode());
     assertFalse(describe(store, old).online());
@@ -396,6 +499,8 @@ class DatanodeTest {
     store.passAlive(17_000, fresh);
     store.namenode.verify();
     assertEquals(8L << 20, store.usage(0).capacityBytes());
+    assertEquals(0, store.usage(0).lostBytes());
+    assertEquals(1, report(store).size());
     refused(ErrorCode.UNKNOWN_DATANODE, () -> describe(store, old));
   }
 
@@ -472,6 +577,7 @@ class DatanodeTest {
             1,
             0,
             1000,
+            false,
             Utf8.of(tier),
             Utf8.of(host),
             TierTraits.ofMemory(FenceKind.GENERATION, true, path)));

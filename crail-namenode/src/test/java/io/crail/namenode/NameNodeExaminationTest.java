@@ -132,7 +132,7 @@ class NameNodeExaminationTest {
   }
 
   @Test
-  void aDatanodeThatFallsSilentWhileItEmptiesIsInNoAccounts() throws CrailException {
+  void whatADatanodeHadThatFellSilentWhileItEmptiedIsLost() throws CrailException {
     int stays = store.datanode(1, "host", 0, true, 16L * BLOCK);
     store.datanode(2, "host", 0, true, 16L * BLOCK);
     for (int i = 0; i < 8; i++) {
@@ -144,7 +144,9 @@ class NameNodeExaminationTest {
     examine();
     assertTrue(!findings.isEmpty() && findings.size() < 8, findings::toString);
     assertTrue(findings.stream().allMatch(each -> each.kind() == Examine.LOST));
-    assertEquals(store.usage(0).usedBytes(), allocated);
+    long lost = store.usage(0).lostBytes();
+    assertEquals(findings.stream().mapToLong(Finding::bytes).sum(), lost);
+    assertEquals(store.usage(0).usedBytes() + lost, allocated);
   }
 
   @Test

@@ -17,6 +17,7 @@ import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.AcquireLease;
 import io.crail.protocol.node.Extend;
@@ -168,6 +169,7 @@ class RepeatedRequestTest {
         NameNodeOperations.DESCRIBE_DATANODE,
         (store, datanode) -> new DescribeDatanode.Request(datanode, -1));
     add(NameNodeOperations.LIST_DATANODES, (store, datanode) -> new ListDatanodes.Request(-1));
+    add(NameNodeOperations.REPORT_DATANODES, (store, datanode) -> new ReportDatanodes.Request(-1));
     add(NameNodeOperations.USAGE, (store, datanode) -> new Usage.Request());
     add(NameNodeOperations.PING, (store, datanode) -> new Ping.Request(7));
     // Its first page counts the requests themselves.

@@ -13,6 +13,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.node.AcquireLease;
@@ -277,6 +278,16 @@ public final class NameNodeOperations {
           IDEMPOTENT,
           named(),
           "looks for nodes whose bytes cannot be read");
+  public static final Operation<ReportDatanodes.Request, ReportDatanodes.Response>
+      REPORT_DATANODES =
+          add(
+              30,
+              "report-datanodes",
+              ReportDatanodes.Request.CODEC,
+              ReportDatanodes.Response.CODEC,
+              IDEMPOTENT,
+              named(),
+              "tells how each datanode stands");
 
   private NameNodeOperations() {}
 

@@ -164,6 +164,7 @@ class NameNodeOperationsTest {
     for (int i = 0; i < names.length; i++) {
       given.put(i + 1, names[i]);
     }
+    given.put(30, "report-datanodes");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
   }

@@ -135,6 +135,7 @@ final class TestCluster implements AutoCloseable {
     long free = 0;
     long used = 0;
     long waiting = 0;
+    long lost = 0;
     for (Usage.Response usage :
         askAll(transport, configuration, NameNodeOperations.USAGE, new Usage.Request())) {
       for (ClassUsage each : usage.classes()) {
@@ -142,9 +143,10 @@ final class TestCluster implements AutoCloseable {
         free += each.freeBytes();
         used += each.usedBytes();
         waiting += each.waitingBytes();
+        lost += each.lostBytes();
       }
     }
-    return new ClassUsage(0, capacity, free, used, waiting, 0);
+    return new ClassUsage(0, capacity, free, used, waiting, lost, 0);
   }
 
   /** How often all namenodes have served an operation. */

@@ -6,6 +6,7 @@ import io.crail.bench.record.BenchException;
 import io.crail.bench.record.Memory;
 import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
+import io.crail.common.ByteText;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -34,7 +35,7 @@ final class HadoopRead implements Workload {
     length = target.requireFile(options.loop() * options.size());
     if (options.touch()) {
       long bytes = Math.min(buffers(), options.loop()) * options.size();
-      target.notice("touching memory: reading " + bytes + " bytes once, not counted");
+      target.notice("touching memory: reading " + ByteText.of(bytes) + " once, not counted");
       touch(bytes);
     }
     if (options.warmUp() > 0) {

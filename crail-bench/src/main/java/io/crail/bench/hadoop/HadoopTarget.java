@@ -4,6 +4,7 @@ package io.crail.bench.hadoop;
 import io.crail.bench.options.BenchOptions;
 import io.crail.bench.record.BenchException;
 import io.crail.bench.record.Memory;
+import io.crail.common.ByteText;
 import io.crail.common.Printable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -107,7 +108,12 @@ record HadoopTarget(
       long largest = options.largestSize();
       long length =
           Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
-      notice("The embedded cluster is empty: writing " + path + " with " + length + " bytes first");
+      notice(
+          "The embedded cluster is empty: writing "
+              + path
+              + " with "
+              + ByteText.of(length)
+              + " first");
       write(path, length);
       status = find(path);
     }

@@ -5,6 +5,7 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.record.Memory;
 import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
+import io.crail.common.ByteText;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 
@@ -22,7 +23,7 @@ final class HadoopWrite implements Workload {
     BenchOptions<HadoopType> options = target.options();
     long bytes = options.loop() * options.size();
     if (options.touch()) {
-      target.notice("touching memory: writing " + bytes + " bytes once, not counted");
+      target.notice("touching memory: writing " + ByteText.of(bytes) + " once, not counted");
       target.write(target.ownPath(), bytes);
     }
     if (options.warmUp() > 0) {

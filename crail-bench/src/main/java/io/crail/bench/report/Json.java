@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.bench.report;
 
+import java.lang.reflect.RecordComponent;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
-/** Values as JSON: maps, lists, texts, numbers, true, false, null. Stateless. */
+/**
+ * Values as JSON: maps, public records, lists, texts, numbers, true, false, null. An empty optional
+ * is null, and anything else is its text. Stateless.
+ */
 public final class Json {
   private static final String INDENT = "  ";
 
@@ -24,8 +30,12 @@ public final class Json {
   private static void write(StringBuilder text, Object value, String newLine) {
     if (value instanceof Map<?, ?> map) {
       writeMap(text, map, newLine);
+    } else if (value instanceof Record record) {
+      writeMap(text, components(record), newLine);
     } else if (value instanceof Iterable<?> list) {
       writeList(text, list, newLine);
+    } else if (value instanceof Optional<?> optional) {
+      write(text, optional.orElse(null), newLine);
     } else if (value instanceof Double number && !Double.isFinite(number)) {
       // JSON has no such numbers.
       text.append("null");
@@ -34,6 +44,18 @@ public final class Json {
     } else {
       writeText(text, value.toString());
     }
+  }
+
+  private static Map<String, Object> components(Record value) {
+    Map<String, Object> components = new LinkedHashMap<>();
+    for (RecordComponent each : value.getClass().getRecordComponents()) {
+      try {
+        components.put(each.getName(), each.getAccessor().invoke(value));
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalArgumentException("no access to " + each + " of " + value.getClass(), e);
+      }
+    }
+    return components;
   }
 
   private static void writeMap(StringBuilder text, Map<?, ?> map, String newLine) {

@@ -11,7 +11,7 @@ import java.util.Map;
  * Reads JSON: the counterpart of {@link Json}. Objects become maps, arrays become lists, and
  * numbers become doubles. Used by one thread.
  */
-final class JsonInput {
+public final class JsonInput {
   private static final int MOST_DEPTH = 32;
 
   private final String text;
@@ -27,7 +27,7 @@ final class JsonInput {
    * @return a map, list, text, double, boolean, or null
    * @throws BenchException that says where the text is no JSON
    */
-  static Object parse(String text) throws BenchException {
+  public static Object parse(String text) throws BenchException {
     JsonInput input = new JsonInput(text);
     Object value = input.value(0);
     input.skipBlanks();

@@ -15,13 +15,13 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.record.BenchException;
 import io.crail.bench.record.Memory;
 import io.crail.bench.record.Pipeline;
+import io.crail.common.ByteText;
 import io.crail.common.Printable;
 import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.NotEmptyException;
 import io.crail.memory.OffHeapBuffer;
 import java.io.PrintStream;
-import java.util.Locale;
 
 /**
  * The common part of the workloads of an experiment: options, store, and helpers that most
@@ -103,8 +103,8 @@ public record BenchRun(
               + " buffers of -s "
               + options.size()
               + " bytes are more than the "
-              + MAX_BUFFER_BYTES
-              + " bytes that this client takes");
+              + ByteText.of(MAX_BUFFER_BYTES)
+              + " that this client takes");
     }
     CrailBuffer[] buffers = new CrailBuffer[options.batch()];
     for (int i = 0; i < buffers.length; i++) {
@@ -189,17 +189,13 @@ public record BenchRun(
     if (bytes > (room - more) / workers) {
       throw new BenchException(
           (workers == 1 ? "" : workers + " workers write ")
-              + mebibytes(bytes)
+              + ByteText.of(bytes)
               + (workers == 1 ? " are to be written" : " each")
-              + (more == 0 ? "" : ", and " + mebibytes(more) + " to warm up")
+              + (more == 0 ? "" : ", and " + ByteText.of(more) + " to warm up")
               + "; the cluster has room for "
-              + mebibytes(room)
+              + ByteText.of(room)
               + " (crail df): take a smaller -k, -s or -w, or start more datanodes");
     }
-  }
-
-  private static String mebibytes(long bytes) {
-    return String.format(Locale.ROOT, "%,.1f MiB", bytes / 1048576.0);
   }
 
   /** Counts the bytes that a preparation moves, and shows them if there is a terminal. */
@@ -262,7 +258,12 @@ public record BenchRun(
       long largest = options.largestSize();
       long length =
           Math.max(largest, Math.min(bytes / options.size() * largest, MAX_PREPARED_BYTES));
-      notice("The embedded cluster is empty: writing " + path + " with " + length + " bytes first");
+      notice(
+          "The embedded cluster is empty: writing "
+              + path
+              + " with "
+              + ByteText.of(length)
+              + " first");
       writeFile(create(path, CrailNodeType.DATAFILE).asFile(), length);
       node = lookup(path);
     }

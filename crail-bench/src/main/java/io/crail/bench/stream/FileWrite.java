@@ -6,6 +6,7 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
+import io.crail.common.ByteText;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -39,7 +40,7 @@ abstract class FileWrite implements Workload {
     long largest = options.type().usesSize() ? options.largestSize() : operationBytes;
     run.checkFits(options.loop() * largest, options.touch() ? options.warmUp() * largest : 0);
     if (options.touch()) {
-      run.notice("touching memory: writing " + bytes + " bytes once, not counted");
+      run.notice("touching memory: writing " + ByteText.of(bytes) + " once, not counted");
       run.writeFile(make(run.ownPath()), bytes);
     }
     if (options.warmUp() > 0) {

@@ -4,6 +4,7 @@ package io.crail.bench.stream;
 import io.crail.CrailBufferedInputStream;
 import io.crail.bench.record.Recorder;
 import io.crail.bench.run.BenchRun;
+import io.crail.common.ByteText;
 import java.nio.ByteBuffer;
 
 /**
@@ -32,7 +33,7 @@ public final class MultiStreamRead extends MultiStream {
   protected void warmUp() throws Exception {
     Recorder nobody = new Recorder(System::nanoTime);
     if (run.options().touch()) {
-      run.notice("touching memory: reading " + bytes() + " bytes once, not counted");
+      run.notice("touching memory: reading " + ByteText.of(bytes()) + " once, not counted");
       readAll(run.newTouchBuffer().getByteBuffer(), nobody);
     }
     if (run.options().warmUp() > 0) {

@@ -12,6 +12,7 @@ import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 import io.crail.bench.run.Preparation;
+import io.crail.common.ByteText;
 
 /** The common part of the types that read one file through one stream. */
 abstract class StreamRead implements Workload {
@@ -32,7 +33,7 @@ abstract class StreamRead implements Workload {
     if (options.touch()) {
       long buffers = file.getCapacity() / options.size();
       long bytes = Math.min(buffers, options.loop()) * options.size();
-      run.notice("touching memory: reading " + bytes + " bytes once, not counted");
+      run.notice("touching memory: reading " + ByteText.of(bytes) + " once, not counted");
       touch(bytes);
     }
     if (options.warmUp() > 0) {

@@ -8,13 +8,15 @@ import io.crail.common.error.MissingNamenode;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.ExitCode;
+import io.crail.dist.report.ClusterQuery;
+import io.crail.dist.report.ClusterReport;
+import io.crail.dist.report.NamenodeAnswer;
 import io.crail.protocol.Answers;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Hello;
-import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
@@ -30,6 +32,7 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /** The namenodes as an administrator's command talks to them. */
 public final class AdminClient implements AutoCloseable {
+  private final Configuration configuration;
   private final List<InetSocketAddress> addresses;
   private final Transport transport;
   private final ClientLoop loop;
@@ -39,6 +42,7 @@ public final class AdminClient implements AutoCloseable {
 
   private AdminClient(CommandCluster embedded, Configuration configuration) {
     this.embedded = embedded;
+    this.configuration = configuration;
     addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     transport = TransportProvider.open(configuration);
     loop = transport.newClientLoop("admin");
@@ -70,6 +74,11 @@ public final class AdminClient implements AutoCloseable {
     }
   }
 
+  /** The configuration of the cluster. */
+  Configuration configuration() {
+    return configuration;
+  }
+
   /** The number of namenodes. */
   public int count() {
     return addresses.size();
@@ -86,19 +95,23 @@ public final class AdminClient implements AutoCloseable {
     return client.callAt(index, operation, request).join();
   }
 
-  /** The ids of all datanodes at namenode {@code index}, which come in pages. */
-  public List<Integer> datanodes(int index) throws IOException, InterruptedException {
-    List<Integer> all = new ArrayList<>();
-    int after = -1;
-    while (true) {
-      List<Integer> page =
-          ask(index, NameNodeOperations.LIST_DATANODES, new ListDatanodes.Request(after)).ids();
-      if (page.isEmpty()) {
-        return all;
-      }
-      all.addAll(page);
-      after = page.get(page.size() - 1);
-    }
+  /**
+   * Asks all namenodes for what there is to report.
+   *
+   * @throws CrailException when none answers
+   */
+  public ClusterReport report() throws CrailException, InterruptedException {
+    return ClusterQuery.of(client);
+  }
+
+  /** The same, even if none answers. */
+  public ClusterReport reportAnyway() throws InterruptedException {
+    return ClusterQuery.ofAny(client);
+  }
+
+  /** Which namenodes answer, and how fast. */
+  public List<NamenodeAnswer> answers() throws InterruptedException {
+    return ClusterQuery.answers(client);
   }
 
   /** Adds the part of one namenode to a report. */
@@ -116,6 +129,17 @@ public final class AdminClient implements AutoCloseable {
    * @throws CrailException when all are down, or one refuses
    */
   public int report(PrintStream err, Step step) throws IOException, InterruptedException {
+    List<MissingNamenode> missing = each(step);
+    missing.forEach(each -> err.println("crail: without the part of " + each));
+    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
+  }
+
+  /**
+   * The same, but gives the namenodes that are down.
+   *
+   * @throws CrailException when all are down, or one refuses
+   */
+  public List<MissingNamenode> each(Step step) throws IOException, InterruptedException {
     Ping.Request ping = new Ping.Request(ThreadLocalRandom.current().nextLong());
     Answers<Ping.Response> alive = Answers.of(client, NameNodeOperations.PING, ping);
     List<MissingNamenode> missing = new ArrayList<>(alive.missing());
@@ -129,8 +153,7 @@ public final class AdminClient implements AutoCloseable {
         missing.add(Answers.missing(client, index, e));
       }
     }
-    missing.forEach(each -> err.println("crail: without the part of " + each));
-    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
+    return missing;
   }
 
   private static String localHost() {

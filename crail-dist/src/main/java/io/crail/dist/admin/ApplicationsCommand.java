@@ -2,16 +2,19 @@
 package io.crail.dist.admin;
 
 import io.crail.CrailStore;
+import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.MissingNamenode;
 import io.crail.conf.CrailConfiguration;
-import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
-import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
+import io.crail.dist.report.ApplicationReport;
+import io.crail.dist.report.ApplicationsReport;
+import io.crail.dist.report.Display;
+import io.crail.dist.report.ReportCommand;
 import io.crail.protocol.ClusterKeys;
 import io.crail.spark.application.Applications;
 import io.crail.spark.application.Applications.Application;
@@ -21,27 +24,24 @@ import io.crail.spark.application.Applications.Report;
 import java.io.PrintStream;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.LongFunction;
 import org.apache.commons.cli.CommandLine;
 
 /** Shows what Spark's applications hold, and ends those whose processes are gone. */
-public final class ApplicationsCommand extends OptionsCommand {
+public final class ApplicationsCommand extends ReportCommand {
   /** Declares its options. */
   public ApplicationsCommand() {
     super(
         "applications",
         "shows what Spark's applications hold, and ends dead ones",
-        "",
         """
         An application is expired when none of its processes has renewed its lease in time, by the
         clocks of both hosts. Before --clean deletes, it watches for as long as the lease whether
         somebody does. It suits cron.
         """,
-        flag("b", "bytes", "print plain numbers of bytes"),
+        bytes(),
         valued("i", "id", "id", "only this application"),
         flag("c", "clean", "delete what expired applications hold"),
         flag("f", "force", "with -c and -i: at once, also when it lives"));
@@ -55,42 +55,74 @@ public final class ApplicationsCommand extends OptionsCommand {
   }
 
   @Override
-  protected int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line, Display display) throws Exception {
     String id = line.getOptionValue("i");
     boolean clean = line.hasOption("c");
     boolean force = line.hasOption("f");
     if (force && !(clean && id != null)) {
       throw new UsageException("--force needs --clean and --id");
     }
+    if (clean && !display.isPlain()) {
+      throw new UsageException("--clean deletes, so it takes neither --json nor --watch");
+    }
     try (CommandCluster cluster = new CommandCluster(context)) {
       Configuration configuration = cluster.openConfigured();
       try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(configuration))) {
-        Applications applications =
-            new Applications(store, configuration.get(ClusterKeys.NAMENODE_ADDRESS));
-        Report report = applications.list();
+        Applications applications = of(store, configuration);
+        Report first = applications.list();
         Absence absence = new Absence(context.err());
-        absence.tell(report.missing());
-        List<Application> found =
-            report.applications().stream()
-                .filter(each -> id == null || each.id().equals(id))
-                .toList();
-        if (id != null && found.isEmpty()) {
+        if (id != null && only(first, id).applications().isEmpty()) {
+          absence.tell(first.missing());
           context
               .err()
               .printf("crail applications: there is no application '%s'%s%n", id, absence.where());
-          return absence.told.isEmpty() ? ExitCode.FAILURE : ExitCode.PARTIAL;
+          return absence.code(ExitCode.FAILURE);
         }
+        if (!clean) {
+          return display.show(() -> report(only(applications.list(), id)));
+        }
+        absence.tell(first.missing());
+        List<Application> found = only(first, id).applications();
         if (force) {
           absence.tell(applications.end(found.get(0)));
           printEnded(context.out(), found, absence);
-        } else if (clean) {
-          clean(context.out(), applications, found, absence);
         } else {
-          print(context.out(), found, line.hasOption("b") ? String::valueOf : ByteText::of);
+          clean(context.out(), applications, found, absence);
         }
-        return absence.told.isEmpty() ? 0 : ExitCode.PARTIAL;
+        return absence.code(0);
       }
     }
+  }
+
+  /** The applications in a store. */
+  static Applications of(CrailStore store, Configuration configuration) {
+    return new Applications(store, configuration.get(ClusterKeys.NAMENODE_ADDRESS));
+  }
+
+  /** The part of one application; everything if there is no id. */
+  private static Report only(Report report, String id) {
+    return new Report(
+        report.applications().stream().filter(each -> id == null || each.id().equals(id)).toList(),
+        report.missing());
+  }
+
+  /** What was found, as it is shown. */
+  static ApplicationsReport report(Report found) {
+    Instant now = Instant.now();
+    return new ApplicationsReport(
+        found.applications().stream()
+            .map(
+                each ->
+                    new ApplicationReport(
+                        each.id(),
+                        each.began(),
+                        each.shuffle().files() + each.broadcast().files(),
+                        each.shuffle().bytes(),
+                        each.broadcast().bytes(),
+                        !each.expired(now),
+                        each.renewed().plus(each.lease())))
+            .toList(),
+        found.missing().stream().map(MissingNamenode::toString).toList());
   }
 
   /** Names each namenode that does not answer once. */
@@ -106,6 +138,11 @@ public final class ApplicationsCommand extends OptionsCommand {
       missing.stream()
           .filter(each -> told.add(each.index()))
           .forEach(each -> err.println("crail: without the part of " + each));
+    }
+
+    /** The exit code, if all other things end with {@code code}. */
+    int code(int code) {
+      return told.isEmpty() ? code : ExitCode.PARTIAL;
     }
 
     /** What a sentence is true of. */
@@ -139,29 +176,5 @@ public final class ApplicationsCommand extends OptionsCommand {
           "%s is ended%s; it held %d files, %s%n",
           each.id(), absence.where(), held.files(), ByteText.of(held.bytes()));
     }
-  }
-
-  private static void print(PrintStream out, List<Application> found, LongFunction<String> text) {
-    int width = found.stream().mapToInt(each -> each.id().length()).max().orElse(0);
-    String row = "%-" + Math.max(width, "application".length()) + "s %-20s %8s %12s %12s  %s%n";
-    out.printf(row, "application", "since", "files", "shuffle", "broadcast", "state");
-    Instant now = Instant.now();
-    for (Application each : found) {
-      out.printf(
-          row,
-          each.id(),
-          each.began().map(Instant::toString).orElse("-"),
-          each.shuffle().files() + each.broadcast().files(),
-          text.apply(each.shuffle().bytes()),
-          text.apply(each.broadcast().bytes()),
-          state(each, now));
-    }
-  }
-
-  private static String state(Application application, Instant now) {
-    return application.expired(now)
-        ? "expired since "
-            + application.renewed().plus(application.lease()).truncatedTo(ChronoUnit.SECONDS)
-        : "alive";
   }
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.admin;
 
-import io.crail.common.Addresses;
+import io.crail.common.ByteText;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.UsageException;
+import io.crail.dist.report.DatanodeAddress;
+import io.crail.dist.report.DatanodeReport;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
+import java.io.IOException;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
@@ -21,54 +24,76 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
     super(
         "removeDatanode",
         "takes a datanode out of service",
-        "",
+        "[host:port]",
         """
         The datanode gives out no more space, and ends when the last of its data has been deleted.
-        'crail datanodes' shows host and port.
+        'crail datanodes' shows its address; a host's name or another spelling will do, too.
         """,
-        valued("i", "host", "host", "host of the datanode, as it registered"),
+        valued("i", "host", "host", "host of the datanode; with -p"),
         valued("p", "port", "port", "port of the datanode"));
   }
 
   @Override
   public List<Example> examples() {
     return List.of(
-        new Example("crail removeDatanode -i 10.0.0.7 -p 50020", "the datanode at this address"));
+        new Example("crail removeDatanode 10.0.0.7:50020", "the datanode at this address"),
+        new Example("crail removeDatanode [::1]:50020", "the same for IPv6"),
+        new Example("crail removeDatanode -i node7 -p 50020", "host and port apart"));
   }
 
   @Override
   protected int run(CommandContext context, CommandLine line) throws Exception {
-    String host = required(line, "i");
-    required(line, "p");
-    int port = port(line, "p");
-    RemoveDatanode.Request request = new RemoveDatanode.Request(port, Utf8.of(host));
-    long used = 0;
-    int known = 0;
-    CrailException unknown = null;
+    DatanodeAddress address = address(line);
     try (AdminClient cluster = AdminClient.of(context)) {
-      for (int index = 0; index < cluster.count(); index++) {
-        try {
-          used += cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
-          known++;
-        } catch (CrailException e) {
-          if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
-            throw e;
-          }
-          unknown = e;
-        }
+      DatanodeReport datanode =
+          address
+              .among(cluster.report().members())
+              .orElseThrow(
+                  () ->
+                      ErrorCode.UNKNOWN_DATANODE.exception(
+                          address + "; 'crail datanodes' lists all"));
+      RemoveDatanode.Request request =
+          new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host()));
+      long[] used = new long[1];
+      int code = cluster.report(context.err(), index -> used[0] += remove(cluster, index, request));
+      context
+          .out()
+          .println(
+              "datanode "
+                  + datanode.address()
+                  + " is being removed; "
+                  + ByteText.of(used[0])
+                  + " on it are still in use");
+      return code;
+    }
+  }
+
+  /** Removes it at one namenode, which may not know it. Returns what is in use on it there. */
+  private static long remove(AdminClient cluster, int index, RemoveDatanode.Request request)
+      throws IOException, InterruptedException {
+    try {
+      return cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
+    } catch (CrailException e) {
+      if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
+        throw e;
       }
+      return 0;
     }
-    if (known == 0) {
-      throw unknown;
+  }
+
+  private static DatanodeAddress address(CommandLine line) throws UsageException {
+    List<String> operands = line.getArgList();
+    if (operands.size() > 1 || (!operands.isEmpty() && line.hasOption("i"))) {
+      throw new UsageException("one datanode at a time");
     }
-    context
-        .out()
-        .println(
-            "datanode "
-                + Addresses.text(host, port)
-                + " is being removed; "
-                + ByteText.of(used)
-                + " on it are still in use");
-    return 0;
+    if (operands.isEmpty() && line.hasOption("p")) {
+      return new DatanodeAddress(required(line, "i"), port(line, "p"));
+    }
+    String text = operands.isEmpty() ? required(line, "i") : operands.get(0);
+    try {
+      return DatanodeAddress.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("the address '" + text + "' " + e.getMessage());
+    }
   }
 }

@@ -88,9 +88,14 @@ public final class CommandContext {
     return Boolean.getBoolean("crail.terminal");
   }
 
+  /** Whether {@link #out} is a terminal, as the launcher says. */
+  public boolean writesToTerminal() {
+    return Boolean.getBoolean("crail.terminal.out");
+  }
+
   /** The colours for {@link #out}. */
   public Colours colours() {
-    return Colours.of(Boolean.getBoolean("crail.terminal.out"), environment.apply("NO_COLOR"));
+    return Colours.of(writesToTerminal(), environment.apply("NO_COLOR"));
   }
 
   /** The value of an environment variable, or null. */

@@ -69,16 +69,19 @@ public abstract class OptionsCommand implements Command {
     if (!options.getOptions().isEmpty()) {
       text.append("\nOptions:\n");
       for (Option option : options.getOptions()) {
-        String spelling =
-            "-"
-                + option.getOpt()
-                + ", --"
-                + option.getLongOpt()
-                + (option.hasArg() ? " <" + option.getArgName() + ">" : "");
+        String spelling = "-" + option.getOpt() + ", --" + option.getLongOpt() + value(option);
         text.append(String.format("  %-28s %s%n", spelling, option.getDescription()));
       }
     }
     return text.toString();
+  }
+
+  private static String value(Option option) {
+    if (!option.hasArg()) {
+      return "";
+    }
+    String value = "<" + option.getArgName() + ">";
+    return option.hasOptionalArg() ? "[=" + value + "]" : " " + value;
   }
 
   @Override
@@ -87,10 +90,11 @@ public abstract class OptionsCommand implements Command {
   }
 
   private OptionWord word(Option option) {
+    boolean needsValue = option.hasArg() && !option.hasOptionalArg();
     return new OptionWord(
         List.of("-" + option.getOpt(), "--" + option.getLongOpt()),
-        option.hasArg(),
-        option.hasArg() ? values("--" + option.getLongOpt()) : List.of());
+        needsValue,
+        needsValue ? values("--" + option.getLongOpt()) : List.of());
   }
 
   /** The values that an option with a value may have, for completion; empty when they are free. */

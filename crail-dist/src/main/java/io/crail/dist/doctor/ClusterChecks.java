@@ -1,152 +1,87 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
-import io.crail.common.Addresses;
-import io.crail.common.Printable;
-import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
-import io.crail.dist.admin.AdminClient;
-import io.crail.dist.command.ByteText;
-import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.cluster.DescribeDatanode;
-import io.crail.protocol.cluster.Ping;
-import io.crail.protocol.cluster.Usage;
+import io.crail.common.ByteText;
+import io.crail.dist.report.ClusterReport;
+import io.crail.dist.report.DatanodeReport;
+import io.crail.dist.report.NamenodeReport;
 import io.crail.protocol.part.ClassUsage;
-import java.io.IOException;
+import io.crail.protocol.part.DatanodeState;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.UUID;
 
-/** Asks all namenodes, and compares what they say. */
+/** Says what is wrong with a cluster, by what its namenodes say. Stateless. */
 final class ClusterChecks {
   /** A storage class is nearly full when less than one part of this is free. */
   private static final int FULL = 20;
 
-  private static final class Datanode {
-    private final String name;
-    private final List<Integer> known = new ArrayList<>();
-    private final List<Integer> silent = new ArrayList<>();
+  private ClusterChecks() {}
 
-    Datanode(String name) {
-      this.name = name;
+  /** What there is to say, good and bad. */
+  static List<Finding> of(ClusterReport cluster) {
+    List<Finding> findings = new ArrayList<>();
+    cluster.namenodes().forEach(each -> findings.add(check(each)));
+    List<Integer> answering = cluster.answering().stream().map(NamenodeReport::index).toList();
+    if (answering.isEmpty()) {
+      return findings;
     }
-  }
-
-  private final AdminClient cluster;
-  private final List<Finding> findings = new ArrayList<>();
-  private final List<Integer> answering = new ArrayList<>();
-  private final Map<UUID, Datanode> datanodes = new LinkedHashMap<>();
-  private final Map<Integer, long[]> classes = new TreeMap<>();
-
-  ClusterChecks(AdminClient cluster) {
-    this.cluster = cluster;
-  }
-
-  /** Runs all checks. */
-  List<Finding> run() throws InterruptedException {
-    for (int index = 0; index < cluster.count(); index++) {
-      try {
-        examine(index);
-        answering.add(index);
-      } catch (CrailException e) {
-        findings.add(
-            Finding.broken(
-                cluster.name(index) + " does not answer: " + e.getMessage(),
-                "on that host: crail namenode -i " + index + ", or start-crail for all"));
-      } catch (IOException e) {
-        findings.add(
-            Finding.broken(
-                cluster.name(index) + " cannot be reached: " + e.getMessage(),
-                "look at crail.namenode.address"));
-      }
-    }
-    if (!answering.isEmpty()) {
-      compareDatanodes();
-      compareClasses();
-    }
-    return findings;
-  }
-
-  private void examine(int index) throws IOException, InterruptedException {
-    cluster.ask(index, NameNodeOperations.PING, new Ping.Request(1));
-    long begin = System.nanoTime();
-    cluster.ask(index, NameNodeOperations.PING, new Ping.Request(2));
-    long micros = (System.nanoTime() - begin) / 1000;
-    findings.add(Finding.ok(cluster.name(index) + " answers in " + micros + " us"));
-    for (int id : cluster.datanodes(index)) {
-      add(index, id);
-    }
-    Usage.Response usage = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
-    for (ClassUsage each : usage.classes()) {
-      long[] sums = classes.computeIfAbsent(each.storageClass(), key -> new long[2]);
-      sums[0] += each.capacityBytes();
-      sums[1] += each.freeBytes() + each.waitingBytes();
-    }
-  }
-
-  private void add(int index, int id) throws IOException, InterruptedException {
-    DescribeDatanode.Response description;
-    try {
-      description =
-          cluster.ask(
-              index, NameNodeOperations.DESCRIBE_DATANODE, new DescribeDatanode.Request(id, 0));
-    } catch (CrailException e) {
-      if (e.code() == ErrorCode.UNKNOWN_DATANODE) {
-        // It was forgotten since it was listed.
-        return;
-      }
-      throw e;
-    }
-    String address = Addresses.text(description.host().toString(), description.port());
-    String name = "datanode " + Printable.line(description.tier() + " at " + address);
-    Datanode datanode =
-        datanodes.computeIfAbsent(
-            new UUID(description.uuidHigh(), description.uuidLow()), uuid -> new Datanode(name));
-    datanode.known.add(index);
-    if (!description.online()) {
-      datanode.silent.add(index);
-    }
-  }
-
-  private void compareDatanodes() {
-    if (datanodes.isEmpty()) {
+    if (cluster.members().isEmpty()) {
       findings.add(
           Finding.broken(
               "there is no datanode, so there is no space",
               "name hosts in conf/datanodes and run start-crail, or on a host: crail datanode"));
     }
-    for (Datanode datanode : datanodes.values()) {
-      if (!datanode.silent.isEmpty()) {
+    cluster.members().forEach(each -> findings.add(check(each, answering)));
+    for (DatanodeReport each : cluster.datanodes()) {
+      if (each.lostBytes() > 0) {
         findings.add(
             Finding.broken(
-                datanode.name + " is silent at namenodes " + datanode.silent,
-                "if it is dead, its data are lost: start another one; see its log"));
-      } else if (datanode.known.size() < answering.size()) {
-        List<Integer> unknown = new ArrayList<>(answering);
-        unknown.removeAll(datanode.known);
-        findings.add(
-            Finding.warning(
-                datanode.name + " is not known at namenodes " + unknown,
-                "it registers by itself within seconds; else see its log"));
-      } else {
-        findings.add(Finding.ok(datanode.name + " is online"));
+                each.name()
+                    + " is gone, and "
+                    + ByteText.of(each.lostBytes())
+                    + " of files with it",
+                "'crail fsck' names the files; delete them"));
       }
     }
+    cluster.classes().stream()
+        .filter(each -> each.capacityBytes() > 0)
+        .forEach(each -> findings.add(check(each)));
+    return findings;
   }
 
-  private void compareClasses() {
-    classes.forEach(
-        (number, sums) -> {
-          String text =
-              "storage class %d: %s of %s free"
-                  .formatted(number, ByteText.of(sums[1]), ByteText.of(sums[0]));
-          findings.add(
-              sums[0] > 0 && sums[1] < sums[0] / FULL
-                  ? Finding.warning(text, "delete what is not needed, or add a datanode")
-                  : Finding.ok(text));
-        });
+  private static Finding check(NamenodeReport namenode) {
+    return namenode.answers()
+        ? Finding.ok(namenode.name() + " answers in " + namenode.micros() + " us")
+        : Finding.broken(
+            namenode.name() + " does not answer: " + namenode.problem(),
+            "on that host: crail namenode -i " + namenode.index() + ", or start-crail for all");
+  }
+
+  private static Finding check(DatanodeReport datanode, List<Integer> answering) {
+    List<Integer> unknown = new ArrayList<>(answering);
+    unknown.removeAll(datanode.namenodes());
+    if (!datanode.silentAt().isEmpty()) {
+      return Finding.broken(
+          datanode.name() + " is silent at namenodes " + datanode.silentAt(),
+          "if it is dead, its data are lost: start another one; see its log");
+    } else if (!unknown.isEmpty()) {
+      return Finding.warning(
+          datanode.name() + " is not known at namenodes " + unknown,
+          "it registers by itself within seconds; else see its log");
+    } else if (datanode.state() == DatanodeState.DRAINING) {
+      String left = ByteText.of(datanode.usedBytes() + datanode.waitingBytes());
+      return Finding.ok(datanode.name() + " is being removed, " + left + " left");
+    }
+    return Finding.ok(datanode.name() + " is online");
+  }
+
+  private static Finding check(ClassUsage usage) {
+    long free = usage.freeBytes() + usage.waitingBytes();
+    String text =
+        "storage class %d: %s of %s free"
+            .formatted(usage.storageClass(), ByteText.of(free), ByteText.of(usage.capacityBytes()));
+    return free < usage.capacityBytes() / FULL
+        ? Finding.warning(text, "delete what is not needed, or add a datanode")
+        : Finding.ok(text);
   }
 }

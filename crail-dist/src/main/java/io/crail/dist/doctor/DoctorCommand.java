@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
-import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.dist.admin.AdminClient;
 import io.crail.dist.admin.VersionCommand;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
-import io.crail.dist.command.ExitCode;
-import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
-import io.crail.dist.doctor.Finding.Grade;
+import io.crail.dist.doctor.DoctorReport.Place;
+import io.crail.dist.report.Display;
+import io.crail.dist.report.ReportCommand;
 import io.crail.protocol.ClusterKeys;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -25,19 +23,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.apache.commons.cli.CommandLine;
 
 /** Says what is wrong, and what to do about it. */
-public final class DoctorCommand extends OptionsCommand {
+public final class DoctorCommand extends ReportCommand {
   /** Declares its options. */
   public DoctorCommand() {
     super(
         "doctor",
         "looks for what is wrong with this host and the cluster, and names the cure",
-        "",
         """
         Looks at this host (limits, memory, huge pages, the data path of a datanode, RDMA if it is
         used), and asks all namenodes. With --hosts it also looks at all other hosts of the cluster
@@ -57,24 +53,51 @@ public final class DoctorCommand extends OptionsCommand {
   }
 
   @Override
-  protected int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line, Display display) throws Exception {
     boolean plain = line.hasOption("p");
     boolean alone = line.hasOption("o");
-    if (plain && !alone) {
-      throw new UsageException("--plain goes with --here");
+    boolean others = line.hasOption("H");
+    if (plain && !(alone && display.isPlain())) {
+      throw new UsageException("--plain goes with --here, and with neither --json nor --watch");
     }
-    if (alone && line.hasOption("H")) {
+    if (alone && others) {
       throw new UsageException("either --here or --hosts");
     }
-    if (line.hasOption("H") && !context.options().settings().isEmpty()) {
+    if (others && !context.options().settings().isEmpty()) {
       throw new UsageException("--hosts compares the hosts' files, so it takes no --set");
     }
+    if (others && (context.variable("CRAIL_HOME") == null || context.file() == null)) {
+      throw new UsageException("--hosts needs CRAIL_HOME, which bin/crail sets");
+    }
+    if (plain) {
+      examine(context).write(context.out());
+      return 0;
+    }
+    if (alone || !isUsable(context)) {
+      return display.show(() -> DoctorReport.of(List.of(here(examine(context)))));
+    }
+    try (AdminClient cluster = AdminClient.of(context)) {
+      return display.show(() -> examineAll(context, cluster, others));
+    }
+  }
+
+  private static boolean isUsable(CommandContext context) {
+    try {
+      context.configuration();
+      return true;
+    } catch (ConfigException e) {
+      return false;
+    }
+  }
+
+  /** Examines this host. */
+  private static HostAnswer examine(CommandContext context) throws IOException {
     Configuration configuration;
     try {
       configuration = context.configuration();
     } catch (ConfigException e) {
       Finding wrong = Finding.broken(e.getMessage(), "see docs/configuration.md for all keys");
-      return answer(context, plain, new HostAnswer(now(), version(), Map.of(), List.of(wrong)));
+      return new HostAnswer(now(), VersionCommand.version(), Map.of(), List.of(wrong));
     }
     Set<String> lending = datanodeHosts(context.file());
     List<Finding> findings = new ArrayList<>();
@@ -82,79 +105,36 @@ public final class DoctorCommand extends OptionsCommand {
     // Without a list of hosts any host may have a datanode.
     boolean lends = lending.isEmpty() || lending.stream().anyMatch(DoctorCommand::isHere);
     findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, lends).run());
-    HostAnswer here = new HostAnswer(now(), version(), configuration.shownTexts(), findings);
-    if (alone) {
-      return answer(context, plain, here);
-    }
-    PrintStream out = context.out();
-    show(out, "this host", findings);
-    List<Finding> all = new ArrayList<>(findings);
-    try (AdminClient cluster = AdminClient.of(context)) {
-      List<Finding> found = new ClusterChecks(cluster).run();
-      show(out, "the cluster", found);
-      all.addAll(found);
-    }
-    if (line.hasOption("H")) {
-      Set<String> hosts = otherHosts(configuration, lending);
-      Path file = context.file();
-      String home = context.variable("CRAIL_HOME");
-      if (home == null || file == null) {
-        throw new UsageException("--hosts needs CRAIL_HOME, which bin/crail sets");
-      }
+    return new HostAnswer(now(), VersionCommand.version(), configuration.shownTexts(), findings);
+  }
+
+  private static Place here(HostAnswer answer) {
+    return new Place("this host", answer.findings());
+  }
+
+  private static DoctorReport examineAll(
+      CommandContext context, AdminClient cluster, boolean others)
+      throws IOException, InterruptedException {
+    HostAnswer answer = examine(context);
+    List<Place> places = new ArrayList<>();
+    places.add(here(answer));
+    places.add(new Place("the cluster", ClusterChecks.of(cluster.reportAnyway())));
+    if (others) {
+      Set<String> hosts = otherHosts(context.configuration(), datanodeHosts(context.file()));
       if (hosts.isEmpty()) {
-        out.println("no other host is named in crail.namenode.address or conf/datanodes");
+        String none = "none is named in crail.namenode.address or conf/datanodes";
+        places.add(new Place("other hosts", List.of(Finding.ok(none))));
       }
-      new OtherHosts(here, home, file.toAbsolutePath().getParent().toString())
+      String conf = context.file().toAbsolutePath().getParent().toString();
+      new OtherHosts(answer, context.variable("CRAIL_HOME"), conf)
           .run(hosts)
-          .forEach(
-              (host, found) -> {
-                show(out, "host " + Printable.line(host), found);
-                all.addAll(found);
-              });
+          .forEach((host, found) -> places.add(new Place("host " + host, found)));
     }
-    return end(out, all);
+    return DoctorReport.of(places);
   }
 
   private static long now() {
     return System.currentTimeMillis();
-  }
-
-  private static String version() {
-    return VersionCommand.version();
-  }
-
-  private static int answer(CommandContext context, boolean plain, HostAnswer answer) {
-    if (plain) {
-      answer.write(context.out());
-      return 0;
-    }
-    show(context.out(), "this host", answer.findings());
-    return end(context.out(), answer.findings());
-  }
-
-  private static void show(PrintStream out, String place, List<Finding> findings) {
-    out.println(place);
-    for (Finding each : findings) {
-      out.printf("  %-8s %s%n", each.grade().name().toLowerCase(Locale.ROOT), each.text());
-      if (!each.cure().isEmpty()) {
-        out.printf("  %-8s %s%n", "", each.cure());
-      }
-    }
-  }
-
-  private static int end(PrintStream out, List<Finding> findings) {
-    long broken = count(findings, Grade.BROKEN);
-    long warnings = count(findings, Grade.WARNING);
-    if (broken + warnings == 0) {
-      out.println("all is well");
-    } else {
-      out.printf("%d broken, %d %s%n", broken, warnings, warnings == 1 ? "warning" : "warnings");
-    }
-    return broken == 0 ? 0 : ExitCode.FAILURE;
-  }
-
-  private static long count(List<Finding> findings, Grade grade) {
-    return findings.stream().filter(each -> each.grade() == grade).count();
   }
 
   private static Finding configured(CommandContext context, Configuration configuration) {

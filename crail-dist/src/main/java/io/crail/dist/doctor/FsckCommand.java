@@ -2,29 +2,35 @@
 package io.crail.dist.doctor;
 
 import io.crail.common.Printable;
+import io.crail.common.error.MissingNamenode;
 import io.crail.dist.admin.AdminClient;
-import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
-import io.crail.dist.command.ExitCode;
-import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.UsageException;
+import io.crail.dist.doctor.FsckReport.Damage;
+import io.crail.dist.report.Display;
+import io.crail.dist.report.ReportCommand;
+import io.crail.dist.report.ReportText;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Usage;
-import io.crail.protocol.part.ClassUsage;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.commons.cli.CommandLine;
 
 /** Finds the files whose bytes are lost, and checks the accounts of space. */
-public final class FsckCommand extends OptionsCommand {
+public final class FsckCommand extends ReportCommand {
+  /** The most files in a report that is kept whole; as text, files are printed when found. */
+  private static final int MOST_FILES = 10_000;
+
   /** Declares its options. */
   public FsckCommand() {
     super(
         "fsck",
         "names the files that have lost bytes, and checks the accounts of space",
-        "",
         """
         A file is lost when a datanode is gone that had some of its bytes: reading them fails, and
         deleting the file frees what is left. It is silent when its datanode says nothing and may
@@ -43,24 +49,20 @@ public final class FsckCommand extends OptionsCommand {
   /** What was found at one namenode after the other. Memory does not grow with the files. */
   private static final class Tally {
     private final AdminClient cluster;
-    private final PrintStream out;
-    private final PrintStream err;
-    private final boolean pathsOnly;
-    private long nodes;
+    private final Consumer<Damage> found;
+    private long objects;
     private final long[] files = new long[3];
     private final long[] bytes = new long[3];
     private int compared;
-    private int wrongAccounts;
+    private final List<String> wrongAccounts = new ArrayList<>();
 
     // A large file may have several findings, one after the other.
     private Examine.Finding last;
     private long lastBytes;
 
-    Tally(AdminClient cluster, CommandContext context, boolean pathsOnly) {
+    Tally(AdminClient cluster, Consumer<Damage> found) {
       this.cluster = cluster;
-      this.out = context.out();
-      this.err = context.err();
-      this.pathsOnly = pathsOnly;
+      this.found = found;
     }
 
     void examine(int index) throws IOException, InterruptedException {
@@ -70,7 +72,7 @@ public final class FsckCommand extends OptionsCommand {
       try {
         while (request.cursor() != -1) {
           Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
-          nodes += page.nodes();
+          objects += page.nodes();
           allocated += page.allocatedBytes();
           page.findings().forEach(this::add);
           request = new Examine.Request(page.next(), page.id(), page.extent());
@@ -83,18 +85,16 @@ public final class FsckCommand extends OptionsCommand {
         return;
       }
       compared++;
-      if (used(after) != allocated) {
-        wrongAccounts++;
-        if (!pathsOnly) {
-          out.printf(
-              "accounts %s counts %d bytes as used, but its files have %d%n",
-              cluster.name(index), used(after), allocated);
-        }
+      long counted = counted(after);
+      if (counted != allocated) {
+        wrongAccounts.add(
+            "%s counts %d bytes as used or lost, but its files have %d"
+                .formatted(cluster.name(index), counted, allocated));
       }
     }
 
-    private static long used(Usage.Response usage) {
-      return usage.classes().stream().mapToLong(ClassUsage::usedBytes).sum();
+    private static long counted(Usage.Response usage) {
+      return usage.classes().stream().mapToLong(each -> each.usedBytes() + each.lostBytes()).sum();
     }
 
     private void add(Examine.Finding finding) {
@@ -112,61 +112,90 @@ public final class FsckCommand extends OptionsCommand {
       if (last == null) {
         return;
       }
-      boolean lost = last.kind() == Examine.LOST;
       files[last.kind()]++;
       bytes[last.kind()] += lastBytes;
-      String path = Printable.line(last.path().toString());
-      if (!pathsOnly) {
-        out.printf(
-            "%-8s %s: %s of %s, datanode %d %s%n",
-            lost ? "lost" : "silent",
-            path,
-            ByteText.of(lastBytes),
-            ByteText.of(last.size()),
-            last.datanode(),
-            lost ? "is gone" : "is silent");
-      } else if (lost && path.equals(last.path().toString())) {
-        out.println(path);
-      } else if (lost) {
-        err.println("crail fsck: left out, as its name has control characters: " + path);
-      }
+      found.accept(
+          new Damage(
+              last.kind() == Examine.LOST ? "lost" : "silent",
+              last.path().toString(),
+              lastBytes,
+              last.size(),
+              last.datanode()));
       last = null;
     }
 
-    private String sum(int kind) {
-      long count = files[kind];
-      return count + (count == 1 ? " file (" : " files (") + ByteText.of(bytes[kind]) + ")";
-    }
-
-    /** On a store that changes meanwhile there is nothing to compare with. */
-    private String accounts() {
-      if (wrongAccounts > 0) {
-        return "accounts are wrong";
-      }
-      return compared == cluster.count()
-          ? "accounts are right"
-          : "accounts compared at " + compared + " of " + cluster.count() + " namenodes";
-    }
-
-    private boolean isWell() {
-      return files[Examine.LOST] + files[Examine.SILENT] + wrongAccounts == 0;
+    FsckReport report(List<Damage> shown, long omitted, List<MissingNamenode> missing) {
+      return new FsckReport(
+          objects,
+          files[Examine.LOST],
+          bytes[Examine.LOST],
+          files[Examine.SILENT],
+          bytes[Examine.SILENT],
+          shown,
+          omitted,
+          cluster.count(),
+          compared,
+          wrongAccounts,
+          missing.stream().map(MissingNamenode::toString).toList());
     }
   }
 
   @Override
-  protected int run(CommandContext context, CommandLine line) throws Exception {
+  protected int run(CommandContext context, CommandLine line, Display display) throws Exception {
+    boolean pathsOnly = line.hasOption("p");
+    if (pathsOnly && !display.isPlain()) {
+      throw new UsageException("--paths goes with neither --json nor --watch");
+    }
     try (AdminClient cluster = AdminClient.of(context)) {
-      boolean pathsOnly = line.hasOption("p");
-      Tally tally = new Tally(cluster, context, pathsOnly);
-      int code = cluster.report(context.err(), tally::examine);
-      if (!pathsOnly) {
-        context
-            .out()
-            .printf(
-                "%d nodes examined; lost: %s; silent: %s; %s%n",
-                tally.nodes, tally.sum(Examine.LOST), tally.sum(Examine.SILENT), tally.accounts());
+      if (!display.isPlain()) {
+        return display.show(() -> collect(cluster));
       }
-      return code == 0 && !tally.isWell() ? ExitCode.FAILURE : code;
+      ReportText text = display.text();
+      FsckReport report =
+          examine(
+              cluster,
+              pathsOnly
+                  ? each -> printPath(each, context.out(), context.err())
+                  : each -> each.print(text));
+      report.warnings().forEach(context.err()::println);
+      if (!pathsOnly) {
+        report.printSummary(text);
+      }
+      return report.exitCode();
+    }
+  }
+
+  /** Hands on each file when it is found; the report has none. */
+  private static FsckReport examine(AdminClient cluster, Consumer<Damage> found)
+      throws IOException, InterruptedException {
+    Tally tally = new Tally(cluster, found);
+    return tally.report(List.of(), 0, cluster.each(tally::examine));
+  }
+
+  private static FsckReport collect(AdminClient cluster) throws IOException, InterruptedException {
+    List<Damage> files = new ArrayList<>();
+    long[] omitted = new long[1];
+    Tally tally =
+        new Tally(
+            cluster,
+            each -> {
+              if (files.size() < MOST_FILES) {
+                files.add(each);
+              } else {
+                omitted[0]++;
+              }
+            });
+    List<MissingNamenode> missing = cluster.each(tally::examine);
+    return tally.report(files, omitted[0], missing);
+  }
+
+  private static void printPath(Damage damage, PrintStream out, PrintStream err) {
+    if (damage.isLost() && Printable.isPrintable(damage.path())) {
+      out.println(damage.path());
+    } else if (damage.isLost()) {
+      err.println(
+          "crail fsck: left out, as its name has control characters: "
+              + Printable.line(damage.path()));
     }
   }
 }

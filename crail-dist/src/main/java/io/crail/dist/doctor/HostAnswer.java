@@ -24,7 +24,7 @@ record HostAnswer(
     out.println("version" + TAB + version);
     settings.forEach((key, value) -> out.println("set" + TAB + key + TAB + value));
     for (Finding each : findings) {
-      out.println("found" + TAB + each.grade() + TAB + each.text() + TAB + each.cure());
+      out.println("found" + TAB + each.grade().name() + TAB + each.text() + TAB + each.cure());
     }
     out.println("clock" + TAB + clockMillis);
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
+import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
-import io.crail.dist.command.ByteText;
 import io.crail.dist.doctor.Finding.Grade;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.StorageKeys;

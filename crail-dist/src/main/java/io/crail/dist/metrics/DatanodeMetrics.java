@@ -3,7 +3,7 @@ package io.crail.dist.metrics;
 
 import io.crail.protocol.part.Region;
 import io.crail.storage.daemon.Datanode;
-import io.crail.storage.daemon.Registration;
+import io.crail.storage.daemon.Standing;
 import java.util.Optional;
 
 /** The metrics of a datanode. */
@@ -26,7 +26,7 @@ final class DatanodeMetrics implements MetricsSource {
 
   @Override
   public Optional<String> lacks() {
-    for (Registration.Standing standing : datanode.standings()) {
+    for (Standing standing : datanode.standings()) {
       String namenode = "namenode " + standing.namenode();
       if (!standing.isSettled()) {
         return Optional.of("not registered at " + namenode + ", state " + standing.state());
@@ -40,15 +40,15 @@ final class DatanodeMetrics implements MetricsSource {
   }
 
   /** Not at a namenode that has told it to end, though that one needs nothing more of it. */
-  static boolean isKnown(Registration.Standing standing) {
-    return standing.isSettled() && !standing.isRemoved();
+  static boolean isKnown(Standing standing) {
+    return standing.state() == Standing.State.REGISTERED;
   }
 
   @Override
   public void collect(Readings readings) {
     long lent = datanode.server().regions().stream().mapToLong(Region::length).sum();
     readings.add(Metric.LENT_BYTES, lent);
-    for (Registration.Standing standing : datanode.standings()) {
+    for (Standing standing : datanode.standings()) {
       readings.add(Metric.REGISTERED, isKnown(standing) ? 1 : 0, standing.namenode());
       readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
     }

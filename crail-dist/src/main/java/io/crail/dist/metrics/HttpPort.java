@@ -16,10 +16,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * for as long as it may last, so neither a slow client nor a slow page holds up the others. If
  * there are too many connections, the oldest one is closed for a new one. Thread-safe.
  */
-final class HttpPort implements AutoCloseable {
+public final class HttpPort implements AutoCloseable {
   /** The most connections at a time. */
   static final int MOST_CONNECTIONS = 16;
 
@@ -43,10 +45,13 @@ final class HttpPort implements AutoCloseable {
       Map.of(
           200, "OK",
           400, "Bad Request",
+          403, "Forbidden",
           404, "Not Found",
           405, "Method Not Allowed",
+          429, "Too Many Requests",
           431, "Request Header Fields Too Large",
           500, "Internal Server Error",
+          502, "Bad Gateway",
           503, "Service Unavailable");
 
   private final RateLimitedLog log = new RateLimitedLog(LOG, Clock.SYSTEM);
@@ -58,26 +63,47 @@ final class HttpPort implements AutoCloseable {
 
   /** Makes an answer. */
   @FunctionalInterface
-  interface Page {
-    /**
-     * Answers a request.
-     *
-     * @param accept the value of its header {@code Accept}, or an empty text
-     */
-    Answer answer(String accept) throws IOException;
+  public interface Page {
+    /** Answers a request. Called by many threads at a time. */
+    Answer answer(Request request) throws IOException;
   }
 
-  /** The status, type and bytes of an answer. */
-  record Answer(int status, String type, byte[] body) {
+  /**
+   * What was asked for.
+   *
+   * @param method such as {@code GET}
+   * @param path what comes before the question mark
+   * @param query what comes after it, as it was sent; empty without one
+   * @param headers by their names in lower case
+   */
+  public record Request(String method, String path, String query, Map<String, String> headers) {
+    private static Request bad(String method) {
+      return new Request(method, "", "", Map.of());
+    }
+
+    /** The value of a header, or an empty text. */
+    public String header(String name) {
+      return headers.getOrDefault(name, "");
+    }
+  }
+
+  /**
+   * An answer.
+   *
+   * @param headers more headers, each as a line
+   */
+  public record Answer(int status, String type, byte[] body, List<String> headers) {
+    /** An answer without more headers. */
+    public Answer(int status, String type, byte[] body) {
+      this(status, type, body, List.of());
+    }
+
     /** An answer of one line. */
-    static Answer text(int status, String line) {
+    public static Answer text(int status, String line) {
       return new Answer(
           status, "text/plain; charset=utf-8", (line + "\n").getBytes(StandardCharsets.UTF_8));
     }
   }
-
-  /** What was asked for. */
-  private record Request(String method, String path, String accept) {}
 
   private HttpPort(ServerSocket listener, Map<String, Page> pages) {
     this.listener = listener;
@@ -285,7 +311,7 @@ final class HttpPort implements AutoCloseable {
           return parse(text);
         }
         if (length == head.length) {
-          return new Request("", "", "");
+          return Request.bad("");
         }
       }
     }
@@ -294,16 +320,19 @@ final class HttpPort implements AutoCloseable {
       String[] lines = head.split("\r?\n", -1);
       String[] words = lines[0].split(" ");
       if (words.length != 3 || !words[2].startsWith("HTTP/1.") || !words[1].startsWith("/")) {
-        return new Request("?", "", "");
+        return Request.bad("?");
       }
-      String accept = "";
-      for (String line : lines) {
-        if (line.toLowerCase(Locale.ROOT).startsWith("accept:")) {
-          accept = line.substring("accept:".length()).strip();
+      Map<String, String> headers = new HashMap<>();
+      for (int i = 1; i < lines.length; i++) {
+        int colon = lines[i].indexOf(':');
+        if (colon > 0) {
+          headers.put(
+              lines[i].substring(0, colon).toLowerCase(Locale.ROOT),
+              lines[i].substring(colon + 1).strip());
         }
       }
-      int query = words[1].indexOf('?');
-      return new Request(words[0], query < 0 ? words[1] : words[1].substring(0, query), accept);
+      String[] target = words[1].split("\\?", 2);
+      return new Request(words[0], target[0], target.length == 1 ? "" : target[1], headers);
     }
 
     private Answer answer(Request request) throws IOException {
@@ -321,7 +350,7 @@ final class HttpPort implements AutoCloseable {
         return Answer.text(404, "there is " + String.join(", ", pages.keySet()));
       }
       try {
-        return page.answer(request.accept);
+        return page.answer(request);
       } catch (RuntimeException | AssertionError e) {
         LOG.error("{} has failed", request.path, e);
         return Answer.text(500, "an error; the log of this process has it");
@@ -329,6 +358,8 @@ final class HttpPort implements AutoCloseable {
     }
 
     private void write(Request request, Answer answer) throws IOException {
+      String more =
+          answer.headers.stream().map(line -> line + "\r\n").collect(Collectors.joining());
       String head =
           "HTTP/1.1 "
               + answer.status
@@ -338,7 +369,9 @@ final class HttpPort implements AutoCloseable {
               + answer.type
               + "\r\nContent-Length: "
               + answer.body.length
-              + "\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
+              + "\r\nCache-Control: no-store\r\n"
+              + more
+              + "Connection: close\r\n\r\n";
       OutputStream out = socket.getOutputStream();
       out.write(head.getBytes(StandardCharsets.ISO_8859_1));
       if (!request.method.equals("HEAD")) {

@@ -16,9 +16,9 @@ public final class MetricsKeys implements ConfigKeys {
               "crail.metrics.address",
               ConfigType.STRING,
               "",
-              "Where a namenode or datanode serves `/metrics`, `/health` and `/ready` over HTTP:"
-                  + " `host:port`, or `host:first-last` to take the first free port, for several"
-                  + " servers on a host. Anybody who reaches it may read it. Empty: nowhere.")
+              "Where a namenode or datanode serves `/metrics`, `/health` and `/ready` over HTTP, and"
+                  + " a namenode its web page: `host:port`, or `host:first-last` to take the first"
+                  + " free port, for several servers on a host. Anybody who reaches it may read it. Empty: nowhere.")
           .check(MetricsKeys::refuse);
 
   private static String refuse(String text) {
@@ -35,7 +35,7 @@ public final class MetricsKeys implements ConfigKeys {
    *
    * @throws IllegalArgumentException when it is malformed
    */
-  static List<InetSocketAddress> candidates(String text) {
+  public static List<InetSocketAddress> candidates(String text) {
     if (text.isEmpty()) {
       return List.of();
     }

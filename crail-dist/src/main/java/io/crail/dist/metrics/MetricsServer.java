@@ -34,7 +34,9 @@ public final class MetricsServer implements AutoCloseable {
   private final MetricsSource source;
   private final Optional<HttpPort> port;
 
-  private MetricsServer(Configuration configuration, MetricsSource source) throws IOException {
+  private MetricsServer(
+      Configuration configuration, MetricsSource source, Map<String, HttpPort.Page> more)
+      throws IOException {
     this.source = source;
     List<InetSocketAddress> candidates =
         MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS));
@@ -50,9 +52,9 @@ public final class MetricsServer implements AutoCloseable {
           source.collect(readings);
           return readings.snapshots();
         });
-    Map<String, HttpPort.Page> pages = new TreeMap<>();
-    pages.put("/health", accept -> HttpPort.Answer.text(200, "alive"));
-    pages.put("/ready", accept -> ready());
+    Map<String, HttpPort.Page> pages = new TreeMap<>(more);
+    pages.put("/health", request -> HttpPort.Answer.text(200, "alive"));
+    pages.put("/ready", request -> ready());
     pages.put("/metrics", this::scrape);
     this.port = Optional.of(HttpPort.open(candidates, pages));
   }
@@ -60,24 +62,26 @@ public final class MetricsServer implements AutoCloseable {
   /**
    * Serves the metrics of a namenode.
    *
+   * @param more what it serves beside them, by the paths of requests
    * @throws IOException that names the address when it cannot be bound
    */
-  public static MetricsServer of(NameNodeServer namenode, Configuration configuration)
+  public static MetricsServer of(
+      NameNodeServer namenode, Configuration configuration, Map<String, HttpPort.Page> more)
       throws IOException {
-    return new MetricsServer(configuration, new NamenodeMetrics(namenode));
+    return new MetricsServer(configuration, new NamenodeMetrics(namenode), more);
   }
 
-  /** Serves the metrics of a datanode, as {@link #of(NameNodeServer, Configuration)}. */
+  /** Serves the metrics of a datanode, as {@link #of(NameNodeServer, Configuration, Map)}. */
   public static MetricsServer of(Datanode datanode, Configuration configuration)
       throws IOException {
     long patienceNanos =
         configuration.get(ClusterKeys.KEEP_ALIVE).toNanos() * ClusterKeys.MISSED_KEEP_ALIVES;
-    return new MetricsServer(configuration, new DatanodeMetrics(datanode, patienceNanos));
+    return new MetricsServer(configuration, new DatanodeMetrics(datanode, patienceNanos), Map.of());
   }
 
-  /** Where the metrics are, with the real port; empty when they are served nowhere. */
-  public Optional<String> url() {
-    return port.map(open -> "http://" + Addresses.numeric(open.address()) + "/metrics");
+  /** Where a path is served, with the real port; empty when nothing is served. */
+  public Optional<String> url(String path) {
+    return port.map(open -> "http://" + Addresses.numeric(open.address()) + path);
   }
 
   private HttpPort.Answer ready() {
@@ -87,12 +91,12 @@ public final class MetricsServer implements AutoCloseable {
         .orElse(HttpPort.Answer.text(200, "ready"));
   }
 
-  private HttpPort.Answer scrape(String accept) throws IOException {
+  private HttpPort.Answer scrape(HttpPort.Request request) throws IOException {
     if (!scrapes.tryAcquire()) {
       return HttpPort.Answer.text(503, MOST_SCRAPES + " scrapes are under way already");
     }
     try {
-      ExpositionFormatWriter writer = formats.findWriter(accept);
+      ExpositionFormatWriter writer = formats.findWriter(request.header("accept"));
       ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 16);
       writer.write(body, registry.scrape());
       return new HttpPort.Answer(200, writer.getContentType(), body.toByteArray());

@@ -2,8 +2,8 @@
 package io.crail.dist.path;
 
 import io.crail.CrailNode;
+import io.crail.common.ByteText;
 import io.crail.common.Printable;
-import io.crail.dist.command.ByteText;
 import io.crail.dist.command.Colours;
 import io.crail.dist.command.Example;
 import java.time.Instant;

@@ -2,9 +2,9 @@
 package io.crail.dist.server;
 
 import io.crail.common.Addresses;
+import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.dist.command.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
@@ -103,7 +103,7 @@ public final class DatanodeCommand extends OptionsCommand {
             Datanode.start(
                 configuration, StorageTier.find(tierName), storageClass, tierArguments, transport);
         MetricsServer metrics = MetricsServer.of(datanode, configuration)) {
-      metrics.url().ifPresent(url -> context.out().println("metrics are at " + url));
+      metrics.url("/metrics").ifPresent(url -> context.out().println("metrics are at " + url));
       context.out().flush();
       gate.onAsked(datanode::close);
       return serve(context, configuration, datanode, gate);

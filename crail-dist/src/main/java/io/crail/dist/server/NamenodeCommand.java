@@ -10,6 +10,7 @@ import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.metrics.MetricsServer;
+import io.crail.dist.page.ClusterPage;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.Transport;
@@ -60,8 +61,10 @@ public final class NamenodeCommand extends OptionsCommand {
         NameNodeServer server =
             NameNodeServer.start(
                 configuration, index, addresses.size(), bind, transport, Clock.SYSTEM);
-        MetricsServer metrics = MetricsServer.of(server, configuration)) {
-      metrics.url().ifPresent(url -> context.out().println("metrics are at " + url));
+        ClusterPage page = ClusterPage.of(server, configuration, transport);
+        MetricsServer metrics = MetricsServer.of(server, configuration, page.pages())) {
+      metrics.url("/metrics").ifPresent(url -> context.out().println("metrics are at " + url));
+      metrics.url("/").ifPresent(url -> context.out().println("the cluster's page is at " + url));
       context
           .out()
           .println(

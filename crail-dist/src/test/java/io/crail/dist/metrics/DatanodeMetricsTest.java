@@ -3,15 +3,15 @@ package io.crail.dist.metrics;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.crail.storage.daemon.Registration.Standing;
+import io.crail.storage.daemon.Standing;
 import org.junit.jupiter.api.Test;
 
 class DatanodeMetricsTest {
   @Test
   void onlyANamenodeThatHasRegisteredItKnowsIt() {
-    for (String state : new String[] {"unknown", "lending", "registered", "removed"}) {
+    for (Standing.State state : Standing.State.values()) {
       boolean isKnown = DatanodeMetrics.isKnown(new Standing("host:1", state, 0));
-      assertEquals(state.equals("registered"), isKnown, state);
+      assertEquals(state == Standing.State.REGISTERED, isKnown, state::toString);
     }
   }
 }

@@ -36,13 +36,14 @@ class HttpPortTest {
         HttpPort.open(
             ANY,
             Map.of(
-                "/health", accept -> HttpPort.Answer.text(200, "alive " + accept),
-                "/large", accept -> new HttpPort.Answer(200, "text/plain", new byte[64 << 20]),
+                "/health",
+                    request -> HttpPort.Answer.text(200, "alive " + request.header("accept")),
+                "/large", request -> new HttpPort.Answer(200, "text/plain", new byte[64 << 20]),
                 "/bug",
-                    accept -> {
+                    request -> {
                       throw new IllegalStateException("a bug");
                     },
-                "/stuck", accept -> waitForTheEnd()));
+                "/stuck", request -> waitForTheEnd()));
   }
 
   private HttpPort.Answer waitForTheEnd() throws IOException {

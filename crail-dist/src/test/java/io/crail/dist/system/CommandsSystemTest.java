@@ -23,6 +23,7 @@ import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -408,6 +409,12 @@ class CommandsSystemTest {
           "the dead datanode is replaced",
           PATIENCE,
           () -> own.run("fsck").stdout().contains("lost     /kept.dat: 1 MiB of 1 MiB, "));
+      Ran df = Ran.run(own.directory(), "df");
+      assertTrue(df.stdout().contains("\n1 MiB lost with datanodes that are gone; "), df::toString);
+      assertTrue(df.stdout().contains("1 of 1 datanodes online"), df::toString);
+      Ran datanodes = Ran.run(own.directory(), "datanodes");
+      assertTrue(datanodes.stdout().contains("  lost with 1 MiB\n"), datanodes::toString);
+      assertEquals(1, Ran.run(own.directory(), "status").code());
       CrailProcess paths = own.run("fsck", "--paths");
       assertEquals("/kept.dat\n", paths.stdout());
       assertEquals(1, paths.awaitExit(PATIENCE));
@@ -436,7 +443,23 @@ class CommandsSystemTest {
                 "crail.storage.localmap=" + mapped);
         assertSuccess(bench);
       }
+      String port = String.valueOf(own.datanodeAddress(0).getPort());
+      List<List<String>> spellings =
+          List.of(List.of("-i", "::1", "-p", port), List.of("-i", "[::1]", "-p", port));
+      for (List<String> spelling : spellings) {
+        Ran removed = removed(own, spelling);
+        assertEquals(0, removed.code(), removed::toString);
+      }
+      String shown = Ran.run(own.directory(), "datanodes").stdout();
+      String address = shown.replaceAll("(?s).*  (\\[\\S+\\]:\\d+)  draining.*", "$1");
+      assertEquals(0, removed(own, List.of(address)).code(), shown);
     }
+  }
+
+  private static Ran removed(ProcessCluster own, List<String> arguments) {
+    List<String> line = new ArrayList<>(List.of("removeDatanode"));
+    line.addAll(arguments);
+    return Ran.run(own.directory(), line.toArray(String[]::new));
   }
 
   private static boolean hasIpv6Loopback() throws Exception {

@@ -359,13 +359,18 @@ public final class Allocator {
   }
 
   /**
-   * Describes the space that will become free by itself for a node that finds none; may be empty.
+   * Says where a node has found no space, and what to do or what will become free by itself.
    *
    * @param storageClass the node's class
    * @param strict whether it takes no other class
    */
-  public String prospect(int storageClass, boolean strict) {
-    return resting.prospect(datanode -> mayHave(storageClass, strict, datanode));
+  public String shortage(int storageClass, boolean strict) {
+    if (Arrays.stream(classes).allMatch(each -> each.datanodes.length == 0)) {
+      return "no datanode takes data; start one with 'crail datanode', or see 'crail datanodes'";
+    }
+    return (strict ? "strictly from storage class " : "from storage class ")
+        + storageClass
+        + resting.prospect(datanode -> mayHave(storageClass, strict, datanode));
   }
 
   private boolean mayHave(int storageClass, boolean strict, DatanodeSpace datanode) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.common.ByteText;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
@@ -11,6 +12,7 @@ import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -44,6 +46,7 @@ public final class DatanodeRegistry {
   private final Clock clock;
   private final HostNames hosts;
   private final Allocator allocator;
+  private final DatanodeReports reports;
   private final RateLimitedLog log;
   private final Map<Integer, DatanodeSpace> byId = new TreeMap<>();
   private final Map<UUID, DatanodeSpace> byUuid = new HashMap<>();
@@ -62,6 +65,7 @@ public final class DatanodeRegistry {
     this.clock = clock;
     this.hosts = hosts;
     this.allocator = allocator;
+    this.reports = new DatanodeReports(options, clock);
     this.log = new RateLimitedLog(LOG, clock, LOG_BURST);
     // Random, so that an id from before a restart names no datanode rather than a wrong one.
     this.nextId = (random.nextInt() >>> 2) / options.count() * options.count() + options.index();
@@ -80,7 +84,7 @@ public final class DatanodeRegistry {
     UUID uuid = new UUID(request.uuidHigh(), request.uuidLow());
     DatanodeSpace known = byUuid.get(uuid);
     if (known != null) {
-      if (!known.description().equals(request)) {
+      if (!known.description().describesAs(request)) {
         throw ErrorCode.INVALID_ARGUMENT.exception(known + " registers with other values");
       }
       known.seen(now);
@@ -96,10 +100,13 @@ public final class DatanodeRegistry {
     }
     DatanodeSpace datanode =
         new DatanodeSpace(newId(), hosts.add(request.host()), request, options.blockSize(), now);
+    if (request.draining()) {
+      datanode.drain();
+    }
     byId.put(datanode.id(), datanode);
     byUuid.put(uuid, datanode);
     allocator.use(byId.values());
-    log.info(datanode + " registered");
+    log.info(datanode + (request.draining() ? " registered, and is being removed" : " registered"));
     return datanode.id();
   }
 
@@ -178,6 +185,7 @@ public final class DatanodeRegistry {
     }
     return new KeepAlive.Response(
         datanode.isStopped(),
+        datanode.state() == DatanodeSpace.State.DRAINING,
         datanode.freeBlocks(),
         datanode.totalBlocks(),
         page.number(),
@@ -223,10 +231,15 @@ public final class DatanodeRegistry {
         regions.subList(from, to));
   }
 
+  /** A page of how the datanodes stand with this namenode: those with ids above {@code after}. */
+  public synchronized ReportDatanodes.Response report(int after) {
+    return reports.page(byId.values(), after);
+  }
+
   /** The ids of registered datanodes that are above {@code after}, ascending. */
   public synchronized List<Integer> list(int after, int most) {
     return byId.values().stream()
-        .filter(datanode -> datanode.id() > after && isMember(datanode))
+        .filter(datanode -> datanode.id() > after && !datanode.isGone())
         .limit(most)
         .map(DatanodeSpace::id)
         .toList();
@@ -234,7 +247,7 @@ public final class DatanodeRegistry {
 
   /** The registered datanodes, ascending by id. */
   public synchronized List<DatanodeSpace> datanodes() {
-    return byId.values().stream().filter(DatanodeRegistry::isMember).toList();
+    return byId.values().stream().filter(datanode -> !datanode.isGone()).toList();
   }
 
   /** True when a datanode has sent a sign of life recently. */
@@ -242,39 +255,9 @@ public final class DatanodeRegistry {
     return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
   }
 
-  /**
-   * The accounts of each class that has datanodes, ascending. Free space at a datanode that is
-   * offline or being removed counts neither as free nor as capacity, since no node can get it.
-   */
+  /** The accounts of each class that has datanodes, ascending. */
   public synchronized List<ClassUsage> usage() {
-    long[][] sums = new long[options.storageClasses()][];
-    for (DatanodeSpace datanode : byId.values()) {
-      boolean online = isOnline(datanode);
-      DatanodeSpace.Accounts accounts = datanode.accounts(online);
-      if (datanode.isStopped() || (!isMember(datanode) && accounts.capacity() == 0)) {
-        continue;
-      }
-      long[] sum = sums[datanode.storageClass()];
-      if (sum == null) {
-        sum = new long[5];
-        sums[datanode.storageClass()] = sum;
-      }
-      sum[0] += accounts.capacity();
-      sum[1] += accounts.free();
-      sum[2] += accounts.used();
-      sum[3] += accounts.waiting();
-      if (datanode.state() == DatanodeSpace.State.ACTIVE && online) {
-        sum[4] = Math.max(sum[4], accounts.largest());
-      }
-    }
-    List<ClassUsage> usage = new ArrayList<>();
-    for (int i = 0; i < sums.length; i++) {
-      long[] sum = sums[i];
-      if (sum != null) {
-        usage.add(new ClassUsage(i, sum[0], sum[1], sum[2], sum[3], sum[4]));
-      }
-    }
-    return usage;
+    return reports.usage(byId.values());
   }
 
   /** Reports datanodes that have fallen silent, and forgets dead or silent ones without data. */
@@ -319,8 +302,8 @@ public final class DatanodeRegistry {
               + " for "
               + (now - overdue.sinceNanos()) / 1_000_000
               + " ms; "
-              + overdue.bytes()
-              + " bytes wait for that of "
+              + ByteText.of(overdue.bytes())
+              + " wait for that of "
               + overdue.clients()
               + " clients");
     }
@@ -369,10 +352,6 @@ public final class DatanodeRegistry {
                 throw new AssertionError(datanode + " is forgotten but has extents");
               }
             });
-  }
-
-  private static boolean isMember(DatanodeSpace datanode) {
-    return datanode.state() != DatanodeSpace.State.DEAD && !datanode.isStopped();
   }
 
   private static UUID uuid(DatanodeSpace datanode) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -142,6 +143,11 @@ public final class DatanodeSpace {
     return stopped;
   }
 
+  /** Whether it is dead or was told to end. What nodes have there is lost. */
+  boolean isGone() {
+    return state == State.DEAD || stopped;
+  }
+
   void markStopped() {
     stopped = true;
   }
@@ -165,7 +171,12 @@ public final class DatanodeSpace {
   }
 
   boolean isOnline(long nowNanos, long timeoutNanos) {
-    return state != State.DEAD && nowNanos - lastSeenNanos < timeoutNanos;
+    return state != State.DEAD && silentNanos(nowNanos) < timeoutNanos;
+  }
+
+  /** The time since its last sign of life. */
+  long silentNanos(long nowNanos) {
+    return nowNanos - lastSeenNanos;
   }
 
   /** Free bytes; exact while no thread allocates. */
@@ -221,18 +232,12 @@ public final class DatanodeSpace {
   }
 
   public synchronized long totalBlocks() {
-    long total = 0;
-    for (RegionSpace region : regions.values()) {
-      total += region.blocks();
-    }
-    return total;
+    return regions.values().stream().mapToLong(RegionSpace::blocks).sum();
   }
 
   /** The regions, by ascending index. */
   synchronized List<Region> regions() {
-    List<Region> list = new ArrayList<>(regions.size());
-    regions.values().forEach(region -> list.add(region.region()));
-    return list;
+    return regions.values().stream().map(RegionSpace::region).toList();
   }
 
   /**
@@ -408,11 +413,8 @@ public final class DatanodeSpace {
       throw new AssertionError(
           this + " has lent " + lent + " bytes, but " + expectedLent + " can be found");
     }
-    long total = restingBytes();
     cutOffs.audit(audit);
-    for (RegionSpace region : regions.values()) {
-      total += resting.contains(region) ? 0 : region.region().length();
-    }
+    long total = regions().stream().mapToLong(Region::length).sum();
     long counted = pieces.verify(audit);
     if (counted != free || free + used + waiting != total) {
       throw new AssertionError(
@@ -433,15 +435,12 @@ public final class DatanodeSpace {
 
   @Override
   public String toString() {
-    String name = description.host().toString();
     return "datanode "
         + id
         + " ("
         + description.tier()
         + " at "
-        + (name.indexOf(':') < 0 ? name : "[" + name + "]")
-        + ":"
-        + description.port()
+        + Addresses.text(description.host().toString(), description.port())
         + ", class "
         + storageClass()
         + ")";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.common.ByteText;
 import io.crail.common.Clock;
 import java.util.PriorityQueue;
 import java.util.function.Predicate;
@@ -51,8 +52,8 @@ final class RestingRegions {
     return bytes == 0
         ? ""
         : "; "
-            + bytes
-            + " bytes that were in use before this namenode got them come within "
+            + ByteText.of(bytes)
+            + " that were in use before this namenode got them come within "
             + (last - now) / 1_000_000
             + " ms";
   }

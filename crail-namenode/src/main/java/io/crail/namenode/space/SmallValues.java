@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.common.ByteText;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.util.concurrent.atomic.AtomicLong;
@@ -71,7 +72,10 @@ public final class SmallValues {
         ? ErrorCode.LIMIT_EXCEEDED.exception(
             what + ": a small value of " + length + " bytes, at most " + maxLength)
         : ErrorCode.NO_SPACE.exception(
-            what + ": small values have taken the " + capacity + " bytes of memory for them");
+            what
+                + ": small values have taken the "
+                + ByteText.of(capacity)
+                + " of memory for them");
   }
 
   /** Gives memory back. */

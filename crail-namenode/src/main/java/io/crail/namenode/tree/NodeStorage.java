@@ -170,10 +170,7 @@ public final class NodeStorage {
 
   CrailException noSpace(Object what, Node node) {
     return ErrorCode.NO_SPACE.exception(
-        what
-            + (node.isStrict() ? ": strictly from storage class " : ": from storage class ")
-            + node.storageClass()
-            + allocator.prospect(node.storageClass(), node.isStrict()));
+        what + ": " + allocator.shortage(node.storageClass(), node.isStrict()));
   }
 
   /** Gives back extents that no client was told of, or that no client writes to any more. */

@@ -37,6 +37,7 @@ public final class KeepAlive {
    * The answer.
    *
    * @param stop whether the datanode has been removed and may end
+   * @param draining whether the datanode is being removed: it gets no new data
    * @param freeBlocks its blocks that are completely free at this namenode
    * @param totalBlocks its blocks at this namenode
    * @param cutOff number of this list of clients, larger than the numbers of earlier lists; 0 when
@@ -44,13 +45,19 @@ public final class KeepAlive {
    * @param clients the clients to cut off
    */
   public record Response(
-      boolean stop, long freeBlocks, long totalBlocks, long cutOff, List<Long> clients) {
+      boolean stop,
+      boolean draining,
+      long freeBlocks,
+      long totalBlocks,
+      long cutOff,
+      List<Long> clients) {
     private static final Codec<Long> CLIENT = Codec.ofLong("Client id", "id", "client id");
 
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("KeepAlive.Response")
             .u8("stop", "whether the datanode has been removed and may end; 0 or 1")
+            .u8("draining", "whether it is being removed; 0 or 1")
             .i64("freeBlocks", "its blocks that are wholly free at this namenode")
             .i64("totalBlocks", "its blocks at this namenode")
             .i64("cutOff", "number of this answer's clients; 0 when there are none")

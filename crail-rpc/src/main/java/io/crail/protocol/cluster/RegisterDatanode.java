@@ -18,6 +18,7 @@ public final class RegisterDatanode {
    * @param uuidLow identity of the datanode process, lower half
    * @param storageClass storage class that it serves
    * @param port port on which its tier serves
+   * @param draining whether it was being removed at an earlier start of the namenode
    * @param tier name of its tier
    * @param host name or address under which clients reach it
    * @param traits what its tier can do
@@ -27,6 +28,7 @@ public final class RegisterDatanode {
       long uuidLow,
       int storageClass,
       int port,
+      boolean draining,
       Utf8 tier,
       Utf8 host,
       TierTraits traits) {
@@ -37,6 +39,7 @@ public final class RegisterDatanode {
             .i64("uuidLow", "identity of the datanode process, lower half")
             .i32("storageClass", "storage class that it serves")
             .i32("port", "port that its tier serves on")
+            .u8("draining", "whether it was being removed before the namenode restarted; 0 or 1")
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")
             .u16("traitsLength", "bytes of traits")
@@ -51,6 +54,15 @@ public final class RegisterDatanode {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** Whether this is the same datanode with the same values, draining or not. */
+    public boolean describesAs(Request other) {
+      return equals(other.draining == draining ? other : other.draining(draining));
+    }
+
+    private Request draining(boolean newDraining) {
+      return new Request(uuidHigh, uuidLow, storageClass, port, newDraining, tier, host, traits);
+    }
 
     /** Whether another datanode lends the same foreign devices. */
     public boolean hasDevicesOf(Request other) {

@@ -28,6 +28,10 @@ public final class Usage {
    * @param nodes nodes, the root included
    * @param datanodes registered datanodes
    * @param onlineDatanodes datanodes that have sent a sign of life recently
+   * @param leases write leases
+   * @param startedMillis when the namenode was started, by its clock, since 1970
+   * @param requests requests that it has answered since then
+   * @param requestNanos how long it has worked on all of them together
    * @param smallValueBytes memory that the small values of the namenode take
    * @param classes space of each storage class that has datanodes
    */
@@ -35,6 +39,10 @@ public final class Usage {
       long nodes,
       int datanodes,
       int onlineDatanodes,
+      int leases,
+      long startedMillis,
+      long requests,
+      long requestNanos,
       long smallValueBytes,
       List<ClassUsage> classes) {
     /** The layout. */
@@ -43,6 +51,10 @@ public final class Usage {
             .i64("nodes", "nodes, the root included")
             .i32("datanodes", "registered datanodes")
             .i32("onlineDatanodes", "datanodes heard of lately")
+            .i32("leases", "write leases")
+            .i64("startedMillis", "when the namenode was started, by its clock, since 1970")
+            .i64("requests", "requests answered since then")
+            .i64("requestNanos", "time of work on all of them together")
             .i64("smallValueBytes", "memory that the small values of the namenode take")
             .u16("classesCount", "number of classes")
             .list("classes", "classesCount", ClassUsage.CODEC, MAX_CLASSES);

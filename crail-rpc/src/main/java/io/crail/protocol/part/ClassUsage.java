@@ -5,13 +5,15 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 
 /**
- * The space of one storage class at one namenode; {@code free + used + waiting = capacity}.
+ * The space of one storage class at one namenode; {@code free + used + waiting = capacity}. What is
+ * lost is a part of none of these.
  *
  * @param storageClass the class
  * @param capacityBytes bytes of all its regions
  * @param freeBytes free bytes that a node can get now
  * @param usedBytes bytes that belong to nodes
  * @param waitingBytes bytes that were freed or given ahead, and wait for the end of leases
+ * @param lostBytes bytes that belong to nodes and lie at datanodes that are gone
  * @param largestFreeExtentBytes the largest extent that could be allocated now; when it is smaller
  *     than a block although much is free, the space is fragmented
  */
@@ -21,6 +23,7 @@ public record ClassUsage(
     long freeBytes,
     long usedBytes,
     long waitingBytes,
+    long lostBytes,
     long largestFreeExtentBytes) {
   /** The layout. */
   public static final Layout LAYOUT =
@@ -30,8 +33,21 @@ public record ClassUsage(
           .i64("freeBytes", "bytes that can be given out now")
           .i64("usedBytes", "bytes that belong to nodes")
           .i64("waitingBytes", "bytes that wait for the end of leases: freed, or given ahead")
+          .i64("lostBytes", "bytes of nodes at datanodes that are gone")
           .i64("largestFreeExtentBytes", "largest extent that could be given out now");
 
   /** The codec. */
   public static final Codec<ClassUsage> CODEC = Codec.of(ClassUsage.class, LAYOUT);
+
+  /** The space of the same class at two namenodes together. */
+  public ClassUsage plus(ClassUsage other) {
+    return new ClassUsage(
+        storageClass,
+        capacityBytes + other.capacityBytes,
+        freeBytes + other.freeBytes,
+        usedBytes + other.usedBytes,
+        waitingBytes + other.waitingBytes,
+        lostBytes + other.lostBytes,
+        Math.max(largestFreeExtentBytes, other.largestFreeExtentBytes));
+  }
 }

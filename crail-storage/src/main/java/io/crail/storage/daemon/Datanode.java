@@ -176,7 +176,7 @@ public final class Datanode implements AutoCloseable {
   }
 
   /** How it stands with each namenode, in their order. */
-  public List<Registration.Standing> standings() {
+  public List<Standing> standings() {
     return registration.standings(loop.clock().nanoTime());
   }
 

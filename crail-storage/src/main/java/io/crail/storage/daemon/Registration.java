@@ -15,13 +15,13 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.part.Region;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
+import io.crail.storage.daemon.Standing.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
@@ -43,6 +43,9 @@ import org.slf4j.LoggerFactory;
  * the writer's space to another client, it names the writer in its answers. A later sign of life
  * tells the namenode that the writer is cut off.
  *
+ * <p>A datanode that is being removed tells this when it registers with a namenode that has
+ * restarted, so that the namenode gives it no new data.
+ *
  * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
  */
 public final class Registration {
@@ -56,13 +59,6 @@ public final class Registration {
   static final long CUT_OFF_NANOS = 20_000_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Registration.class);
-
-  private enum State {
-    UNKNOWN,
-    LENDING,
-    REGISTERED,
-    REMOVED
-  }
 
   private final NameNodeClient namenodes;
   private final DatanodeDescription description;
@@ -127,34 +123,10 @@ public final class Registration {
     return refusal;
   }
 
-  /**
-   * How the datanode stands with a namenode.
-   *
-   * @param namenode its address
-   * @param state what the namenode knows: {@code unknown}, {@code lending}, {@code registered}, or
-   *     {@code removed}, if it has told the datanode to end
-   * @param silentNanos the time since its last good answer, or since the first step; 0 before that
-   */
-  public record Standing(String namenode, String state, long silentNanos) {
-    /** True when the namenode needs nothing more of the datanode. */
-    public boolean isSettled() {
-      return state.equals(text(State.REGISTERED)) || isRemoved();
-    }
-
-    /** True when the namenode has told the datanode to end. */
-    public boolean isRemoved() {
-      return state.equals(text(State.REMOVED));
-    }
-  }
-
-  private static String text(State state) {
-    return state.name().toLowerCase(Locale.ROOT);
-  }
-
   /** How the datanode stands with each namenode. Any thread may call it. */
   public List<Standing> standings(long now) {
     return links.stream()
-        .map(l -> new Standing(l.address(), text(l.state), l.begun ? now - l.answeredNanos : 0))
+        .map(l -> new Standing(l.address(), l.state, l.begun ? now - l.answeredNanos : 0))
         .toList();
   }
 
@@ -202,6 +174,8 @@ public final class Registration {
     private volatile boolean begun;
     private OperationCall<?, ?> pending;
     private int datanode;
+    // What this namenode has told last; it forgets at a restart.
+    private boolean draining;
     private int lent;
     private long dueNanos;
     private long backOffNanos = FIRST_BACK_OFF_NANOS;
@@ -293,6 +267,7 @@ public final class Registration {
           description.uuid().getLeastSignificantBits(),
           description.storageClass(),
           description.address().getPort(),
+          draining,
           Utf8.of(description.tier()),
           Utf8.of(description.address().getHostString()),
           description.traits());
@@ -388,6 +363,7 @@ public final class Registration {
               state = State.REMOVED;
               return;
             }
+            draining = answer.draining();
             cutOff(answer);
             dueNanos = now + keepAliveNanos;
           } else {

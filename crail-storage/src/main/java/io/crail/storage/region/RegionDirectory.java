@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.common.ByteText;
 import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -258,9 +259,19 @@ public final class RegionDirectory implements AutoCloseable {
 
   /**
    * Creates the directory, with its parent. Another datanode that ends removes the parent if it is
-   * empty, so this may need more than one try. Once the directory exists, the parent stays.
+   * empty, so this may need more than one try. Once the directory exists, the parent stays. What is
+   * missing above the parent may be a disk that is not mounted, and is an error.
    */
   private static void createWithParent(Path path) throws IOException {
+    Path above = path.toAbsolutePath().getParent().getParent();
+    if (above != null && !Files.isDirectory(above)) {
+      throw new IOException(
+          "cannot create the data path "
+              + path.getParent()
+              + ": there is no directory "
+              + above
+              + "; mount or make it first");
+    }
     for (int attempt = 1; ; attempt++) {
       try {
         Files.createDirectories(path);
@@ -286,7 +297,12 @@ public final class RegionDirectory implements AutoCloseable {
     long available = FreeSpace.bytes(parent);
     if (available < needed) {
       throw new IOException(
-          "the data path " + parent + " has " + available + " bytes free, needed are " + needed);
+          "the data path "
+              + parent
+              + " has "
+              + ByteText.of(available)
+              + " free, needed are "
+              + ByteText.of(needed));
     }
   }
 

@@ -227,8 +227,24 @@ class RegionDirectoryTest {
             IOException.class,
             () -> RegionDirectory.create(dataPath, UUID.randomUUID(), lengths, false));
     assertTrue(refusal.getMessage().contains(dataPath.toString()), refusal.getMessage());
-    assertTrue(refusal.getMessage().contains("bytes free, needed are"), refusal.getMessage());
+    assertTrue(refusal.getMessage().contains(" free, needed are 64."), refusal.getMessage());
     assertEquals(List.of(), listed());
+  }
+
+  /** Perhaps a disk is not mounted: then the data would go to another one. */
+  @Test
+  void makesNoDirectoryAboveTheDataPath() {
+    Path missing = dataPath.resolve("missing");
+    IOException refusal =
+        assertThrows(
+            IOException.class,
+            () ->
+                RegionDirectory.create(
+                    missing.resolve("data"), UUID.randomUUID(), List.of(LENGTH), false));
+    assertTrue(
+        refusal.getMessage().contains("there is no directory " + missing + ";"),
+        refusal.getMessage());
+    assertFalse(Files.exists(missing));
   }
 
   @Test

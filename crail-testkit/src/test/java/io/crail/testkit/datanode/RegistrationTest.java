@@ -28,6 +28,7 @@ import io.crail.rpc.Transport.ServerEndpoint;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
 import io.crail.storage.daemon.Registration;
+import io.crail.storage.daemon.Standing;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -197,6 +198,22 @@ class RegistrationTest {
       assertEquals(2, namenode.regions.size(), "after restart " + i);
       assertTrue(registration.isRegistered());
     }
+  }
+
+  /** One namenode's word is nothing to the other ones. */
+  @Test
+  void aRestartedNamenodeIsToldThatItWasRemovingTheDatanode() throws IOException {
+    start(2, 4);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    assertFalse(namenodes.get(0).registered.draining());
+    namenodes.get(0).draining = true;
+    pass(Duration.ofSeconds(3));
+    namenodes.forEach(ScriptedNamenode::forget);
+    pass(Duration.ofSeconds(3));
+    assertTrue(registration.isRegistered());
+    assertTrue(namenodes.get(0).registered.draining());
+    assertFalse(namenodes.get(1).registered.draining());
   }
 
   @Test
@@ -460,7 +477,7 @@ class RegistrationTest {
     pass(Duration.ofSeconds(5));
     assertFalse(registration.isRemoved());
     assertEquals(
-        List.of("removed", "registered"),
+        List.of(Standing.State.REMOVED, Standing.State.REGISTERED),
         registration.standings(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
     int before = namenodes.get(0).keepAlives;
     namenodes.get(1).stop = true;
@@ -481,6 +498,7 @@ class RegistrationTest {
     private RegisterDatanode.Request registered;
     private ErrorCode refusal = ErrorCode.OK;
     private boolean stop;
+    private boolean draining;
     // Whether it loses its answers to regions.
     private boolean loses;
     // Whether it loses its answers to heartbeats.
@@ -581,7 +599,7 @@ class RegistrationTest {
               i,
               responses,
               KeepAlive.Response.CODEC,
-              new KeepAlive.Response(stop, 1, 1, cutOff, clients));
+              new KeepAlive.Response(stop, draining, 1, 1, cutOff, clients));
         }
       }
     }

@@ -114,6 +114,7 @@ final class NameNodeTarget implements Target {
               8,
               0,
               9000,
+              false,
               Utf8.of("tcp"),
               Utf8.of("a"),
               TierTraits.ofMemory(FenceKind.GENERATION, true, "")));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist.command;
+package io.crail.common;
 
 import java.util.Locale;
 

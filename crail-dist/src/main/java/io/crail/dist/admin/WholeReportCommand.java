@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.admin;
+
+import io.crail.CrailStore;
+import io.crail.conf.CrailConfiguration;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
+import io.crail.dist.report.Display;
+import io.crail.dist.report.ReportCommand;
+import io.crail.dist.report.WholeReport;
+import io.crail.spark.application.Applications;
+import java.util.List;
+import org.apache.commons.cli.CommandLine;
+
+/** Shows all of a cluster in one view. */
+public final class WholeReportCommand extends ReportCommand {
+  /** Declares its options. */
+  public WholeReportCommand() {
+    super(
+        "report",
+        "shows all of the cluster in one view",
+        """
+        Namenodes, datanodes with use and state, space by storage class, files and write leases, and
+        what Spark's applications hold.
+        """,
+        bytes());
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail report", "everything at a glance"),
+        new Example("crail report --watch", "the same every 2 s, until Ctrl-C"),
+        new Example("crail report --json", "for programs, such as jq"));
+  }
+
+  @Override
+  protected int run(CommandContext context, CommandLine line, Display display) throws Exception {
+    try (AdminClient cluster = AdminClient.of(context);
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      Applications applications = ApplicationsCommand.of(store, cluster.configuration());
+      return display.show(
+          () ->
+              new WholeReport(
+                  cluster.report(),
+                  ApplicationsCommand.report(applications.list()).applications()));
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.page;
+
+import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
+import io.crail.dist.metrics.MetricsKeys;
+import io.crail.dist.report.ClusterQuery;
+import io.crail.namenode.NameNodeServer;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationFigures;
+import io.crail.protocol.cluster.Hello;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Transport;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Where the page has its figures from: the namenodes, as any client asks them, and the counters of
+ * the namenode that serves the page. Thread-safe.
+ */
+final class PageSource implements AutoCloseable {
+  /** A namenode that is down costs no more of a request, which lasts 10 s at most. */
+  private static final long LONGEST_CALL_NANOS = 3_000_000_000L;
+
+  private final NameNodeServer server;
+  private final List<InetSocketAddress> addresses;
+  private final TreeSet<String> hosts = new TreeSet<>();
+  private final ClientLoop loop;
+  private final NameNodeClient namenodes;
+
+  PageSource(NameNodeServer server, Configuration configuration, Transport transport) {
+    this.server = server;
+    addresses = new ArrayList<>(configuration.get(ClusterKeys.NAMENODE_ADDRESS));
+    // The configured port may be 0, or another one than on the command line.
+    addresses.set(
+        server.index(),
+        InetSocketAddress.createUnresolved(
+            addresses.get(server.index()).getHostString(), server.address().getPort()));
+    String host = localHost();
+    hosts.add(host);
+    addresses.forEach(address -> hosts.add(address.getHostString()));
+    MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS))
+        .forEach(address -> hosts.add(address.getHostString()));
+    loop = transport.newClientLoop("page");
+    namenodes =
+        new NameNodeClient(
+            loop,
+            addresses,
+            new NameNodeClient.Identity(
+                Hello.ROLE_CLIENT,
+                ThreadLocalRandom.current().nextLong(),
+                host,
+                configuration.get(ClusterKeys.CLUSTER_NAME)),
+            transport.peerOptions(),
+            Math.min(configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos(), LONGEST_CALL_NANOS));
+  }
+
+  private static String localHost() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "";
+    }
+  }
+
+  /** What this namenode and the others are called. */
+  TreeSet<String> hosts() {
+    return hosts;
+  }
+
+  /** The namespace. */
+  NamespaceReader namespace() {
+    return new NamespaceReader(namenodes);
+  }
+
+  /** The state of the cluster, as far as the namenodes answer. */
+  Map<String, Object> cluster() throws InterruptedException {
+    Map<String, Object> state = new LinkedHashMap<>();
+    state.put("servedBy", server.index());
+    state.put("report", ClusterQuery.ofAny(namenodes));
+    state.put("operations", operations());
+    return state;
+  }
+
+  /**
+   * What this namenode has counted since its start, of the operations that somebody has asked for.
+   */
+  private List<Map<String, Object>> operations() {
+    List<Map<String, Object>> all = new ArrayList<>();
+    for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
+      OperationFigures figures = server.figures(operation);
+      long count = figures.count();
+      if (count > 0) {
+        Map<String, Object> one = new LinkedHashMap<>();
+        one.put("name", operation.name());
+        one.put("count", count);
+        one.put("nanos", figures.nanos());
+        one.put("errors", errors(figures));
+        one.put("buckets", buckets(figures));
+        all.add(one);
+      }
+    }
+    return all;
+  }
+
+  private static long errors(OperationFigures figures) {
+    long sum = 0;
+    for (ErrorCode code : ErrorCode.values()) {
+      sum += figures.errors(code);
+    }
+    return sum;
+  }
+
+  /** Counts by time: up to 256 ns, up to twice that, and so on. */
+  private static List<Long> buckets(OperationFigures figures) {
+    List<Long> counts = new ArrayList<>();
+    for (int i = 0; i < OperationFigures.BUCKETS; i++) {
+      counts.add(figures.count(i));
+    }
+    return counts;
+  }
+
+  @Override
+  public void close() {
+    namenodes.close();
+    loop.close();
+  }
+}

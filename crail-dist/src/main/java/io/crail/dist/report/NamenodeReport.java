@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.report;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A namenode. If it does not answer, everything after the problem is 0 or empty.
+ *
+ * @param index its place in {@code crail.namenode.address}, from 0
+ * @param address where it is
+ * @param answers whether it does
+ * @param micros how long it takes to answer
+ * @param problem why it does not answer; empty if it does
+ * @param started when it was started, by its clock
+ * @param requests requests that it has answered since then
+ * @param requestNanos how long it has worked on all of them together
+ * @param objects its files, directories, tables and so on, without the root
+ * @param leases its write leases
+ * @param smallValueBytes memory that its small values take
+ * @param datanodes the datanodes that are registered with it
+ * @param onlineDatanodes those that it has heard of lately
+ */
+public record NamenodeReport(
+    int index,
+    String address,
+    boolean answers,
+    long micros,
+    String problem,
+    Optional<Instant> started,
+    long requests,
+    long requestNanos,
+    long objects,
+    int leases,
+    long smallValueBytes,
+    int datanodes,
+    int onlineDatanodes) {
+  /** Names it for people. */
+  public String name() {
+    return "namenode " + index + " at " + address;
+  }
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.report;
+
+import io.crail.dist.command.ExitCode;
+import io.crail.protocol.part.ClassUsage;
+import java.util.List;
+
+/**
+ * The space of a cluster, class by class.
+ *
+ * @param classes the space of each storage class that has datanodes, ascending
+ * @param objects files, directories, tables and so on, without the root
+ * @param smallValueBytes memory of the namenodes that small values take
+ * @param datanodes the datanodes that are registered
+ * @param onlineDatanodes those that have been heard of lately
+ * @param missing the namenodes whose parts are missing, each with the reason
+ */
+public record SpaceReport(
+    List<ClassUsage> classes,
+    long objects,
+    long smallValueBytes,
+    int datanodes,
+    int onlineDatanodes,
+    List<String> missing)
+    implements CommandReport {
+  /** The space in a report on the whole cluster. */
+  public static SpaceReport of(ClusterReport cluster) {
+    return new SpaceReport(
+        cluster.classes(),
+        cluster.objects(),
+        cluster.smallValueBytes(),
+        cluster.members().size(),
+        cluster.onlineDatanodes(),
+        cluster.missing());
+  }
+
+  @Override
+  public void print(ReportText text) {
+    if (classes.isEmpty()) {
+      text.line("there is no space: no datanode is registered");
+      text.line("  start one with 'crail datanode', or name hosts in conf/datanodes: start-crail");
+    } else {
+      TextTable table = new TextTable("class", "capacity", "used", "free", "waiting", "largest");
+      for (ClassUsage usage : classes) {
+        table.row(
+            usage.storageClass(),
+            text.size(usage.capacityBytes()),
+            text.size(usage.usedBytes()),
+            text.size(usage.freeBytes()),
+            text.size(usage.waitingBytes()),
+            text.size(usage.largestFreeExtentBytes()));
+      }
+      table.print(text);
+    }
+    text.line(
+        "%s (files, directories, tables, key-values), %d of %d datanodes online",
+        ReportText.count(objects, "object"), onlineDatanodes, datanodes);
+    if (smallValueBytes > 0) {
+      text.line("%s of small values at the namenodes", text.size(smallValueBytes));
+    }
+    long lost = classes.stream().mapToLong(ClassUsage::lostBytes).sum();
+    if (lost > 0) {
+      text.line(
+          "%s lost with datanodes that are gone; 'crail fsck' names the files", text.size(lost));
+    }
+  }
+
+  @Override
+  public List<String> warnings() {
+    return absent(missing);
+  }
+
+  @Override
+  public int exitCode() {
+    return code(missing);
+  }
+
+  /** What to say about namenodes whose parts are missing. */
+  static List<String> absent(List<String> missing) {
+    return missing.stream().map(each -> "crail: without the part of " + each).toList();
+  }
+
+  /** The exit code of a report that lacks these parts. */
+  static int code(List<String> missing) {
+    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
+  }
+}

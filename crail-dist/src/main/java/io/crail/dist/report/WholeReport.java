@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.report;
+
+import io.crail.common.Printable;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+
+/**
+ * All of a cluster in one view.
+ *
+ * @param cluster what its namenodes say
+ * @param applications what the applications of Spark hold, ordered by id
+ */
+public record WholeReport(ClusterReport cluster, List<ApplicationReport> applications)
+    implements CommandReport {
+  @Override
+  public void print(ReportText text) {
+    text.line(
+        "cluster %s at %s",
+        Printable.line(cluster.cluster()), cluster.at().truncatedTo(ChronoUnit.SECONDS));
+    text.line("");
+    namenodes().print(text);
+    text.line("");
+    if (!cluster.datanodes().isEmpty()) {
+      DatanodesReport.of(cluster).print(text);
+      text.line("");
+    }
+    SpaceReport.of(cluster).print(text);
+    text.line(ReportText.count(cluster.leases(), "write lease"));
+    if (!applications.isEmpty()) {
+      text.line("");
+      new ApplicationsReport(applications, List.of()).print(text);
+    }
+  }
+
+  private TextTable namenodes() {
+    TextTable table =
+        new TextTable("-namenode", "-address", "-since", "objects", "leases", "-state");
+    for (NamenodeReport each : cluster.namenodes()) {
+      table.row(
+          each.index(),
+          each.address(),
+          each.started()
+              .map(at -> at.truncatedTo(ChronoUnit.SECONDS))
+              .map(Instant::toString)
+              .orElse("-"),
+          each.objects(),
+          each.leases(),
+          each.answers() ? "answers in " + each.micros() + " us" : "missing: " + each.problem());
+    }
+    return table;
+  }
+
+  @Override
+  public List<String> warnings() {
+    return SpaceReport.absent(cluster.missing());
+  }
+
+  @Override
+  public int exitCode() {
+    return SpaceReport.code(cluster.missing());
+  }
+}

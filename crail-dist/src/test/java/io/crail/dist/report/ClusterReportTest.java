@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.ByteText;
+import io.crail.common.Utf8;
+import io.crail.dist.command.Colours;
+import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.part.ClassUsage;
+import io.crail.protocol.part.DatanodeState;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What several namenodes say about a cluster, put together and printed. */
+class ClusterReportTest {
+  private static ReportDatanodes.Datanode datanode(int id, DatanodeState state, long used) {
+    return new ReportDatanodes.Datanode(
+        id, 7, 7, 50020, 0, state, id * 1000L, 100, 0, used, 5, Utf8.of("tcp"), Utf8.of("::1"));
+  }
+
+  private static DatanodeReport merged(DatanodeState... states) {
+    DatanodeReport all = null;
+    for (int i = 0; i < states.length; i++) {
+      DatanodeReport one = DatanodeReport.of(i, datanode(i + 1, states[i], 10));
+      all = all == null ? one : all.plus(one);
+    }
+    return all;
+  }
+
+  private static String text(CommandReport report) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
+    report.print(new ReportText(out, Colours.of(false, null), ByteText::of));
+    return bytes.toString(StandardCharsets.UTF_8);
+  }
+
+  /** A datanode is as well as the namenode says that is worst off, and lost only if for all. */
+  @ParameterizedTest
+  @CsvSource({
+    "ONLINE, ONLINE, ONLINE, 0",
+    "ONLINE, DRAINING, DRAINING, 0",
+    "OFFLINE, ONLINE, OFFLINE, 0",
+    "LOST, ONLINE, ONLINE, 10",
+    "DRAINING, LOST, DRAINING, 10",
+    "LOST, LOST, LOST, 20"
+  })
+  void theWorstStateCounts(
+      DatanodeState first, DatanodeState second, DatanodeState both, long lostBytes) {
+    DatanodeReport report = merged(first, second);
+    assertEquals(both, report.state());
+    assertEquals(lostBytes, report.lostBytes());
+    assertEquals(20 - lostBytes, report.usedBytes());
+    assertEquals(2000, report.silentMillis());
+  }
+
+  @Test
+  void aDatanodeKnowsWhoHasNotHeardOfIt() {
+    DatanodeReport report = merged(DatanodeState.ONLINE, DatanodeState.OFFLINE, DatanodeState.LOST);
+    assertEquals(List.of(0, 1), report.namenodes());
+    assertEquals(List.of(1), report.silentAt());
+    assertEquals(200, report.lentBytes());
+  }
+
+  @Test
+  void eachStateIsSaidInAFewWords() {
+    for (List<String> each :
+        List.of(
+            List.of("ONLINE", "online"),
+            List.of("DRAINING", "draining, 15 B left"),
+            List.of("OFFLINE", "offline for 1 s"),
+            List.of("LOST", "lost with 10 B"))) {
+      DatanodesReport report =
+          new DatanodesReport(List.of(merged(DatanodeState.valueOf(each.get(0)))), List.of());
+      String line = text(report).lines().toList().get(1);
+      assertEquals(each.get(1), line.replaceAll(".*\\[::1\\]:50020  ", ""), line);
+    }
+  }
+
+  private static SpaceReport space(ClassUsage... classes) {
+    return new SpaceReport(List.of(classes), 1, 0, classes.length, classes.length, List.of());
+  }
+
+  @Test
+  void lostBytesAreNoneOfTheUsedOnes() {
+    ClassUsage usage = new ClassUsage(0, 4096, 1024, 2048, 1024, 512, 1024);
+    assertEquals(
+        """
+        class  capacity   used   free  waiting  largest
+            0     4 KiB  2 KiB  1 KiB    1 KiB    1 KiB
+        1 object (files, directories, tables, key-values), 1 of 1 datanodes online
+        512 B lost with datanodes that are gone; 'crail fsck' names the files
+        """,
+        text(space(usage)));
+  }
+
+  @Test
+  void aClusterWithoutADatanodeSaysWhatToDo() {
+    String text = text(space());
+    assertEquals("there is no space: no datanode is registered", text.lines().findFirst().get());
+    assertTrue(text.contains("'crail datanode'"));
+  }
+
+  @Test
+  void theWholeReportNamesWhoIsMissing() {
+    NamenodeReport well =
+        new NamenodeReport(
+            0, "a:9060", true, 80, "", Optional.of(Instant.EPOCH), 5, 9, 12, 3, 0, 1, 1);
+    NamenodeReport down =
+        new NamenodeReport(
+            1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0);
+    ClusterReport cluster =
+        new ClusterReport(
+            "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);
+    WholeReport report = new WholeReport(cluster, List.of());
+    assertEquals(3, report.exitCode());
+    assertEquals(
+        List.of("crail: without the part of namenode 1 at b:9060 (timed out)"), report.warnings());
+    assertEquals(
+        """
+        cluster mine at 1970-01-01T00:00:00Z
+
+        namenode  address  since                 objects  leases  state
+        0         a:9060   1970-01-01T00:00:00Z       12       3  answers in 80 us
+        1         b:9060   -                           0       0  missing: timed out
+
+        there is no space: no datanode is registered
+          start one with 'crail datanode', or name hosts in conf/datanodes: start-crail
+        12 objects (files, directories, tables, key-values), 0 of 0 datanodes online
+        3 write leases
+        """,
+        text(report));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "127.0.0.1:50020, true",
+    "localhost:50020, true",
+    "127.0.0.1:50021, false",
+    "127.0.0.2:50020, false"
+  })
+  void anAddressMayBeSpeltInSeveralWays(String text, boolean found) {
+    check(text, "127.0.0.1", found);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"[::1]:50020", "::1:50020", "[0:0:0:0:0:0:0:1]:50020", "[0::01]:50020"})
+  void anAddressOfIpv6HasManySpellings(String text) {
+    check(text, "0:0:0:0:0:0:0:1", true);
+    check(text, "::1", true);
+  }
+
+  private static void check(String text, String host, boolean found) {
+    DatanodeReport report =
+        DatanodeReport.of(
+            0,
+            new ReportDatanodes.Datanode(
+                1,
+                7,
+                7,
+                50020,
+                0,
+                DatanodeState.ONLINE,
+                0,
+                1,
+                1,
+                0,
+                0,
+                Utf8.of("tcp"),
+                Utf8.of(host)));
+    assertEquals(found, DatanodeAddress.parse(text).among(List.of(report)).isPresent(), text);
+  }
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.common.Clock;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.part.ClassUsage;
+import io.crail.protocol.part.DatanodeState;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** Tells how datanodes stand and what space there is. Stateless. */
+final class DatanodeReports {
+  private final NameNodeOptions options;
+  private final Clock clock;
+
+  DatanodeReports(NameNodeOptions options, Clock clock) {
+    this.options = options;
+    this.clock = clock;
+  }
+
+  /** The sums over the datanodes of a class. */
+  private static final class Sums {
+    private long capacity;
+    private long free;
+    private long used;
+    private long waiting;
+    private long lost;
+    private long largest;
+
+    ClassUsage usage(int storageClass) {
+      return new ClassUsage(storageClass, capacity, free, used, waiting, lost, largest);
+    }
+  }
+
+  /**
+   * The accounts of each class that has datanodes, ascending. Free space at a datanode that is
+   * offline or being removed counts neither as free nor as capacity, since no node can get it. What
+   * nodes have at datanodes that are gone counts as lost only.
+   */
+  List<ClassUsage> usage(Collection<DatanodeSpace> datanodes) {
+    Sums[] classes = new Sums[options.storageClasses()];
+    for (DatanodeSpace datanode : datanodes) {
+      boolean gone = datanode.isGone();
+      boolean online = isOnline(datanode);
+      DatanodeSpace.Accounts accounts = datanode.accounts(online);
+      if (gone && accounts.used() == 0) {
+        continue;
+      }
+      if (classes[datanode.storageClass()] == null) {
+        classes[datanode.storageClass()] = new Sums();
+      }
+      Sums sums = classes[datanode.storageClass()];
+      if (gone) {
+        sums.lost += accounts.used();
+        continue;
+      }
+      sums.capacity += accounts.capacity();
+      sums.free += accounts.free();
+      sums.used += accounts.used();
+      sums.waiting += accounts.waiting();
+      if (datanode.state() == DatanodeSpace.State.ACTIVE && online) {
+        sums.largest = Math.max(sums.largest, accounts.largest());
+      }
+    }
+    List<ClassUsage> usage = new ArrayList<>();
+    for (int i = 0; i < classes.length; i++) {
+      if (classes[i] != null) {
+        usage.add(classes[i].usage(i));
+      }
+    }
+    return usage;
+  }
+
+  /** A page of the datanodes with ids above {@code after}, from all in the order of their ids. */
+  ReportDatanodes.Response page(Collection<DatanodeSpace> datanodes, int after) {
+    List<ReportDatanodes.Datanode> page = new ArrayList<>();
+    int length = 0;
+    for (DatanodeSpace datanode : datanodes) {
+      if (datanode.id() > after) {
+        ReportDatanodes.Datanode each = of(datanode);
+        if (each.state() == DatanodeState.LOST && each.usedBytes() == 0) {
+          continue;
+        }
+        length += each.wireLength();
+        if (length > ReportDatanodes.MAX_DATANODES_LENGTH) {
+          break;
+        }
+        page.add(each);
+      }
+    }
+    return new ReportDatanodes.Response(page);
+  }
+
+  private ReportDatanodes.Datanode of(DatanodeSpace datanode) {
+    RegisterDatanode.Request description = datanode.description();
+    DatanodeState state = state(datanode);
+    DatanodeSpace.Accounts accounts = datanode.accounts(state == DatanodeState.ONLINE);
+    return new ReportDatanodes.Datanode(
+        datanode.id(),
+        description.uuidHigh(),
+        description.uuidLow(),
+        description.port(),
+        description.storageClass(),
+        state,
+        datanode.silentNanos(clock.nanoTime()) / 1_000_000,
+        datanode.totalBlocks() * options.blockSize(),
+        accounts.free(),
+        accounts.used(),
+        accounts.waiting(),
+        description.tier(),
+        description.host());
+  }
+
+  private DatanodeState state(DatanodeSpace datanode) {
+    if (datanode.isGone()) {
+      return DatanodeState.LOST;
+    } else if (!isOnline(datanode)) {
+      return DatanodeState.OFFLINE;
+    }
+    return datanode.state() == DatanodeSpace.State.DRAINING
+        ? DatanodeState.DRAINING
+        : DatanodeState.ONLINE;
+  }
+
+  private boolean isOnline(DatanodeSpace datanode) {
+    return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
+  }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.part;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import java.nio.ByteBuffer;
+import java.util.Locale;
+
+/** How a datanode stands with a namenode, from good to bad. */
+public enum DatanodeState {
+  /** It gets new data. */
+  ONLINE,
+  /** It is being removed: it gets no new data, and ends when the last of its data is gone. */
+  DRAINING,
+  /** It has sent no sign of life lately. It may come back with its data. */
+  OFFLINE,
+  /** It is gone, and files have bytes there that are lost. */
+  LOST;
+
+  /** The codec; the number is the position above, and permanent. */
+  public static final Codec<DatanodeState> CODEC =
+      new Codec<>(
+          DatanodeState.class,
+          Layout.of("DatanodeState").u8("number", "0: online, 1: draining, 2: offline, 3: lost")) {
+        @Override
+        public void encode(DatanodeState state, ByteBuffer out, int offset) {
+          out.put(offset, (byte) state.ordinal());
+        }
+
+        @Override
+        public DatanodeState read(ByteBuffer in, int offset) throws CrailException {
+          int number = in.get(offset) & 0xff;
+          if (number >= BY_NUMBER.length) {
+            throw ErrorCode.INVALID_ARGUMENT.exception("state of a datanode " + number);
+          }
+          return BY_NUMBER[number];
+        }
+      };
+
+  private static final DatanodeState[] BY_NUMBER = values();
+
+  /** The word that people and programs see. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
