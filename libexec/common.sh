@@ -68,3 +68,11 @@ java_flags() {
     printf '%s\n' --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow
   fi
 }
+
+# datanode_lines: prints the lines of conf/datanodes that name a datanode, a host and the
+# arguments of 'crail datanode' each. Needs $CRAIL_CONF_DIR.
+datanode_lines() {
+  local file=$CRAIL_CONF_DIR/datanodes
+  [ -r "$file" ] || die "there is no $file"
+  sed 's/#.*//; s/^[[:space:]]*//; /^$/d' "$file"
+}

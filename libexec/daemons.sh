@@ -157,10 +157,3 @@ on_host() {
 namenode_hosts() {
   tr ',' '\n' <<<"$addresses" | sed '/^$/d; s|^ *crail://||; s|:[0-9]*/* *$||; s|^\[||; s|\]$||'
 }
-
-# datanode_lines: prints the lines of conf/datanodes that name a datanode.
-datanode_lines() {
-  local file=$CRAIL_CONF_DIR/datanodes
-  [ -r "$file" ] || die "there is no $file"
-  sed 's/#.*//; s/^[[:space:]]*//; /^$/d' "$file"
-}

@@ -14,9 +14,9 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   protected CrailStore() {}
 
   /**
-   * Creates a store, which connects with its first operation. Every call returns a new store. With
-   * {@code crail.singleton}, all calls in this process with the same settings return one store, and
-   * the last of as many calls of {@link #close} closes it.
+   * Creates a store, which connects with its first operation. With {@code crail.singleton}, the
+   * stores of this process that have the same settings share everything, until the last of them is
+   * closed.
    *
    * @param configuration the settings; the store takes a copy
    * @return the store
@@ -253,8 +253,8 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
 
   /**
    * Ends the open streams, fails outstanding operations with a {@code ClosedException}, and ends
-   * all threads of this store. A store that others share ({@code crail.singleton}) stays open for
-   * them; so whoever has called {@link #newInstance} closes it once, and only once.
+   * all threads of this store. With {@code crail.singleton} this happens when all stores that share
+   * them are closed. To close a store again has no effect.
    *
    * @throws Exception an {@code IllegalStateException} when a callback of this store calls it
    */

@@ -98,6 +98,17 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
   }
 
   @Override
+  public long restingBytes(BenchOptions<BenchType> options, CrailStore store) throws Exception {
+    switch (options.type()) {
+      case WRITE, WRITE_ASYNC, WRITE_INT:
+        return store.getSpace().waitingBytes();
+      default:
+        // Whoever puts values reserves space for more of them, which counts too.
+        return 0;
+    }
+  }
+
+  @Override
   public BenchClient.Start client() {
     return new BenchClient.Start(IoBench.class, configuration, Map.of());
   }

@@ -67,6 +67,23 @@ public final class CoreStore extends CrailStore {
     this.asksForSpaceAhead = source.configuration().get(ClientKeys.SPACE_AHEAD);
   }
 
+  private CoreStore(CoreStore other, BooleanSupplier mayEnd) {
+    this.mayEnd = mayEnd;
+    this.parts = other.parts;
+    this.store = other.store;
+    this.hosts = other.hosts;
+    this.asksForSpaceAhead = other.asksForSpaceAhead;
+  }
+
+  /**
+   * Creates a store that shares everything with this one, for another user.
+   *
+   * @param isLastUser asked with each close whether the parts have to end
+   */
+  CoreStore share(BooleanSupplier isLastUser) {
+    return new CoreStore(this, isLastUser);
+  }
+
   /**
    * Creates a store with the transport that the configuration names, the system's clock, and a
    * timer for its leases.

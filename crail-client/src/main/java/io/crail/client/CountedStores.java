@@ -5,21 +5,33 @@ import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 /**
- * Opens stores: a new one for each caller, or, with {@code crail.singleton}, one for all callers in
- * this process that have the same settings. Thread-safe.
+ * Opens stores: each caller gets its own. With {@code crail.singleton}, those of all callers in
+ * this process that have the same settings have the same parts: connections, buffers and leases. So
+ * one caller may close its store more than once, and no other is affected. Thread-safe.
  */
 public final class CountedStores {
   /** A process has one set of them, since that is what the key asks for. */
   private static final CountedStores PROCESS = new CountedStores();
 
-  private final Map<Map<String, String>, Counted> shared = new HashMap<>();
+  private final Map<Map<String, Object>, Shared> shared = new HashMap<>();
 
-  /** A shared store. */
-  private static final class Counted {
+  /** What users with the same settings share. */
+  private static final class Shared {
     private CoreStore store;
     private int users;
+
+    /** A store for one more user. The first one waits here until it is made, and so do others. */
+    synchronized CoreStore open(Configuration configuration, BooleanSupplier isLastUser) {
+      if (store == null) {
+        // Nobody closes this one but the last of those that share its parts.
+        store = CoreStore.create(configuration, () -> false);
+      }
+      return store.share(isLastUser);
+    }
   }
 
   private CountedStores() {}
@@ -28,7 +40,7 @@ public final class CountedStores {
    * Opens a store.
    *
    * @param configuration its settings
-   * @return the store, which its caller closes once
+   * @return the store, which its caller closes
    */
   public static CrailStore open(Configuration configuration) {
     return configuration.get(ClientKeys.SINGLETON)
@@ -36,26 +48,36 @@ public final class CountedStores {
         : CoreStore.create(configuration, () -> true);
   }
 
-  private synchronized CrailStore share(Configuration configuration) {
-    Map<String, String> settings = configuration.texts();
-    Counted counted = shared.get(settings);
-    if (counted == null) {
-      Counted made = new Counted();
-      made.store = CoreStore.create(configuration, () -> isLast(settings, made));
-      shared.put(settings, made);
-      counted = made;
+  private CrailStore share(Configuration configuration) {
+    Map<String, Object> settings = configuration.differences();
+    Shared parts = enter(settings);
+    AtomicBoolean entered = new AtomicBoolean(true);
+    BooleanSupplier leave = () -> entered.getAndSet(false) && isLast(settings, parts);
+    CrailStore store = null;
+    try {
+      store = parts.open(configuration, leave);
+      return store;
+    } finally {
+      if (store == null) {
+        leave.getAsBoolean();
+      }
     }
-    counted.users++;
-    return counted.store;
   }
 
-  /** Notes that a user closes the store, and tells whether it was the last one. */
-  private synchronized boolean isLast(Map<String, String> settings, Counted counted) {
-    counted.users--;
-    if (counted.users > 0) {
+  /** Notes a user. The lock is not held while a store is made, so others need not wait for that. */
+  private synchronized Shared enter(Map<String, Object> settings) {
+    Shared parts = shared.computeIfAbsent(settings, key -> new Shared());
+    parts.users++;
+    return parts;
+  }
+
+  /** Notes that a user leaves, and tells whether it was the last one. */
+  private synchronized boolean isLast(Map<String, Object> settings, Shared parts) {
+    parts.users--;
+    if (parts.users > 0) {
       return false;
     }
-    shared.remove(settings, counted);
+    shared.remove(settings, parts);
     return true;
   }
 }

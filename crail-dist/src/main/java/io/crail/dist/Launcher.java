@@ -23,6 +23,8 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.CommonOptions;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.OutputFailedException;
+import io.crail.dist.command.ResultStream;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.completion.CompletionCommand;
 import io.crail.dist.doctor.DoctorCommand;
@@ -83,7 +85,7 @@ final class Launcher {
 
   private static final String HELP = "help";
 
-  private final PrintStream out;
+  private final ResultStream out;
   private final PrintStream err;
   private final Function<String, String> environment;
 
@@ -92,14 +94,33 @@ final class Launcher {
    *
    * @param environment gives an environment variable's value, or null
    */
-  Launcher(PrintStream out, PrintStream err, Function<String, String> environment) {
+  Launcher(ResultStream out, PrintStream err, Function<String, String> environment) {
     this.out = out;
     this.err = err;
     this.environment = environment;
   }
 
-  /** Runs a command line and gives the exit code. */
+  /** Runs a command line and gives the exit code. Output that cannot be written is a failure. */
   int run(List<String> arguments) {
+    int code = ExitCode.FAILURE;
+    try {
+      code = dispatch(arguments);
+      out.flush();
+    } catch (OutputFailedException e) {
+      // Said below, also for a command that has caught it.
+    }
+    if (out.failure().isEmpty()) {
+      return code;
+    }
+    // Nobody wants to hear that 'head' has read enough.
+    if (!out.isPipe()) {
+      String reason = out.failure().get().getMessage();
+      err.println("crail: the output cannot be written: " + Printable.line(reason));
+    }
+    return ExitCode.FAILURE;
+  }
+
+  private int dispatch(List<String> arguments) {
     int leading = CommonOptions.leading(arguments);
     if (leading >= arguments.size()) {
       err.print(overview());
@@ -146,6 +167,8 @@ final class Launcher {
         throw new UsageException("it uses no cluster, so it takes no --embedded");
       }
       return command.run(new CommandContext(out, err, options, environment), options.rest());
+    } catch (OutputFailedException e) {
+      throw e;
     } catch (UsageException e) {
       return refuse(command, e.getMessage());
     } catch (ConfigException e) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.dist.command.ResultStream;
 import java.util.List;
 
 /** The entry point of {@code bin/crail}. */
@@ -9,9 +10,9 @@ public final class Main {
 
   /** Runs a command and ends the process with its exit code. */
   public static void main(String[] arguments) {
-    Launcher launcher = new Launcher(System.out, System.err, System::getenv);
-    int code = launcher.run(List.of(arguments));
-    System.out.flush();
-    System.exit(code);
+    ResultStream out = ResultStream.ofProcess();
+    // Hadoop's shell knows no other stream.
+    System.setOut(out);
+    System.exit(new Launcher(out, System.err, System::getenv).run(List.of(arguments)));
   }
 }

@@ -39,7 +39,10 @@ class ApacheKeysTest {
   }
 
   private static Configuration with(String name, String text) {
-    return Configuration.builder().set(name, text, "a file").build();
+    return Configuration.builder()
+        .set("crail.namenode.rpctype", "darpc", "a file")
+        .set(name, text, "a file")
+        .build();
   }
 
   @Test

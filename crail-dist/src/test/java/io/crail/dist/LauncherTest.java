@@ -10,6 +10,12 @@ import io.crail.dist.command.CommonOptions;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.ResultStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -20,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests command lines that need no cluster: which ones are refused, and the help of each command.
@@ -169,6 +176,30 @@ class LauncherTest {
     assertTrue(
         version.matches("crail \\d[^$,]*(, commit \\w+(-dirty)?)?\nJava \\d+.*\nprotocol \\d+\n"),
         version);
+  }
+
+  /** A disk without room. */
+  private static final class Full extends OutputStream {
+    private int attempts;
+
+    @Override
+    public void write(int value) throws IOException {
+      attempts++;
+      throw new IOException("no room");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"help", "help ls", "ls --help", "fs --help", "getconf", "version"})
+  void outputThatCannotBeWrittenIsAFailure(String line) {
+    Full full = new Full();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    PrintStream errors = new PrintStream(err, true, StandardCharsets.UTF_8);
+    Launcher launcher = new Launcher(ResultStream.to(full), errors, name -> null);
+    assertEquals(ExitCode.FAILURE, launcher.run(List.of(line.split(" "))));
+    assertEquals(
+        "crail: the output cannot be written: no room\n", err.toString(StandardCharsets.UTF_8));
+    assertEquals(1, full.attempts, "a command ends at the first error");
   }
 
   static List<Command> commands() {

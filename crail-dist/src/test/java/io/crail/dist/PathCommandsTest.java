@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
@@ -15,9 +18,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -364,6 +369,91 @@ class PathCommandsTest {
     Ran refused = ran("mkdir", name);
     assertEquals("crail mkdir: " + shown + ": exists already\n", refused.stderr());
     done("rm", name);
+  }
+
+  @Test
+  void aNameThatIsNoTextKeepsNoOtherBack() throws Exception {
+    Path tree = Files.createDirectory(local.resolve("tree"));
+    Files.writeString(tree.resolve("good"), "text\n");
+    String bytes = "printf x >\"$1\"/$'\\xff\\xfe'";
+    Process made = new ProcessBuilder("bash", "-c", bytes, "bash", tree.toString()).start();
+    assertEquals(0, made.waitFor());
+    Ran put = ran("put", "-r", tree.toString(), "/names");
+    assertEquals(1, put.code());
+    assertEquals(1, put.stderr().lines().count(), put.stderr());
+    assertTrue(put.stderr().endsWith("; LC_ALL=C.UTF-8 allows most names\n"), put.stderr());
+    assertEquals("/names/good\n", done("ls", "/names"));
+    done("rm", "-r", "/names");
+  }
+
+  @Test
+  void aPathMayBeAsLongAsTheLimitAllows() throws Exception {
+    Path file = file("file", "text\n");
+    String above = ("/" + "d".repeat(199)).repeat(5) + "/dd";
+    done("mkdir", "-p", above + "/" + "e".repeat(6));
+    String path = above + "/" + "f".repeat(20);
+    assertEquals(1024, path.length());
+    done("put", file.toString(), path);
+    assertEquals("text\n", done("cat", path));
+    refused(
+        file + ": " + above + "/eeeeee is too long by 4 bytes for the temporary name of a copy",
+        "put",
+        file.toString(),
+        above + "/eeeeee/f");
+    done("rm", "-r", above);
+  }
+
+  /** Somebody else removes each file just when the command has seen it. */
+  @Test
+  void itDoesNotMatterWhoHasRemovedAFileIfForced() throws Exception {
+    int count = 1000;
+    try (CrailStore store =
+        CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      done("mkdir", "/contested");
+      List<String> line = new ArrayList<>(List.of("rm", "-f"));
+      for (int i = 0; i < count; i++) {
+        String path = "/contested/" + i;
+        store
+            .create(
+                path,
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true)
+            .get();
+        line.add(path);
+      }
+      AtomicInteger won = new AtomicInteger();
+      Thread other =
+          new Thread(
+              () -> {
+                for (int i = 1; i < count && !Thread.currentThread().isInterrupted(); i++) {
+                  won.addAndGet(removed(store, i) ? 1 : 0);
+                }
+              });
+      other.start();
+      try {
+        assertEquals("", done(line.toArray(String[]::new)));
+      } finally {
+        other.interrupt();
+        other.join();
+      }
+      assertTrue(won.get() > 0, "the other one has removed some");
+      assertEquals("", done("ls", "/contested"));
+    }
+  }
+
+  /** Removes a file as soon as the one before it is gone; true when nobody else did. */
+  private static boolean removed(CrailStore store, int index) {
+    try {
+      while (store.lookup("/contested/" + (index - 1)).get() != null) {
+        Thread.onSpinWait();
+      }
+      store.delete("/contested/" + index, false).get();
+      return true;
+    } catch (Exception e) {
+      return false;
+    }
   }
 
   @Test

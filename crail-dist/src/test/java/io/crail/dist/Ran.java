@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.dist.command.ResultStream;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -27,7 +28,7 @@ public record Ran(int code, String stdout, String stderr) {
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     PrintStream oldOut = System.out;
     PrintStream oldErr = System.err;
-    try (PrintStream newOut = new PrintStream(out, true, StandardCharsets.UTF_8);
+    try (ResultStream newOut = ResultStream.to(out);
         PrintStream newErr = new PrintStream(err, true, StandardCharsets.UTF_8)) {
       System.setOut(newOut);
       System.setErr(newErr);

@@ -2,9 +2,9 @@
 package io.crail.embedded;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -89,19 +89,48 @@ class PortedProgramTest {
   void storesAreCountedIfTheKeySaysSo() throws Exception {
     CrailStore first = open("crail.singleton=true");
     CrailStore second = open("crail.singleton=true");
-    assertSame(first, second);
-    CrailStore other = open("crail.singleton=true", "crail.buffersize=64k");
-    assertNotSame(first, other);
-    other.close();
+    assertTrue(share(first, second));
+    try (CrailStore other = open("crail.singleton=true", "crail.buffersize=64k")) {
+      assertFalse(share(first, other));
+    }
     first.close();
     assertNull(second.lookup("/nothing").get());
     second.close();
     assertThrows(ClosedException.class, () -> second.lookup("/nothing"));
     try (CrailStore third = open("crail.singleton=true")) {
-      assertNotSame(first, third);
-      // One close too many of the earlier store does not reach this one.
-      first.close();
+      assertThrows(ClosedException.class, () -> first.lookup("/nothing"));
       assertNull(third.lookup("/nothing").get());
+    }
+  }
+
+  /** Whether buffers come from the same pool. */
+  private static boolean share(CrailStore one, CrailStore other) throws Exception {
+    long mark = System.nanoTime();
+    CrailBuffer buffer = one.allocateBuffer();
+    buffer.getByteBuffer().putLong(0, mark);
+    one.freeBuffer(buffer);
+    CrailBuffer next = other.allocateBuffer();
+    long found = next.getByteBuffer().getLong(0);
+    other.freeBuffer(next);
+    return found == mark;
+  }
+
+  @Test
+  void aCloseTooManyOfASharedStoreConcernsNobodyElse() throws Exception {
+    CrailStore first = open("crail.singleton=true");
+    try (CrailStore second = open("crail.singleton=true")) {
+      first.close();
+      first.close();
+      assertNull(second.lookup("/nothing").get());
+    }
+    assertThrows(ClosedException.class, () -> first.lookup("/nothing"));
+  }
+
+  @Test
+  void theSameSettingsMayBeWrittenInSeveralWays() throws Exception {
+    try (CrailStore first = open("crail.singleton=true", "crail.slicesize=64k");
+        CrailStore second = open("crail.singleton=TRUE", "crail.slicesize=65536")) {
+      assertTrue(share(first, second));
     }
   }
 
@@ -263,7 +292,7 @@ class PortedProgramTest {
               + " "
               + store.allocateBuffer().capacity()
               + " "
-              + (store == again));
+              + share(store, again));
       again.close();
       store.getStatistics().print("close");
       store.close();

@@ -164,7 +164,7 @@ public final class NameNode {
   }
 
   NodeInfo remove(Remove.Request request) throws CrailException {
-    return remover.remove(request.path(), request.recursive());
+    return remover.remove(request.path(), request.recursive(), request.id());
   }
 
   NodeInfo rename(Rename.Request request) throws CrailException {

@@ -11,12 +11,15 @@ import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationFigures;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -153,10 +156,7 @@ final class NameNodeService {
             .handleLong(
                 NameNodeOperations.REPORT_DATANODES,
                 (request, session) -> datanodes.report(request.after()))
-            .handleLong(
-                NameNodeOperations.USAGE,
-                (request, session) ->
-                    namenode.usage(server[0].requests(), server[0].requestNanos()))
+            .handleLong(NameNodeOperations.USAGE, (request, session) -> usage(namenode, server[0]))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handleLong(
@@ -214,6 +214,17 @@ final class NameNodeService {
             new LookupBatch(namenode.tree(), options.index(), options.count()),
             new NewNode()));
     return response;
+  }
+
+  private static Usage.Response usage(NameNode namenode, OperationServer server) {
+    long requests = 0;
+    long nanos = 0;
+    for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
+      OperationFigures figures = server.figures(operation);
+      requests += figures.count();
+      nanos += figures.nanos();
+    }
+    return namenode.usage(requests, nanos);
   }
 
   private static Node make(NameNode namenode, NewNode request, Session session)

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.ByteText;
 import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.InvalidArgumentException;
@@ -55,7 +56,7 @@ class RestartTest {
     int datanode = usedDatanode(checks);
     store.passAlive(millis - 1000, datanode);
     NoSpaceException refused = assertThrows(NoSpaceException.class, () -> take("/early", 1));
-    assertTrue(refused.getMessage().contains(BYTES + " bytes"), refused.getMessage());
+    assertTrue(refused.getMessage().contains(ByteText.of(BYTES)), refused.getMessage());
     assertTrue(refused.getMessage().endsWith("come within 1000 ms"), refused.getMessage());
     store.call(
         NameNodeOperations.CREATE,

@@ -13,6 +13,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.ListNodes;
+import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
@@ -134,6 +135,28 @@ class TreeTest {
     refused(ErrorCode.NODE_NOT_FOUND, () -> store.lookup("/d/d"));
     store.pass(100);
     assertEquals(1, nodes(store));
+  }
+
+  @Test
+  void aNodeThatTookThePlaceOfAnotherIsNotRemovedForIt() throws Exception {
+    TestStore store = new TestStore();
+    store.mkdir("/d");
+    long first = store.file("/d/f").id();
+    store.remove("/d/f", false);
+    long second = store.file("/d/f").id();
+    Utf8 path = Utf8.of("/d/f");
+    refused(
+        ErrorCode.STALE_NODE,
+        "/d/f",
+        () -> store.call(NameNodeOperations.REMOVE, new Remove.Request(false, first, path)));
+    assertEquals(second, store.lookup("/d/f").node().id());
+    assertEquals(
+        second,
+        store.call(NameNodeOperations.REMOVE, new Remove.Request(false, second, path)).node().id());
+    refused(
+        ErrorCode.NODE_NOT_FOUND,
+        "/d/f",
+        () -> store.call(NameNodeOperations.REMOVE, new Remove.Request(false, second, path)));
   }
 
   @Test

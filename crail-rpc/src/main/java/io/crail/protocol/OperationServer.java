@@ -145,16 +145,6 @@ public final class OperationServer implements Service {
     return figures[operation.number()];
   }
 
-  /** Requests of all operations that were answered so far. */
-  public long requests() {
-    return Arrays.stream(figures).mapToLong(OperationFigures::count).sum();
-  }
-
-  /** The time of work on all of them together, in nanoseconds. */
-  public long requestNanos() {
-    return Arrays.stream(figures).mapToLong(OperationFigures::nanos).sum();
-  }
-
   @Override
   public void serve(RequestBatch batch, ResponseWriter responses) throws CrailException {
     int from = 0;

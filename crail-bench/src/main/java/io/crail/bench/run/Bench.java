@@ -42,4 +42,12 @@ public interface Bench<T extends LoadType, S extends AutoCloseable> {
    * @param options the options of one worker; several workers use {@code opened} at the same time
    */
   Workload workload(BenchOptions<T> options, S opened) throws Exception;
+
+  /**
+   * Bytes of removed files that nobody can use yet. On some tiers they rest, until no earlier write
+   * can reach them. 0 for types that remove no files.
+   */
+  default long restingBytes(BenchOptions<T> options, S opened) throws Exception {
+    return 0;
+  }
 }

@@ -9,6 +9,11 @@ import java.util.concurrent.TimeUnit;
 
 /** Workers of this process, which share one store. */
 final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Load<T> {
+  /** Some leases and margins; others may remove files for ever. */
+  private static final long MOST_REST_SECONDS = 60;
+
+  private static final long POLL_MILLIS = 100;
+
   private final Bench<T, S> bench;
   private final BenchContext context;
   private final Cues cues;
@@ -45,23 +50,45 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
     return figures;
   }
 
-  /** Lets the load run, so that the JVM has compiled it before the first figure. */
+  /**
+   * Lets the load run, so that the JVM has compiled it before the first figure. It leaves no file,
+   * and all space as free as it was, so that it changes no figure.
+   */
   private void warmUp(BenchOptions<T> options) throws Exception {
     int seconds = options.frame().warmSeconds();
-    if (seconds > 0) {
-      say("the load runs for " + seconds + " s, not counted");
+    if (seconds == 0) {
+      return;
     }
+    say("the load runs for " + seconds + " s, not counted");
+    long resting = bench.restingBytes(options, opened);
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-      try (Crew crew = new Crew(options, () -> null)) {
-        try {
-          fill(crew, options);
-          crew.runFor(left);
-        } catch (NoSpaceException | InterruptedException e) {
-          crew.discard();
-          throw e;
-        }
+    try {
+      for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+        rehearse(options, left);
       }
+    } catch (NoSpaceException e) {
+      say("that has filled the store, so it ends early");
+    }
+    awaitResting(options, resting);
+  }
+
+  private void rehearse(BenchOptions<T> options, long nanos) throws Exception {
+    try (Crew crew = new Crew(options, () -> null)) {
+      crew.discard();
+      fill(crew, options);
+      crew.runFor(nanos);
+    }
+  }
+
+  /** Waits until no more space rests than this. */
+  private void awaitResting(BenchOptions<T> options, long most) throws Exception {
+    if (bench.restingBytes(options, opened) <= most) {
+      return;
+    }
+    say("its space rests until no earlier write can reach it; waiting for that");
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(MOST_REST_SECONDS);
+    while (bench.restingBytes(options, opened) > most && System.nanoTime() - deadline < 0) {
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
     }
   }
 

@@ -24,6 +24,9 @@ public final class ApacheKeys {
   private static final String TARGETS =
       "crail.storage.nvmf.targets=host:port/nqn, or host:port/nqn#namespace, takes its place";
 
+  private static final String DARPC = "crail.namenode.darpc.";
+  private static final String WITH_DARPC = "; only with crail.namenode.rpctype=darpc";
+
   /** What happens to a value that a key has no word for. */
   public enum Others {
     /** It is taken as it is, if the key has a place here. */
@@ -55,6 +58,11 @@ public final class ApacheKeys {
    */
   public record ApacheKey(
       String name, String key, Map<String, String> words, Others others, String now) {
+    /** Whether the key concerns metadata over RDMA only, although the key here concerns all. */
+    boolean isForDarpcOnly() {
+      return name.startsWith(DARPC) && !name.equals(key);
+    }
+
     /** Whether the key is refused with this value. */
     boolean refuses(String text) {
       return others == Others.REFUSED && !words.containsKey(word(text));
@@ -165,13 +173,13 @@ public final class ApacheKeys {
             "crail.spintime",
             Map.of("true", "always", "false", "0"),
             Others.REFUSED,
-            "true stands for always, false for 0"),
+            "true stands for always, false for 0" + WITH_DARPC),
         new ApacheKey(
             "crail.namenode.darpc.type",
             "crail.client.driver",
             Map.of("passive", "waiter", "active", "thread"),
             Others.REFUSED,
-            "passive stands for waiter, active for thread"),
+            "passive stands for waiter, active for thread" + WITH_DARPC),
         ignored("crail.version", "a peer of another version is refused at the first exchange"),
         ignored("crail.directorydepth", "a path may have any depth within 1024 bytes"),
         ignored("crail.directoryrecord", "namenodes keep the names, so there are no records"),

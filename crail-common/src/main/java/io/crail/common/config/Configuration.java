@@ -45,6 +45,8 @@ public final class Configuration {
   private static final Pattern VARIABLE =
       Pattern.compile("\\$(?:\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
 
+  private static final String RPC_TYPE = "crail.namenode.rpctype";
+
   private static final String SECRET_LINE = " " + ConfigType.SECRET.label();
 
   /** The names of all keys of Crail. Keys that others declare are not in it. */
@@ -127,6 +129,25 @@ public final class Configuration {
    */
   public Map<String, String> texts() {
     return new TreeMap<>(texts);
+  }
+
+  /**
+   * {@return the value of each key that has another one than its default, by the name of the key;
+   * of a key that no module here declares, its text} Configurations in which these are equal mean
+   * the same, however they are written. Secrets are among them.
+   */
+  public Map<String, Object> differences() {
+    Map<String, Object> differing = new TreeMap<>(texts);
+    for (ConfigKeys room : declarations()) {
+      for (ConfigKey<?> key : room.keys()) {
+        if (get(key).equals(key.parse(key.defaultText()))) {
+          differing.remove(key.name());
+        } else {
+          differing.put(key.name(), get(key));
+        }
+      }
+    }
+    return differing;
   }
 
   /**
@@ -356,7 +377,7 @@ public final class Configuration {
                   key + " of Apache Crail cannot be '" + setting.text + "' here: " + former.now());
             }
             String text = former.translate(setting.text);
-            if (text == null) {
+            if (text == null || (former.isForDarpcOnly() && !usesDarpc())) {
               warnings.add(
                   key
                       + " of Apache Crail has no effect with the value '"
@@ -388,6 +409,11 @@ public final class Configuration {
           });
       moved.forEach(own::putIfAbsent);
       return own;
+    }
+
+    private boolean usesDarpc() {
+      Setting type = settings.get(RPC_TYPE);
+      return type != null && "darpc".equals(ApacheKeys.find(RPC_TYPE).translate(type.text));
     }
 
     private static String suggestion(String name, Set<String> declared) {

@@ -52,6 +52,16 @@ public final class Secret {
     }
   }
 
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Secret secret && text.equals(secret.text);
+  }
+
+  @Override
+  public int hashCode() {
+    return text.hashCode();
+  }
+
   /** What may be shown of it. */
   @Override
   public String toString() {

@@ -3,6 +3,7 @@ package io.crail.common.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -18,6 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ConfigurationTest {
+  private static final String DARPC =
+      "crail.namenode.rpctype org.apache.crail.namenode.rpc.darpc.DaRPCNameNode\n";
+
   @TempDir Path directory;
 
   private Configuration load(String text, Map<String, String> environment) throws IOException {
@@ -68,28 +72,36 @@ class ConfigurationTest {
     Configuration configuration =
         load(
             "crail.NameNode.darpc.Polling TRUE\n"
+                + DARPC
                 + "crail.storage.types org.apache.crail.storage.rdma.RdmaStorageTier, tcp\n"
                 + "crail.cachelimit 0\n"
                 + "crail.storage.rdma.persistent false\n"
                 + "crail.cachepath /dev/hugepages/cache\n");
     assertEquals(
-        Map.of("crail.spintime", "always", "crail.storage.types", "rdma,tcp"),
+        Map.of(
+            "crail.namenode.rpctype",
+            "darpc",
+            "crail.spintime",
+            "always",
+            "crail.storage.types",
+            "rdma,tcp"),
         configuration.texts());
     String file = directory.resolve("site.conf").toString();
     assertEquals(
         List.of(
             file
                 + ":1: key 'crail.namenode.darpc.polling' of Apache Crail is 'crail.spintime always'"
-                + " here: true stands for always, false for 0",
+                + " here: true stands for always, false for 0; only with"
+                + " crail.namenode.rpctype=darpc",
             file
-                + ":3: key 'crail.cachelimit' of Apache Crail has no effect with the value '0': 0,"
+                + ":4: key 'crail.cachelimit' of Apache Crail has no effect with the value '0': 0,"
                 + " which means buffers without a limit there, leaves the default",
             file
-                + ":4: key 'crail.storage.rdma.persistent' of Apache Crail has no effect with the"
+                + ":5: key 'crail.storage.rdma.persistent' of Apache Crail has no effect with the"
                 + " value 'false': Crail keeps no data over a restart: namenodes and datanodes start"
                 + " empty",
             file
-                + ":5: key 'crail.cachepath' of Apache Crail has no effect with the value"
+                + ":6: key 'crail.cachepath' of Apache Crail has no effect with the value"
                 + " '/dev/hugepages/cache': buffers are direct memory of the process"),
         configuration.warnings());
     // A copy has the keys of this Crail.
@@ -97,14 +109,48 @@ class ConfigurationTest {
     // The own name of a key has precedence, wherever it is set.
     assertEquals(
         "7",
-        load("crail.spintime 7\ncrail.namenode.darpc.polling true\n")
+        load("crail.spintime 7\n" + DARPC + "crail.namenode.darpc.polling true\n")
             .texts()
             .get("crail.spintime"));
     assertEquals(
         "7",
-        load("crail.namenode.darpc.polling true\ncrail.spintime 7\n")
+        load(DARPC + "crail.namenode.darpc.polling true\ncrail.spintime 7\n")
             .texts()
             .get("crail.spintime"));
+  }
+
+  @Test
+  void keysOfMetadataOverRdmaMeanNothingToOtherTransports() throws IOException {
+    String keys = "crail.namenode.darpc.polling true\ncrail.namenode.darpc.type active\n";
+    for (String type :
+        List.of("", "crail.namenode.rpctype org.apache.crail.namenode.rpc.tcp.TcpNameNode\n")) {
+      Configuration configuration = load(keys + type);
+      assertFalse(configuration.texts().containsKey("crail.spintime"));
+      assertFalse(configuration.texts().containsKey("crail.client.driver"));
+      List<String> warnings = configuration.warnings();
+      assertEquals(2, warnings.size());
+      assertTrue(
+          warnings.get(0).contains(":1: key 'crail.namenode.darpc.polling' of Apache Crail has no"),
+          warnings.get(0));
+      assertTrue(warnings.get(0).endsWith("; only with crail.namenode.rpctype=darpc"));
+    }
+    Map<String, String> texts = load(keys + DARPC).texts();
+    assertEquals("always", texts.get("crail.spintime"));
+    assertEquals("thread", texts.get("crail.client.driver"));
+  }
+
+  @Test
+  void spellingAndDefaultsMakeNoDifference() throws IOException {
+    Map<String, Object> differences =
+        load("sample.blocksize 2m\nsample.cores 2\nsample.secret x\ncrail.buffersize 1m\n")
+            .differences();
+    assertEquals(
+        differences,
+        load("crail.buffersize 1m\nsample.secret x\nsample.blocksize 2097152\n").differences());
+    assertEquals(Map.of(), load("sample.colour RED\nsample.timeout 10s\n").differences());
+    assertNotEquals(
+        differences,
+        load("crail.buffersize 1m\nsample.secret y\nsample.blocksize 2m\n").differences());
   }
 
   @Test

@@ -45,7 +45,7 @@ public final class RdmaStorageKeys implements ConfigKeys {
               + " /dev/shm.");
 
   /** The keys by which a datanode lends memory of its host. */
-  static final HostKeys HOST =
+  public static final HostKeys HOST =
       new HostKeys(
           RdmaStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
 

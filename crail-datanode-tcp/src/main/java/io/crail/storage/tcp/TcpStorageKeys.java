@@ -80,7 +80,7 @@ public final class TcpStorageKeys implements ConfigKeys {
           .between(0, 1024);
 
   /** The keys by which a datanode lends memory of its host. */
-  static final HostKeys HOST =
+  public static final HostKeys HOST =
       new HostKeys(TcpStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
 
   /** The most connections of a datanode. */

@@ -8,7 +8,11 @@ import io.crail.common.config.SiteFile;
 import io.crail.protocol.ClusterKeys;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -91,6 +95,22 @@ public final class CommandContext {
   /** Whether {@link #out} is a terminal, as the launcher says. */
   public boolean writesToTerminal() {
     return Boolean.getBoolean("crail.terminal.out");
+  }
+
+  /**
+   * Asks the user, if there is a terminal. Only {@code y} and {@code yes} mean yes; without a
+   * terminal the answer is no.
+   */
+  public boolean confirms(String question) throws IOException {
+    if (!hasTerminal() || !Boolean.getBoolean("crail.terminal.in")) {
+      return false;
+    }
+    out.flush();
+    err.print(question + " [y/N] ");
+    err.flush();
+    String answer =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine();
+    return answer != null && answer.strip().toLowerCase(Locale.ROOT).matches("y|yes");
   }
 
   /** The colours for {@link #out}. */

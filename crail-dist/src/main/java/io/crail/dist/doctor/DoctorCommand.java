@@ -12,6 +12,7 @@ import io.crail.dist.doctor.DoctorReport.Place;
 import io.crail.dist.report.Display;
 import io.crail.dist.report.ReportCommand;
 import io.crail.protocol.ClusterKeys;
+import io.crail.storage.StorageKeys;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -91,7 +92,7 @@ public final class DoctorCommand extends ReportCommand {
   }
 
   /** Examines this host. */
-  private static HostAnswer examine(CommandContext context) throws IOException {
+  private static HostAnswer examine(CommandContext context) {
     Configuration configuration;
     try {
       configuration = context.configuration();
@@ -99,12 +100,11 @@ public final class DoctorCommand extends ReportCommand {
       Finding wrong = Finding.broken(e.getMessage(), "see docs/configuration.md for all keys");
       return new HostAnswer(now(), VersionCommand.version(), Map.of(), List.of(wrong));
     }
-    Set<String> lending = datanodeHosts(context.file());
+    List<ListedDatanode> listed = ListedDatanode.all();
     List<Finding> findings = new ArrayList<>();
     findings.add(configured(context, configuration));
-    // Without a list of hosts any host may have a datanode.
-    boolean lends = lending.isEmpty() || lending.stream().anyMatch(DoctorCommand::isHere);
-    findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, lends).run());
+    List<LocalDatanode> datanodes = datanodesHere(configuration, listed, findings);
+    findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).run());
     return new HostAnswer(now(), VersionCommand.version(), configuration.shownTexts(), findings);
   }
 
@@ -120,7 +120,7 @@ public final class DoctorCommand extends ReportCommand {
     places.add(here(answer));
     places.add(new Place("the cluster", ClusterChecks.of(cluster.reportAnyway())));
     if (others) {
-      Set<String> hosts = otherHosts(context.configuration(), datanodeHosts(context.file()));
+      Set<String> hosts = otherHosts(context.configuration(), ListedDatanode.all());
       if (hosts.isEmpty()) {
         String none = "none is named in crail.namenode.address or conf/datanodes";
         places.add(new Place("other hosts", List.of(Finding.ok(none))));
@@ -147,30 +147,37 @@ public final class DoctorCommand extends ReportCommand {
             text + "; no namenode is named, so " + ClusterKeys.NAMENODE_ADDRESS.defaultText());
   }
 
-  /** The hosts that the list of datanodes names, which lies beside the configuration. */
-  private static Set<String> datanodeHosts(Path configurationFile) throws IOException {
-    Set<String> hosts = new LinkedHashSet<>();
-    if (configurationFile == null) {
-      return hosts;
+  /** The datanodes that are to run on this host. */
+  private static List<LocalDatanode> datanodesHere(
+      Configuration configuration, List<ListedDatanode> listed, List<Finding> findings) {
+    List<LocalDatanode> here = new ArrayList<>();
+    if (listed.isEmpty()) {
+      // Then any host may have one of each tier.
+      for (String tier : configuration.get(StorageKeys.TYPES)) {
+        here.add(LocalDatanode.of(tier, configuration, List.of()));
+      }
     }
-    Path list = configurationFile.resolveSibling("datanodes");
-    if (Files.isReadable(list)) {
-      for (String line : Files.readAllLines(list)) {
-        String[] words = line.replaceAll("#.*", "").strip().split("\\s+");
-        if (!words[0].isEmpty()) {
-          hosts.add(words[0]);
+    for (ListedDatanode each : listed) {
+      if (isHere(each.host())) {
+        try {
+          here.add(each.datanode(configuration));
+        } catch (UsageException | ConfigException e) {
+          findings.add(
+              Finding.broken(
+                  "the line '" + each + "' of conf/datanodes is wrong: " + e.getMessage(),
+                  "crail datanode --help shows its arguments"));
         }
       }
     }
-    return hosts;
+    return here;
   }
 
-  private static Set<String> otherHosts(Configuration configuration, Set<String> lending) {
+  private static Set<String> otherHosts(Configuration configuration, List<ListedDatanode> listed) {
     Set<String> hosts = new LinkedHashSet<>();
     for (InetSocketAddress namenode : configuration.get(ClusterKeys.NAMENODE_ADDRESS)) {
       hosts.add(namenode.getHostString());
     }
-    hosts.addAll(lending);
+    listed.forEach(each -> hosts.add(each.host()));
     // A word that begins so would be an option of ssh.
     hosts.removeIf(host -> isHere(host) || host.startsWith("-"));
     return hosts;

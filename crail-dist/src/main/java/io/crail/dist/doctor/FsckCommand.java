@@ -19,6 +19,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.ObjIntConsumer;
 import org.apache.commons.cli.CommandLine;
 
 /** Finds the files whose bytes are lost, and checks the accounts of space. */
@@ -34,22 +35,30 @@ public final class FsckCommand extends ReportCommand {
         """
         A file is lost when a datanode is gone that had some of its bytes: reading them fails, and
         deleting the file frees what is left. It is silent when its datanode says nothing and may
-        come back. Nothing is changed. Exit code 0 means that all is well.
+        come back. Exit code 0 means that all is well, or is well after a repair.
+        Without --repair nothing is changed. With it lost files are removed, after a question on the
+        terminal or with --yes. A file that has changed meanwhile is left alone, and so are silent
+        ones.
         """,
-        flag("p", "paths", "print only the paths of lost files, one in each line"));
+        flag("p", "paths", "print only the paths of lost files, one in each line"),
+        flag("r", "repair", "say what a repair would remove, then ask and do it"),
+        flag("y", "yes", "with --repair: do it without a question"));
   }
 
   @Override
   public List<Example> examples() {
     return List.of(
         new Example("crail fsck", "lost and silent files, and the accounts of space"),
-        new Example("crail fsck --paths", "only the paths of lost files, such as for 'crail rm'"));
+        new Example("crail fsck --paths", "only the paths of lost files, for scripts"),
+        new Example("crail fsck --repair", "also remove lost files, after a question"));
   }
 
   /** What was found at one namenode after the other. Memory does not grow with the files. */
   private static final class Tally {
     private final AdminClient cluster;
     private final Consumer<Damage> found;
+    private final ObjIntConsumer<Examine.Finding> lostFiles;
+    private int namenode;
     private long objects;
     private final long[] files = new long[3];
     private final long[] bytes = new long[3];
@@ -60,12 +69,15 @@ public final class FsckCommand extends ReportCommand {
     private Examine.Finding last;
     private long lastBytes;
 
-    Tally(AdminClient cluster, Consumer<Damage> found) {
+    /** Creates one that also hands on each lost file with the index of its namenode. */
+    Tally(AdminClient cluster, Consumer<Damage> found, ObjIntConsumer<Examine.Finding> lostFiles) {
       this.cluster = cluster;
       this.found = found;
+      this.lostFiles = lostFiles;
     }
 
     void examine(int index) throws IOException, InterruptedException {
+      namenode = index;
       Usage.Response before = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
       long allocated = 0;
       Examine.Request request = new Examine.Request(0, 0, 0);
@@ -112,11 +124,15 @@ public final class FsckCommand extends ReportCommand {
       if (last == null) {
         return;
       }
+      boolean lost = last.kind() == Examine.LOST;
       files[last.kind()]++;
       bytes[last.kind()] += lastBytes;
+      if (last.kind() == Examine.LOST) {
+        lostFiles.accept(last, namenode);
+      }
       found.accept(
           new Damage(
-              last.kind() == Examine.LOST ? "lost" : "silent",
+              lost ? "lost" : "silent",
               last.path().toString(),
               lastBytes,
               last.size(),
@@ -143,33 +159,55 @@ public final class FsckCommand extends ReportCommand {
   @Override
   protected int run(CommandContext context, CommandLine line, Display display) throws Exception {
     boolean pathsOnly = line.hasOption("p");
-    if (pathsOnly && !display.isPlain()) {
-      throw new UsageException("--paths goes with neither --json nor --watch");
+    boolean repairs = line.hasOption("r");
+    if (pathsOnly && repairs) {
+      throw new UsageException("either --paths or --repair");
+    }
+    if (line.hasOption("y") && !repairs) {
+      throw new UsageException("--yes goes with --repair");
+    }
+    if ((pathsOnly || repairs) && !display.isPlain()) {
+      String option = pathsOnly ? "--paths" : "--repair";
+      throw new UsageException(option + " goes with neither --json nor --watch");
+    }
+    boolean repairs = line.hasOption("r");
+    if (repairs && (pathsOnly || !display.isPlain())) {
+      throw new UsageException("--repair goes with neither --paths nor --json nor --watch");
+    }
+    if (line.hasOption("y") && !repairs) {
+      throw new UsageException("--yes goes with --repair");
     }
     try (AdminClient cluster = AdminClient.of(context)) {
       if (!display.isPlain()) {
         return display.show(() -> collect(cluster));
       }
       ReportText text = display.text();
-      FsckReport report =
-          examine(
+      FsckRepair repair = new FsckRepair(cluster, context.out());
+      Tally tally =
+          new Tally(
               cluster,
               pathsOnly
                   ? each -> printPath(each, context.out(), context.err())
-                  : each -> each.print(text));
+                  : each -> each.print(text),
+              repairs ? repair::add : (file, namenode) -> {});
+      FsckReport report = tally.report(List.of(), 0, cluster.each(tally::examine));
       report.warnings().forEach(context.err()::println);
       if (!pathsOnly) {
         report.printSummary(text);
       }
-      return report.exitCode();
+      boolean repaired = repair.isNeeded() && repair(context, repair, line.hasOption("y"));
+      return report.exitCode(repaired);
     }
   }
 
-  /** Hands on each file when it is found; the report has none. */
-  private static FsckReport examine(AdminClient cluster, Consumer<Damage> found)
+  private static boolean repair(CommandContext context, FsckRepair repair, boolean agreed)
       throws IOException, InterruptedException {
-    Tally tally = new Tally(cluster, found);
-    return tally.report(List.of(), 0, cluster.each(tally::examine));
+    repair.print();
+    if (agreed || context.confirms("Remove them?")) {
+      return repair.carryOut();
+    }
+    context.out().println("nothing was changed; --repair --yes removes them");
+    return false;
   }
 
   private static FsckReport collect(AdminClient cluster) throws IOException, InterruptedException {
@@ -184,7 +222,8 @@ public final class FsckCommand extends ReportCommand {
               } else {
                 omitted[0]++;
               }
-            });
+            },
+            (file, namenode) -> {});
     List<MissingNamenode> missing = cluster.each(tally::examine);
     return tally.report(files, omitted[0], missing);
   }

@@ -105,9 +105,15 @@ public record FsckReport(
 
   @Override
   public int exitCode() {
+    return exitCode(false);
+  }
+
+  /** The exit code, if the lost files may have been removed since. */
+  int exitCode(boolean repaired) {
     if (!missing.isEmpty()) {
       return ExitCode.PARTIAL;
     }
-    return lostFiles + silentFiles == 0 && wrongAccounts.isEmpty() ? 0 : ExitCode.FAILURE;
+    boolean well = silentFiles == 0 && wrongAccounts.isEmpty() && (repaired || lostFiles == 0);
+    return well ? 0 : ExitCode.FAILURE;
   }
 }

@@ -6,9 +6,7 @@ import io.crail.common.config.Configuration;
 import io.crail.dist.doctor.Finding.Grade;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.StorageKeys;
-import io.crail.storage.rdma.RdmaStorageKeys;
 import io.crail.storage.region.FreeSpace;
-import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
@@ -18,6 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Looks at this host. */
 final class HostChecks {
@@ -32,18 +32,18 @@ final class HostChecks {
 
   private final HostFiles files;
   private final Configuration configuration;
-  private final boolean lends;
+  private final List<LocalDatanode> datanodes;
   private final List<Finding> findings = new ArrayList<>();
 
   /**
    * Creates the checks.
    *
-   * @param lends whether a datanode is to run here
+   * @param datanodes those that are to run here
    */
-  HostChecks(HostFiles files, Configuration configuration, boolean lends) {
+  HostChecks(HostFiles files, Configuration configuration, List<LocalDatanode> datanodes) {
     this.files = files;
     this.configuration = configuration;
-    this.lends = lends;
+    this.datanodes = datanodes;
   }
 
   /** Runs all checks. */
@@ -56,31 +56,24 @@ final class HostChecks {
     if (usesRdma()) {
       checkRdma();
     }
-    if (lends && has("tcp") && isInFiles()) {
-      checkDataPath(
-          configuration.get(TcpStorageKeys.DATA_PATH),
-          configuration.get(TcpStorageKeys.STORAGE_LIMIT),
-          "crail.storage.tcp");
-    }
-    if (lends && has("rdma")) {
-      checkDataPath(
-          configuration.get(RdmaStorageKeys.DATA_PATH),
-          configuration.get(RdmaStorageKeys.STORAGE_LIMIT),
-          "crail.storage.rdma");
-    }
+    datanodes.stream()
+        .filter(each -> !each.place().isEmpty())
+        .collect(Collectors.groupingBy(LocalDatanode::place, TreeMap::new, Collectors.toList()))
+        .forEach(this::checkDataPath);
     return findings;
   }
 
-  private boolean has(String tier) {
-    return configuration.get(StorageKeys.TYPES).contains(tier);
-  }
-
-  private boolean isInFiles() {
-    return configuration.get(TcpStorageKeys.MEMORY) == TcpStorageKeys.Memory.FILE;
-  }
-
   private boolean usesRdma() {
-    return has("rdma") || configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
+    return configuration.get(StorageKeys.TYPES).contains("rdma")
+        || configuration.get(TransportProvider.RPC_TYPE).equals("darpc")
+        || lent("rdma") > 0;
+  }
+
+  private long lent(String tier) {
+    return datanodes.stream()
+        .filter(each -> each.tier().equals(tier))
+        .mapToLong(LocalDatanode::bytes)
+        .sum();
   }
 
   private void checkJava() {
@@ -143,8 +136,7 @@ final class HostChecks {
   }
 
   private void checkRdma() {
-    long locked = lends && has("rdma") ? configuration.get(RdmaStorageKeys.STORAGE_LIMIT) : 0;
-    Availability rdma = Verbs.check(locked);
+    Availability rdma = Verbs.check(lent("rdma"));
     findings.add(
         rdma.usable()
             ? Finding.ok("RDMA devices: " + String.join(", ", rdma.devices()))
@@ -158,32 +150,33 @@ final class HostChecks {
     }
   }
 
-  private void checkDataPath(String configured, long needed, String prefix) {
-    Path path = Path.of(configured.isEmpty() ? "/dev/shm" : configured);
+  private void checkDataPath(String place, List<LocalDatanode> there) {
+    Path path = Path.of(place);
     Path directory = path;
     while (directory != null && !Files.isDirectory(directory)) {
       directory = directory.getParent();
     }
+    String tier = there.get(0).tier();
     if (directory == null || !Files.isWritable(directory)) {
       findings.add(
           Finding.broken(
               "the data path " + path + " cannot be written by this user",
-              "change its owner, or " + prefix + ".datapath"));
+              "change its owner, or crail.storage." + tier + ".datapath, or -d in conf/datanodes"));
       return;
     }
-    String cure = "make it larger, or lower " + prefix + ".storagelimit";
-    if (directory.startsWith("/dev/shm")) {
-      cure =
-          "mount -o remount,size=<bytes> /dev/shm (container: --shm-size); or lower "
-              + prefix
-              + ".storagelimit";
-    }
+    String lower = "lower crail.storage." + tier + ".storagelimit, or -s in conf/datanodes";
+    String cure =
+        directory.startsWith("/dev/shm")
+            ? "mount -o remount,size=<bytes> /dev/shm (container: --shm-size); or " + lower
+            : "make it larger, or " + lower;
+    long needed = there.stream().mapToLong(LocalDatanode::bytes).sum();
     long total = directory.toFile().getTotalSpace();
     long free = free(directory);
     String has =
         "the data path " + path + " has " + ByteText.of(total) + ", " + ByteText.of(free) + " free";
-    // A line of conf/datanodes may say otherwise.
-    String lent = "; by the configuration a datanode lends " + ByteText.of(needed);
+    String lent =
+        (there.size() == 1 ? "; a datanode lends " : "; " + there.size() + " datanodes lend ")
+            + ByteText.of(needed);
     // What is lent already is not free any more, so that less is no proof.
     Grade grade = total < needed ? Grade.BROKEN : free < needed ? Grade.WARNING : Grade.OK;
     findings.add(new Finding(grade, has + lent, grade == Grade.OK ? "" : cure));

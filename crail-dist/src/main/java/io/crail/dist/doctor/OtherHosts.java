@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
+import io.crail.dist.command.ShutdownGate;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
@@ -24,6 +25,8 @@ import java.util.concurrent.TimeUnit;
 final class OtherHosts {
   /** Connecting, and a JVM on a slow host. */
   private static final int SECONDS = 60;
+
+  private static final int END_SECONDS = 5;
 
   private static final int HOSTS_AT_ONCE = 32;
   private static final int MOST_BYTES = 1 << 20;
@@ -63,17 +66,27 @@ final class OtherHosts {
               thread.setDaemon(true);
               return thread;
             });
-    try {
-      Map<String, Future<List<Finding>>> answers = new LinkedHashMap<>();
-      hosts.forEach(host -> answers.put(host, threads.submit(() -> examine(host))));
-      Map<String, List<Finding>> findings = new LinkedHashMap<>();
-      for (Map.Entry<String, Future<List<Finding>>> answer : answers.entrySet()) {
-        findings.put(answer.getKey(), ended(answer.getValue()));
+    try (ShutdownGate gate = ShutdownGate.open()) {
+      gate.onAsked(Thread.currentThread()::interrupt);
+      try {
+        return examine(hosts, threads);
+      } finally {
+        threads.shutdownNow();
+        // Each ends its ssh first, so that none is left when this process ends.
+        threads.awaitTermination(END_SECONDS, TimeUnit.SECONDS);
       }
-      return findings;
-    } finally {
-      threads.shutdownNow();
     }
+  }
+
+  private Map<String, List<Finding>> examine(Set<String> hosts, ExecutorService threads)
+      throws InterruptedException {
+    Map<String, Future<List<Finding>>> answers = new LinkedHashMap<>();
+    hosts.forEach(host -> answers.put(host, threads.submit(() -> examine(host))));
+    Map<String, List<Finding>> findings = new LinkedHashMap<>();
+    for (Map.Entry<String, Future<List<Finding>>> answer : answers.entrySet()) {
+      findings.put(answer.getKey(), ended(answer.getValue()));
+    }
+    return findings;
   }
 
   private static List<Finding> ended(Future<List<Finding>> answer) throws InterruptedException {

@@ -54,7 +54,7 @@ final class Download {
     copy(node, this::print);
   }
 
-  private void print(ByteBuffer bytes) throws IOException {
+  private void print(ByteBuffer bytes) {
     int length = bytes.remaining();
     if (copied.length < length) {
       copied = new byte[length];
@@ -81,8 +81,7 @@ final class Download {
     Iterator<CrailNode> each = container.asContainer().listStatus();
     while (each.hasNext()) {
       CrailNode child = each.next();
-      Path place = target.resolve(PathRun.name(child.getPath()));
-      run.attempt(child.getPath(), () -> get(child, place));
+      run.attempt(child.getPath(), () -> get(child, target.resolve(PathRun.name(child.getPath()))));
     }
   }
 

@@ -6,7 +6,6 @@ import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
-import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
 import java.util.List;
@@ -46,9 +45,6 @@ abstract class PathCommand extends OptionsCommand {
         PathRun run = new PathRun(name(), context, store, configuration);
         try {
           execute(run, line);
-        } catch (OutputClosedException e) {
-          // As programs do that write to 'head': nobody is left who would read a message.
-          return ExitCode.FAILURE;
         } finally {
           run.out().flush();
         }

@@ -5,10 +5,14 @@ import io.crail.common.error.CrailException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 
 /** What to say about an error, and what to do about it, in one line. Stateless. */
 final class PathErrors {
+  /** What to do where the character set of this host has no such name. */
+  static final String OTHER_LOCALE = "LC_ALL=C.UTF-8 allows most names";
+
   private PathErrors() {}
 
   /** The text for an error that a path had; the path itself stands in front of it already. */
@@ -19,6 +23,9 @@ final class PathErrors {
     if (error instanceof FileSystemException local) {
       String place = path.equals(local.getFile()) ? "" : local.getFile() + ": ";
       return place + ofHost(local);
+    }
+    if (error instanceof InvalidPathException name) {
+      return "this host cannot have that name (" + name.getReason() + "); " + OTHER_LOCALE;
     }
     boolean speaks = error.getClass() == IOException.class && error.getMessage() != null;
     return speaks ? error.getMessage() : error + " (--verbose shows where)";

@@ -5,6 +5,7 @@ import io.crail.CrailNode;
 import io.crail.CrailStore;
 import io.crail.bench.run.Progress;
 import io.crail.common.Printable;
+import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -22,6 +23,8 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.InvalidPathException;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
@@ -36,7 +39,13 @@ final class PathRun {
   private static final long LEAST_SHOWN = 64 << 20;
 
   private static final int OUTPUT_BYTES = 64 << 10;
-  private static final int LINES_PER_CHECK = 1000;
+
+  private static final String TEMPORARY = ".crail-put-";
+
+  /** Of a temporary name. Fewer than these would meet those of others. */
+  private static final int LEAST_DIGITS = 6;
+
+  private static final int MOST_DIGITS = 16;
 
   private final String command;
   private final CommandContext context;
@@ -44,7 +53,6 @@ final class PathRun {
   private final int namenodes;
   private final PrintStream out;
 
-  private int lines;
   private boolean failed;
 
   /** Where the sources of this command went. */
@@ -72,9 +80,11 @@ final class PathRun {
   void attempt(String path, Step step) throws Exception {
     try {
       step.run();
-    } catch (OutputClosedException e) {
-      throw e;
-    } catch (IOException | UncheckedIOException | ExecutionException e) {
+    } catch (IOException
+        | UncheckedIOException
+        | DirectoryIteratorException
+        | InvalidPathException
+        | ExecutionException e) {
       Throwable cause = cause(e);
       boolean interrupted =
           cause instanceof InterruptedIOException || cause instanceof ClosedByInterruptException;
@@ -116,7 +126,10 @@ final class PathRun {
 
   /** The error behind wrappers. */
   private static Throwable cause(Throwable error) {
-    boolean wraps = error instanceof UncheckedIOException || error instanceof ExecutionException;
+    boolean wraps =
+        error instanceof UncheckedIOException
+            || error instanceof DirectoryIteratorException
+            || error instanceof ExecutionException;
     return wraps && error.getCause() != null ? cause(error.getCause()) : error;
   }
 
@@ -133,24 +146,13 @@ final class PathRun {
   }
 
   /** Prints a line of a result, whose names are printable. */
-  void print(String line) throws OutputClosedException {
+  void print(String line) {
     out.println(line);
-    if (++lines % LINES_PER_CHECK == 0) {
-      checkOutput();
-    }
   }
 
   /** Writes bytes of a file to the standard output. */
-  void write(byte[] bytes, int length) throws OutputClosedException {
+  void write(byte[] bytes, int length) {
     out.write(bytes, 0, length);
-    checkOutput();
-  }
-
-  private void checkOutput() throws OutputClosedException {
-    // This flushes too.
-    if (out.checkError()) {
-      throw new OutputClosedException();
-    }
   }
 
   /** A node that has to exist. */
@@ -184,12 +186,23 @@ final class PathRun {
   }
 
   /** A new path beside another one, from where a rename leads to it. */
-  String temporary(String path) throws CrailException {
-    String beside = child(parent(path), ".crail-put-");
+  String temporary(String path) throws IOException {
+    String above = parent(path);
+    int room = NodePath.MAX_LENGTH - Utf8.of(above).length() - 1 - TEMPORARY.length();
+    if (room < LEAST_DIGITS) {
+      int excess = LEAST_DIGITS - room;
+      throw new IOException(
+          above + " is too long by " + excess + " bytes for the temporary name of a copy");
+    }
+    String beside = child(above, TEMPORARY);
+    int digits = Math.min(room, MOST_DIGITS);
     return Siblings.of(
         NodePath.parse(path).toString(),
         namenodes,
-        attempt -> beside + Long.toHexString(ThreadLocalRandom.current().nextLong()));
+        attempt ->
+            beside
+                + String.format("%016x", ThreadLocalRandom.current().nextLong())
+                    .substring(0, digits));
   }
 
   /**

@@ -51,8 +51,8 @@ public final class PutCommand extends PathCommand {
   void check(CommandLine line) throws UsageException {
     List<String> operands = atLeast(2, "the path in the store", line);
     PlacementOptions.of(line);
-    for (String operand : operands) {
-      GetCommand.local(operand);
+    for (String source : operands.subList(0, operands.size() - 1)) {
+      GetCommand.local(source);
     }
     if (last(operands).equals("-")) {
       throw new UsageException("the last argument has to be a path of the store");

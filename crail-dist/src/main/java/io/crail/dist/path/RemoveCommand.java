@@ -2,10 +2,12 @@
 package io.crail.dist.path;
 
 import io.crail.CrailNode;
+import io.crail.common.error.NodeNotFoundException;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.UsageException;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import org.apache.commons.cli.CommandLine;
 
 /** Removes nodes. */
@@ -59,6 +61,13 @@ public final class RemoveCommand extends PathCommand {
       String type = NodeTypes.word(node.getType());
       throw new IOException("is a " + type + "; -r removes it with all that is in it");
     }
-    run.store().delete(path, recursive).get();
+    try {
+      run.store().delete(path, recursive).get();
+    } catch (ExecutionException e) {
+      // With -f it does not matter who has removed it, nor when.
+      if (!force || !(e.getCause() instanceof NodeNotFoundException)) {
+        throw e;
+      }
+    }
   }
 }

@@ -15,6 +15,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 
 /**
  * Copies files of this host to the store. A node gets its name only when it is complete; what an
@@ -76,7 +77,7 @@ final class Upload {
     if (!Files.isDirectory(source)) {
       checkFree(target);
       long length = Files.isRegularFile(source) ? Files.size(source) : -1;
-      try (FileChannel in = FileChannel.open(source, StandardOpenOption.READ)) {
+      try (FileChannel in = length < 0 ? await(source) : open(source)) {
         copy(in, length, target, parent);
       }
     } else if (recursive) {
@@ -84,6 +85,22 @@ final class Upload {
     } else {
       throw new IOException("is a directory; -r copies all of it");
     }
+  }
+
+  private static FileChannel open(Path source) throws IOException {
+    return FileChannel.open(source, StandardOpenOption.READ);
+  }
+
+  /**
+   * Opens a source that may be a pipe with a name, which waits for its writer. An interrupt does
+   * not end that, so another thread waits; it ends with the process.
+   */
+  private static FileChannel await(Path source) throws Exception {
+    FutureTask<FileChannel> opening = new FutureTask<>(() -> open(source));
+    Thread thread = new Thread(opening, "crail-open");
+    thread.setDaemon(true);
+    thread.start();
+    return opening.get();
   }
 
   /** Refuses a target that exists before any byte is moved; the rename checks it again. */
@@ -118,8 +135,13 @@ final class Upload {
     if (!Files.isDirectory(entry) && !Files.isRegularFile(entry)) {
       throw new IOException("is neither a file nor a directory, and was left out");
     }
-    String target = PathRun.child(container, entry.getFileName().toString());
-    put(entry, target, CrailNodeType.DIRECTORY);
+    String name = entry.getFileName().toString();
+    if (!Path.of(name).equals(entry.getFileName())) {
+      throw new IOException(
+          "has bytes in its name that are no text here, and was left out; "
+              + PathErrors.OTHER_LOCALE);
+    }
+    put(entry, PathRun.child(container, name), CrailNodeType.DIRECTORY);
   }
 
   /**

@@ -9,6 +9,7 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.command.UsageException;
 import io.crail.dist.metrics.MetricsServer;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
@@ -90,18 +91,37 @@ public final class DatanodeCommand extends OptionsCommand {
     return "arguments of the tier follow '--': crail datanode " + String.join(" ", own);
   }
 
+  /**
+   * What a datanode is asked to be.
+   *
+   * @param tier the name of its tier
+   * @param storageClass its storage class, or -1 for the tier's
+   * @param tierArguments the tier's own arguments
+   */
+  public record Wanted(String tier, int storageClass, List<String> tierArguments) {}
+
+  /** What the arguments of this command ask for. */
+  public static Wanted wanted(CommandLine line, Configuration configuration) throws UsageException {
+    int classes = configuration.get(NameNodeKeys.STORAGE_CLASSES);
+    return new Wanted(
+        line.getOptionValue("t", configuration.get(StorageKeys.TYPES).get(0)),
+        line.hasOption("c") ? number(line, "c", 0, classes - 1) : -1,
+        line.getArgList());
+  }
+
   @Override
   protected int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
-    String tierName = line.getOptionValue("t", configuration.get(StorageKeys.TYPES).get(0));
-    int classes = configuration.get(NameNodeKeys.STORAGE_CLASSES);
-    int storageClass = line.hasOption("c") ? number(line, "c", 0, classes - 1) : -1;
-    List<String> tierArguments = line.getArgList();
+    Wanted wanted = wanted(line, configuration);
     try (ShutdownGate gate = ShutdownGate.open();
         Transport transport = TransportProvider.open(configuration);
         Datanode datanode =
             Datanode.start(
-                configuration, StorageTier.find(tierName), storageClass, tierArguments, transport);
+                configuration,
+                StorageTier.find(wanted.tier()),
+                wanted.storageClass(),
+                wanted.tierArguments(),
+                transport);
         MetricsServer metrics = MetricsServer.of(datanode, configuration)) {
       metrics.url("/metrics").ifPresent(url -> context.out().println("metrics are at " + url));
       context.out().flush();

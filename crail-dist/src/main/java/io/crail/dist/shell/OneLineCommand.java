@@ -2,6 +2,7 @@
 package io.crail.dist.shell;
 
 import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.OutputFailedException;
 import org.apache.hadoop.fs.shell.Command;
 import org.apache.hadoop.fs.shell.FsCommand;
 
@@ -20,6 +21,9 @@ final class OneLineCommand extends FsCommand {
       return command.run(arguments);
     } catch (UnsupportedOperationException e) {
       command.displayError("Crail does not offer this: " + e.getMessage());
+      return ExitCode.FAILURE;
+    } catch (OutputFailedException e) {
+      // The launcher says it; Hadoop would print a trace.
       return ExitCode.FAILURE;
     }
   }

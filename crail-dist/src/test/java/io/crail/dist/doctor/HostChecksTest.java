@@ -2,13 +2,16 @@
 package io.crail.dist.doctor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
+import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.Finding.Grade;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,7 +47,12 @@ class HostChecksTest {
     for (int i = 0; i < settings.length; i += 2) {
       builder.set(settings[i], settings[i + 1], "the test");
     }
-    return new HostChecks(new HostFiles(root), builder.build(), lends).run();
+    Configuration configuration = builder.build();
+    return new HostChecks(
+            new HostFiles(root),
+            configuration,
+            lends ? List.of(LocalDatanode.of("tcp", configuration, List.of())) : List.of())
+        .run();
   }
 
   private static List<String> not(Grade grade, List<Finding> findings) {
@@ -98,10 +106,34 @@ class HostChecksTest {
     List<Finding> findings =
         examine(
             true, "crail.storage.tcp.datapath", small, "crail.storage.tcp.storagelimit", "1000t");
-    assertOne(Grade.BROKEN, "by the configuration a datanode lends 1000 TiB", findings);
+    assertOne(Grade.BROKEN, "a datanode lends 1000 TiB", findings);
     // A host without a datanode needs no space.
     assertEquals(
         List.of(), not(Grade.OK, examine(false, "crail.storage.tcp.storagelimit", "1000t")));
+  }
+
+  @Test
+  void theArgumentsOfEachDatanodeCount() throws Exception {
+    Configuration configuration =
+        Configuration.builder().set("crail.storage.tcp.storagelimit", "1m", "the test").build();
+    String place = root + "/data";
+    List<LocalDatanode> datanodes = new ArrayList<>();
+    for (String line :
+        List.of(
+            "-- -d " + place,
+            "-t tcp -c 1 -- -p 0 -s 1000t -d " + place,
+            "--set crail.storage.tcp.memory=anonymous -- -s 1000t",
+            "-t rdma -- -s 2m -d " + place + "/rdma")) {
+      datanodes.add(
+          new ListedDatanode("localhost", List.of(line.split(" "))).datanode(configuration));
+    }
+    List<Finding> findings = new HostChecks(new HostFiles(root), configuration, datanodes).run();
+    assertOne(Grade.BROKEN, "the data path " + place + " has", findings);
+    assertOne(Grade.BROKEN, "; 2 datanodes lend 1000.0 TiB", findings);
+    assertOne(Grade.OK, "the data path " + place + "/rdma has", findings);
+    ListedDatanode wrong = new ListedDatanode("localhost", List.of("-s", "1g"));
+    assertThrows(UsageException.class, () -> wrong.datanode(configuration));
+    assertEquals("localhost -s 1g", wrong.toString());
   }
 
   @Test

@@ -15,11 +15,15 @@ import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
+import java.io.ByteArrayInputStream;
 import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,6 +31,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -418,6 +423,93 @@ class CommandsSystemTest {
       CrailProcess paths = own.run("fsck", "--paths");
       assertEquals("/kept.dat\n", paths.stdout());
       assertEquals(1, paths.awaitExit(PATIENCE));
+      CrailProcess plan = own.run("fsck", "--repair");
+      assertEquals(1, plan.awaitExit(PATIENCE), plan::stderr);
+      assertTrue(
+          plan.stdout()
+              .endsWith(
+                  """
+                  repair   would remove 1 file, named above as lost
+                  nothing was changed; --repair --yes removes them
+                  """),
+          plan.stdout());
+      CrailProcess repair = own.run("fsck", "--repair", "--yes");
+      assertSuccess(repair);
+      assertTrue(
+          repair.stdout().endsWith("removed  /kept.dat\n1 file removed, 0 left\n"),
+          repair.stdout());
+      assertSuccess(own.run("fsck"));
+    }
+  }
+
+  /** The files change while the question stands on the terminal. */
+  @Test
+  void fsckRemovesNoFileThatHasChanged(@TempDir Path local) throws Exception {
+    Map<String, String> settings = Map.of("crail.storage.keepalive", "1s");
+    Path file = Files.write(local.resolve("file"), new byte[100_000]);
+    InputStream answers = System.in;
+    List<String> flags = List.of("crail.terminal", "crail.terminal.in");
+    try (ProcessCluster own = ProcessCluster.start(1, 1, settings)) {
+      for (String path : List.of("/lost", "/replaced", "/removed", "/renamed")) {
+        assertSuccess(own.run("put", file.toString(), path));
+      }
+      own.datanode(0).kill();
+      own.startDatanodeAgain(0);
+      Await.until(
+          "the dead datanode is replaced",
+          PATIENCE,
+          () -> own.run("fsck").stdout().contains("lost: 4 files"));
+      flags.forEach(flag -> System.setProperty(flag, "true"));
+      System.setIn(
+          new LateAnswer(
+              "y\n",
+              () -> {
+                assertSuccess(own.run("put", "-f", file.toString(), "/replaced"));
+                assertSuccess(own.run("rm", "/removed"));
+                assertSuccess(own.run("mv", "/renamed", "/other"));
+                return null;
+              }));
+      Ran ran = Ran.run(own.directory(), "fsck", "--repair");
+      assertEquals(1, ran.code(), ran::toString);
+      assertEquals("Remove them? [y/N] ", ran.stderr());
+      assertEquals(
+          List.of(
+              "left     /removed: is not there any more",
+              "left     /renamed: is not there any more",
+              "left     /replaced: is another file since",
+              "removed  /lost"),
+          ran.stdout().lines().filter(line -> line.matches("(left|removed) .*")).sorted().toList());
+      assertTrue(ran.stdout().endsWith("\n1 file removed, 3 left\n"), ran.stdout());
+      assertEquals(
+          List.of("/other", "/replaced"), own.run("ls", "/").stdout().lines().sorted().toList());
+    } finally {
+      System.setIn(answers);
+      flags.forEach(System::clearProperty);
+    }
+  }
+
+  /** An answer that is given after something else has happened. */
+  private static final class LateAnswer extends InputStream {
+    private final InputStream answer;
+    private Callable<?> first;
+
+    LateAnswer(String answer, Callable<?> first) {
+      this.answer = new ByteArrayInputStream(answer.getBytes(StandardCharsets.UTF_8));
+      this.first = first;
+    }
+
+    @Override
+    public int read() throws IOException {
+      if (first != null) {
+        Callable<?> now = first;
+        first = null;
+        try {
+          now.call();
+        } catch (Exception e) {
+          throw new IOException(e);
+        }
+      }
+      return answer.read();
     }
   }
 

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -98,6 +99,22 @@ class PathSystemTest {
   }
 
   @Test
+  void outputThatNobodyTakesEndsACommand() throws Exception {
+    assertEquals(0, ran("put", file(5_000_001).toString(), "/piped").code());
+    for (String line : List.of("ls /", "fs -ls /")) {
+      CrailProcess full = through("exec \"$@\" >/dev/full", line.split(" "));
+      assertEquals(1, full.awaitExit(PATIENCE), line);
+      assertEquals(
+          "crail: the output cannot be written: No space left on device\n", full.stderr(), line);
+    }
+    for (String line : List.of("cat /piped", "fs -cat /piped")) {
+      CrailProcess head = through("\"$@\" | head -c 1; exit ${PIPESTATUS[0]}", line.split(" "));
+      assertEquals(1, head.awaitExit(PATIENCE), line);
+      assertEquals("", head.stderr(), line);
+    }
+  }
+
+  @Test
   void aFullStoreKeepsNothingOfWhatDidNotFit() throws Exception {
     Path file = local.resolve("large");
     try (RandomAccessFile large = new RandomAccessFile(file.toFile(), "rw")) {
@@ -174,6 +191,56 @@ class PathSystemTest {
       assertEquals("crail put: interrupted\n", put.stderr());
     }
     assertNothingLeft();
+  }
+
+  @Test
+  void aNameThatThisHostCannotHaveKeepsNoOtherBack() throws Exception {
+    Path file = file(100);
+    for (String path : List.of("/names/a", "/names/\u00fc", "/names/z")) {
+      assertEquals(0, ran("mkdir", "-p", "/names").code());
+      assertEquals(0, ran("put", file.toString(), path).code());
+    }
+    Path back = local.resolve("back");
+    CrailProcess get = through("LC_ALL=C exec \"$@\"", "get", "-r", "/names", back.toString());
+    assertEquals(1, get.awaitExit(PATIENCE));
+    assertTrue(get.stderr().contains(": this host cannot have that name ("), get.stderr());
+    assertEquals(1, get.stderr().lines().count(), get.stderr());
+    try (Stream<Path> files = Files.list(back)) {
+      assertEquals(
+          List.of("a", "z"), files.map(each -> each.getFileName().toString()).sorted().toList());
+    }
+    assertEquals(0, ran("rm", "-r", "/names").code());
+  }
+
+  @Test
+  void aPipeWithANameIsReadAndNotWaitedForInVain() throws Exception {
+    Path pipe = local.resolve("pipe");
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    CrailProcess put = through("echo text >" + pipe + " & exec \"$@\"", "put", "" + pipe, "/text");
+    assertEquals(0, put.awaitExit(PATIENCE), put::stderr);
+    assertEquals("text\n", ran("cat", "/text").stdout());
+    assertEquals(0, ran("rm", "/text").code());
+    CrailProcess waiting = cluster.crail("put", pipe.toString(), "/never");
+    Await.until("it waits for a writer", PATIENCE, () -> hasThread(waiting, "crail-open"));
+    waiting.signal("TERM");
+    // Else the end of the process would wait for a thread that cannot be interrupted.
+    assertEquals(143, waiting.awaitExit(Duration.ofSeconds(10)), waiting::stderr);
+    assertEquals("crail put: interrupted\n", waiting.stderr());
+    assertNothingLeft();
+  }
+
+  private static boolean hasThread(CrailProcess process, String name) throws IOException {
+    try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+      for (Path thread : threads.toList()) {
+        if (Files.readString(thread.resolve("comm")).strip().equals(name)) {
+          return true;
+        }
+      }
+      return false;
+    } catch (NoSuchFileException e) {
+      // A thread has ended meanwhile.
+      return false;
+    }
   }
 
   @Test

@@ -50,7 +50,7 @@ class ReportsSystemTest {
     Path file = Files.write(cluster.directory().resolve("file"), new byte[1 << 20]);
     assertSays(0, "there is no space: no datanode is registered\n", ran("df"));
     assertSays(1, "broken   there is no datanode", ran("status"));
-    assertSays(1, "no space: /file: no datanode takes data; start one", ran("put", "" + file, "/"));
+    assertSays(1, "no datanode takes data; start one", ran("put", "" + file, "/"));
 
     cluster.startDatanode("16m", -1);
     int port = cluster.datanodeAddress(0).getPort();

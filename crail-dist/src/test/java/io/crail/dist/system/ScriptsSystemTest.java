@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -103,9 +104,10 @@ class ScriptsSystemTest {
   void theDoctorFindsWhatIsBroken() throws Exception {
     String address = "crail://localhost:" + freePort() + ",127.0.0.1:" + freePort();
     Files.writeString(
-        directory.resolve("crail-site.conf"),
-        "crail.namenode.address " + address + "\ncrail.storage.tcp.storagelimit 1000t\n");
-    Files.writeString(directory.resolve("datanodes"), "localhost\none.invalid\ntwo.invalid\n");
+        directory.resolve("crail-site.conf"), "crail.namenode.address " + address + "\n");
+    Files.writeString(
+        directory.resolve("datanodes"),
+        "# one that is too large\n  localhost -c 0 -- -s 1000t # all\none.invalid\ntwo.invalid\n");
     Path ssh = Files.createDirectory(directory.resolve("programs")).resolve("ssh");
     Files.writeString(
         ssh,
@@ -160,6 +162,38 @@ class ScriptsSystemTest {
     assertTrue(
         unreachable.output.contains("cannot be run there through ssh: ssh: no route"),
         unreachable.output);
+  }
+
+  @Test
+  void anInterruptedDoctorLeavesNoSsh() throws Exception {
+    Path conf = cluster("conf");
+    Files.writeString(conf.resolve("datanodes"), "one.invalid\n");
+    Path ssh = Files.createDirectory(conf.resolve("programs")).resolve("ssh");
+    Path started = directory.resolve("started");
+    Files.writeString(ssh, "#!/bin/sh\necho $$ >" + started + "\nexec sleep 600\n");
+    assertTrue(ssh.toFile().setExecutable(true));
+    ProcessBuilder builder = new ProcessBuilder(script("crail"), "doctor", "--hosts");
+    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+    builder.environment().put("CRAIL_CONF_DIR", conf.toString());
+    builder.environment().merge("PATH", "", (path, no) -> conf.resolve("programs") + ":" + path);
+    Process doctor =
+        builder
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("doctor.out").toFile())
+            .start();
+    try {
+      Await.until(
+          "ssh has started",
+          Duration.ofSeconds(60),
+          () -> Files.exists(started) && Files.readString(started).endsWith("\n"));
+    } finally {
+      doctor.destroy();
+      assertTrue(doctor.waitFor(60, TimeUnit.SECONDS));
+    }
+    long pid = Long.parseLong(Files.readString(started).strip());
+    Optional<ProcessHandle> left = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
+    left.ifPresent(ProcessHandle::destroyForcibly);
+    assertTrue(left.isEmpty(), "ssh is left, process " + pid);
   }
 
   /** A cluster without a datanode, which has a free port. */

@@ -19,8 +19,12 @@ public final class NodeRemover {
     this.dismantler = new Dismantler(tree);
   }
 
-  /** Removes a node, and with {@code recursive} all that lies below it. */
-  public NodeInfo remove(Utf8 pathText, boolean recursive) throws CrailException {
+  /**
+   * Removes a node, and with {@code recursive} all that lies below it.
+   *
+   * @param id the node that has to be at the path; 0 for any
+   */
+  public NodeInfo remove(Utf8 pathText, boolean recursive, long id) throws CrailException {
     PathBytes path = PathBytes.of(pathText);
     tree.requireOwn(path);
     if (path.isRoot()) {
@@ -30,6 +34,9 @@ public final class NodeRemover {
       Tree.Place place = tree.locate(path);
       if (place.child() == null) {
         throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
+      }
+      if (id != 0 && place.child().id() != id) {
+        throw ErrorCode.STALE_NODE.exception(path.toString());
       }
       NodeInfo info =
           place.child() instanceof Container

@@ -79,6 +79,7 @@ class DarpcSettingsTest {
   void takesWhatFilesForApacheCrailSay() {
     Configuration values =
         Configuration.builder()
+            .set("crail.namenode.rpctype", "darpc", "test")
             .set("crail.namenode.darpc.polling", "true", "test")
             .set("crail.namenode.darpc.type", "passive", "test")
             .set("crail.namenode.darpc.affinity", "1", "test")

@@ -15,19 +15,26 @@ public final class Remove {
    * The request.
    *
    * @param recursive whether a container with children is removed too
+   * @param id the node that has to be there; 0 for any
    * @param path the path, in the form of NodePath
    */
-  public record Request(boolean recursive, Utf8 path) {
+  public record Request(boolean recursive, long id, Utf8 path) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Remove.Request")
             .u8("recursive", "whether a container with children is removed too; 0 or 1")
+            .i64("id", "the node that has to be there; 0 for any")
             .u16("pathLength", "bytes of path")
             .bytes(
                 "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** Removes whatever is at the path. */
+    public Request(boolean recursive, Utf8 path) {
+      this(recursive, 0, path);
+    }
   }
 
   /**
