@@ -29,6 +29,7 @@ import io.crail.client.stream.DirectStream;
 import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -154,6 +155,15 @@ public final class CoreStore extends CrailStore {
         new StoreParts.Source(
             configuration, transport, clock, false, false, tiers, random, () -> random),
         () -> true);
+  }
+
+  /**
+   * The connections of the calling thread, for an operator's tools. They are those of the store,
+   * and close with it.
+   */
+  public LoopContext connections() throws CrailException {
+    store.checkOpen();
+    return store.context();
   }
 
   @Override

@@ -30,6 +30,8 @@ import io.crail.dist.completion.CompletionCommand;
 import io.crail.dist.doctor.DoctorCommand;
 import io.crail.dist.doctor.FsckCommand;
 import io.crail.dist.doctor.StatusCommand;
+import io.crail.dist.drain.DrainCommand;
+import io.crail.dist.drain.RebalanceCommand;
 import io.crail.dist.path.CatCommand;
 import io.crail.dist.path.GetCommand;
 import io.crail.dist.path.ListCommand;
@@ -75,6 +77,8 @@ final class Launcher {
           new UsageCommand(),
           new DatanodesCommand(),
           new RemoveDatanodeCommand(),
+          new DrainCommand(),
+          new RebalanceCommand(),
           new ApplicationsCommand(),
           new DoctorCommand(),
           new FsckCommand(),

@@ -2,7 +2,6 @@
 package io.crail.dist;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.ApacheKeys;
@@ -28,20 +27,10 @@ class DocumentationTest {
   private static final Pattern KEY = Pattern.compile("(?<![.\\w])crail(\\.[a-z]+)+(?![(\\w])");
   private static final Pattern COMMAND = Pattern.compile("(?:bin/|`)crail ([a-zA-Z]+)");
 
-  private static List<Path> pages() throws IOException {
-    List<Path> pages = new ArrayList<>();
-    try (Stream<Path> top = Files.list(ROOT);
-        Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
-      Stream.concat(top, docs).filter(page -> page.toString().endsWith(".md")).forEach(pages::add);
-    }
-    assertFalse(pages.isEmpty());
-    return pages;
-  }
-
   @Test
   void everyLinkLeadsSomewhere() throws IOException {
     TreeSet<String> dead = new TreeSet<>();
-    for (Path page : pages()) {
+    for (Path page : PageBlock.pages()) {
       Matcher link = LINK.matcher(Files.readString(page));
       while (link.find()) {
         if (!Files.exists(page.resolveSibling(link.group(1)))) {
@@ -61,7 +50,7 @@ class DocumentationTest {
         known.add(key.name());
       }
     }
-    List<Path> texts = new ArrayList<>(pages());
+    List<Path> texts = new ArrayList<>(PageBlock.pages());
     texts.add(ROOT.resolve("conf/crail-site.conf"));
     try (Stream<Path> deploy = Files.walk(ROOT.resolve("deploy"))) {
       deploy.filter(Files::isRegularFile).forEach(texts::add);
@@ -82,7 +71,7 @@ class DocumentationTest {
   @Test
   void everyCommandThatIsNamedExists() throws IOException {
     TreeSet<String> unknown = new TreeSet<>();
-    for (Path page : pages()) {
+    for (Path page : PageBlock.pages()) {
       Matcher command = COMMAND.matcher(Files.readString(page));
       while (command.find()) {
         if (!Launcher.hasCommand(command.group(1))) {
@@ -114,7 +103,7 @@ class DocumentationTest {
     assertTrue(own.find());
     TreeSet<String> wrong = new TreeSet<>();
     int found = 0;
-    for (Path page : pages()) {
+    for (Path page : PageBlock.pages()) {
       Matcher shown = crails.matcher(Files.readString(page));
       while (shown.find()) {
         found++;
@@ -131,7 +120,7 @@ class DocumentationTest {
   @Test
   void linesAreShort() throws IOException {
     TreeSet<String> longer = new TreeSet<>();
-    for (Path page : pages()) {
+    for (Path page : PageBlock.pages()) {
       List<String> lines = Files.readAllLines(page);
       for (int i = 0; i < lines.size(); i++) {
         // A row of a table has to be one line; the record of figures is as the program wrote it.

@@ -22,6 +22,7 @@ import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeLister;
 import io.crail.namenode.tree.NodeMaker;
+import io.crail.namenode.tree.NodeMover;
 import io.crail.namenode.tree.NodeRemover;
 import io.crail.namenode.tree.NodeRenamer;
 import io.crail.namenode.tree.NodeStorage;
@@ -72,6 +73,7 @@ public final class NameNode {
   private final NodeMaker maker;
   private final NodeRemover remover;
   private final NodeRenamer renamer;
+  private final NodeMover mover;
   private final AttributeSetter attributes;
   private final NodeLister lister;
 
@@ -92,6 +94,7 @@ public final class NameNode {
     this.maker = new NodeMaker(options, tree, hosts, new Outfitter(storage, leases));
     this.remover = new NodeRemover(tree);
     this.renamer = new NodeRenamer(tree, clock);
+    this.mover = new NodeMover(tree, allocator);
     this.attributes = new AttributeSetter(tree, users);
     this.lister = new NodeLister(tree);
   }
@@ -118,6 +121,10 @@ public final class NameNode {
 
   UserNames users() {
     return users;
+  }
+
+  NodeMover mover() {
+    return mover;
   }
 
   public LeaseTable<Node> leases() {

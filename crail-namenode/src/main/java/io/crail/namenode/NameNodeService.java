@@ -20,6 +20,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.Usage;
+import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -114,6 +115,13 @@ final class NameNodeService {
                 (request, session) -> namenode.replace(request),
                 new SpaceWork<ReplaceExtent.Request>(namenode, request -> 0, true))
             .handle(
+                NameNodeOperations.BEGIN_MOVE,
+                (request, session) -> namenode.mover().begin(request, clientId(session)),
+                new SpaceWork<BeginMove.Request>(namenode, request -> 0, true))
+            .handle(
+                NameNodeOperations.COMMIT_MOVE,
+                (request, session) -> namenode.mover().commit(request, clientId(session)))
+            .handle(
                 NameNodeOperations.ACQUIRE_LEASE,
                 (request, session) -> namenode.acquire(request, clientId(session)))
             .handleLong(
@@ -165,6 +173,9 @@ final class NameNodeService {
             .handleLong(
                 NameNodeOperations.EXAMINE,
                 (request, session) -> NameNodeExamination.page(namenode, request))
+            .handleLong(
+                NameNodeOperations.LIST_EXTENTS,
+                (request, session) -> NameNodeExtents.page(namenode, request))
             .handleLong(
                 NameNodeOperations.NAMES,
                 (request, session) -> namenode.users().from(request.first()))

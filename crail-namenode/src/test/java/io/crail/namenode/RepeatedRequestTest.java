@@ -14,12 +14,15 @@ import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
+import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.AcquireLease;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.FindExtents;
 import io.crail.protocol.node.ListNodes;
@@ -125,6 +128,21 @@ class RepeatedRequestTest {
                 store.extend(open(store), TOKEN, 4096, 1).get(0),
                 ReplaceExtent.PINNED));
     add(
+        NameNodeOperations.BEGIN_MOVE,
+        (store, datanode) -> {
+          store.datanode(2, "two", 0, true, 8L * TestStore.BLOCK);
+          return move(store, datanode);
+        });
+    add(
+        NameNodeOperations.COMMIT_MOVE,
+        (store, datanode) -> {
+          store.datanode(2, "two", 0, true, 8L * TestStore.BLOCK);
+          BeginMove.Request move = move(store, datanode);
+          BeginMove.Response begun = store.call(NameNodeOperations.BEGIN_MOVE, move);
+          return new CommitMove.Request(
+              move.id(), move.token(), begun.grant(), begun.bytes(), move.extent(), begun.target());
+        });
+    add(
         NameNodeOperations.ACQUIRE_LEASE,
         (store, datanode) -> new AcquireLease.Request(store.lookup("/d/f").node().id(), 11));
     add(
@@ -138,6 +156,18 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.LOCATIONS,
         (store, datanode) -> new Locations.Request(store.lookup("/d/f").node().id(), 0, 10));
+  }
+
+  /** The move of an extent of a closed file. */
+  private static BeginMove.Request move(TestStore store, int datanode) throws CrailException {
+    long id = store.lookup("/d/f").node().id();
+    ListExtents.Request all = new ListExtents.Request(datanode, 0, 0, 0);
+    for (ListExtents.Placed placed : store.call(NameNodeOperations.LIST_EXTENTS, all).extents()) {
+      if (placed.id() == id) {
+        return new BeginMove.Request(id, TOKEN, placed.extent(), BeginMove.ANY_DATANODE);
+      }
+    }
+    throw new AssertionError("no extent of /d/f");
   }
 
   private void datanodes() {
@@ -179,6 +209,9 @@ class RepeatedRequestTest {
     // Its first page counts the requests themselves.
     add(NameNodeOperations.DUMP, (store, datanode) -> new Dump.Request(1));
     add(NameNodeOperations.EXAMINE, (store, datanode) -> new Examine.Request(0, 0, 0));
+    add(
+        NameNodeOperations.LIST_EXTENTS,
+        (store, datanode) -> new ListExtents.Request(datanode, 0, 0, 0));
     add(NameNodeOperations.NAMES, (store, datanode) -> new Names.Request(0));
   }
 
@@ -208,8 +241,9 @@ class RepeatedRequestTest {
 
   private static <Q, R> String outcome(TestStore store, Operation<Q, R> operation, Q request) {
     try {
-      // The time that has passed is no change.
-      return store.call(operation, request).toString().replaceAll("silentMillis=\\d+", "");
+      // Neither the time that has passed nor a count of requests is a change.
+      String passing = "(silentMillis|requests|requestNanos)=\\d+";
+      return store.call(operation, request).toString().replaceAll(passing, "");
     } catch (CrailException e) {
       return e.code().toString();
     }

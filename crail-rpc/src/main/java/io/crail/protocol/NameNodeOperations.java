@@ -9,6 +9,7 @@ import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
+import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
@@ -17,6 +18,8 @@ import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.node.AcquireLease;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.FindExtents;
@@ -278,6 +281,33 @@ public final class NameNodeOperations {
           IDEMPOTENT,
           named(),
           "looks for nodes whose bytes cannot be read");
+  public static final Operation<BeginMove.Request, BeginMove.Response> BEGIN_MOVE =
+      add(
+          27,
+          "begin-move",
+          BeginMove.Request.CODEC,
+          BeginMove.Response.CODEC,
+          ONCE,
+          byId(BeginMove.Request::id),
+          "reserves space for a copy of an extent at another datanode");
+  public static final Operation<CommitMove.Request, CommitMove.Response> COMMIT_MOVE =
+      add(
+          28,
+          "commit-move",
+          CommitMove.Request.CODEC,
+          CommitMove.Response.CODEC,
+          IDEMPOTENT,
+          byId(CommitMove.Request::id),
+          "puts the copy of an extent in its place");
+  public static final Operation<ListExtents.Request, ListExtents.Response> LIST_EXTENTS =
+      add(
+          29,
+          "list-extents",
+          ListExtents.Request.CODEC,
+          ListExtents.Response.CODEC,
+          IDEMPOTENT,
+          named(),
+          "lists the extents of nodes at a datanode");
   public static final Operation<ReportDatanodes.Request, ReportDatanodes.Response>
       REPORT_DATANODES =
           add(

@@ -18,6 +18,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -35,6 +37,7 @@ final class SimulatedCluster implements AutoCloseable {
   private static final Duration STEP = Duration.ofMillis(100);
 
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private final Map<Integer, SimulatedDatanode> datanodes = new HashMap<>();
   private final Configuration configuration;
   private final SimulatedNetwork network;
   private final SimulatedTier tier;
@@ -127,6 +130,16 @@ final class SimulatedCluster implements AutoCloseable {
     network.partition(host(number), NAMENODE);
   }
 
+  /** Ends a datanode. */
+  void endDatanode(int number) {
+    datanodes.get(number).close();
+  }
+
+  /** The number of the datanode on a host. */
+  static int numberOf(String host) {
+    return host.equals(host(1)) ? 1 : Integer.parseInt(host.substring(host(1).length()));
+  }
+
   /**
    * Starts one more datanode.
    *
@@ -136,6 +149,7 @@ final class SimulatedCluster implements AutoCloseable {
     SimulatedDatanode datanode =
         new SimulatedDatanode(network, configuration, tier, 0, address(number));
     open.push(datanode);
+    datanodes.put(number, datanode);
     while (!datanode.isRegistered()) {
       network.runFor(STEP);
     }

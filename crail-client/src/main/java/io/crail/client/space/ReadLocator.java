@@ -84,8 +84,9 @@ public final class ReadLocator extends Locator {
     LocatedExtent own = file.locatedByWriter(position, context.nanoTime());
     if (own != null) {
       // Written through this handle and not yet visible to other clients: the namenode would not
-      // tell the location.
-      add(List.of(own.extent()), own.validUntilNanos());
+      // tell the location. What will be written after that may come to lie elsewhere, once the
+      // writer is gone and the extent was moved.
+      add(List.of(own.extent().before(file.size())), own.validUntilNanos());
       operation.advance();
       return;
     }

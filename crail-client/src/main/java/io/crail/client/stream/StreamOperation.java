@@ -270,7 +270,10 @@ public final class StreamOperation extends Completion
       return;
     }
     LocatedExtent located = stream.locator().find(next(), stream.context().nanoTime());
-    if (located != null && unresolved++ < MAX_RETRIES && goesElsewhere(located, cause)) {
+    // Without a location, what it was is over, and the datanode may have left since.
+    boolean isOver = located == null && !stream.isWriter();
+    if (unresolved++ < MAX_RETRIES
+        && (isOver || (located != null && goesElsewhere(located, cause)))) {
       runInLoop();
     } else {
       locationFailed(cause);

@@ -76,7 +76,7 @@ final class StreamPiece extends Transfer implements ClientLoop.Task {
   }
 
   private void failed(CrailException failure) {
-    boolean isStale = failure.code() == ErrorCode.STALE_EXTENT;
+    boolean isStale = failure.code() == ErrorCode.STALE_EXTENT || isOutdated(failure);
     if (!operation.isLastTry() && (isStale || operation.goesElsewhere(located, failure))) {
       repeat(!isStale);
     } else {
@@ -86,6 +86,16 @@ final class StreamPiece extends Transfer implements ClientLoop.Task {
       }
       operation.partEnded(operation.lossOr(failure));
     }
+  }
+
+  /**
+   * True when this has read for longer than its location was good for, and meanwhile the bytes may
+   * have been moved, and their datanode may have left.
+   */
+  private boolean isOutdated(CrailException failure) {
+    return !stream().isWriter()
+        && !located.isValid(context().nanoTime())
+        && LocatedExtent.isOutOfReach(failure, false);
   }
 
   private void repeat(boolean twice) {

@@ -64,13 +64,14 @@ final class ClusterChecks {
       return Finding.broken(
           datanode.name() + " is silent at namenodes " + datanode.silentAt(),
           "if it is dead, its data are lost: start another one; see its log");
+    } else if (datanode.state() == DatanodeState.DRAINING) {
+      // A namenode that has nothing there any more has forgotten it.
+      String left = ByteText.of(datanode.usedBytes() + datanode.waitingBytes());
+      return Finding.ok(datanode.name() + " is being removed, " + left + " left");
     } else if (!unknown.isEmpty()) {
       return Finding.warning(
           datanode.name() + " is not known at namenodes " + unknown,
           "it registers by itself within seconds; else see its log");
-    } else if (datanode.state() == DatanodeState.DRAINING) {
-      String left = ByteText.of(datanode.usedBytes() + datanode.waitingBytes());
-      return Finding.ok(datanode.name() + " is being removed, " + left + " left");
     }
     return Finding.ok(datanode.name() + " is online");
   }

@@ -92,7 +92,7 @@ public final class DoctorCommand extends ReportCommand {
   }
 
   /** Examines this host. */
-  private static HostAnswer examine(CommandContext context) {
+  private static HostAnswer examine(CommandContext context) throws IOException {
     Configuration configuration;
     try {
       configuration = context.configuration();

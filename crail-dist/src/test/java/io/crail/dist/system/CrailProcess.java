@@ -138,13 +138,18 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess("java " + arguments[arguments.length - 1], builder);
   }
 
-  /** Runs a line in a shell, in a directory, with no variable of Crail but options of the JVM. */
+  /**
+   * Runs a line in a shell, in a directory whose programs come first, with no variable of Crail but
+   * options of the JVM.
+   */
   static CrailProcess shell(Path directory, String line) throws IOException {
-    // In place of the shell, so that signals reach a server.
-    String command = line.startsWith("bin/") ? "exec " + line : line;
-    ProcessBuilder builder = new ProcessBuilder("bash", "-c", command);
+    ProcessBuilder builder = new ProcessBuilder("bash", "-c", "set -o pipefail; " + line);
     builder.directory(directory.toFile());
     builder.environment().keySet().removeIf(name -> name.startsWith("CRAIL_"));
+    Path programs = directory.toAbsolutePath().resolve("bin");
+    builder
+        .environment()
+        .merge("PATH", "", (path, nothing) -> programs + ":" + JAVA_HOME + "/bin:" + path);
     return new CrailProcess(line, builder);
   }
 

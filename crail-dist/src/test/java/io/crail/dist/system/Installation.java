@@ -11,7 +11,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -21,6 +23,7 @@ import java.util.stream.Stream;
  */
 final class Installation implements AutoCloseable {
   private static final Set<String> COPIED = Set.of("bin", "libexec", "conf", "README.md");
+  private static final Path CLONE = Path.of("..");
   private static final Duration PATIENCE = Duration.ofSeconds(120);
 
   /** What a datanode lends without options. */
@@ -28,12 +31,17 @@ final class Installation implements AutoCloseable {
 
   private final Path home;
   private final List<CrailProcess> servers = new ArrayList<>();
-  private final int namenodePort = freePort();
+  private final Map<String, String> replaced = new LinkedHashMap<>();
   private boolean started;
 
   /** Unpacks the layout that {@code -Dcrail.home=} names. */
   Installation(Path home) throws IOException {
     this.home = home;
+    instead(":9060", ":" + freePort());
+    instead("//node1:", "//localhost:");
+    instead(":9070-9079", ":0");
+    instead(":9070", ":0");
+    instead(" /tmp/readme.copy", " " + home + "/readme.copy");
     Files.createDirectory(home);
     try (Stream<Path> parts = Files.list(Path.of(System.getProperty("crail.home")).toRealPath())) {
       for (Path part : parts.toList()) {
@@ -84,22 +92,36 @@ final class Installation implements AutoCloseable {
     append(home.resolve("conf/crail-site.conf"), here(line));
   }
 
-  /** A line of a page as it is run here: its port, and its hosts, are replaced. */
-  String here(String line) {
-    return line.replace(":9060", ":" + namenodePort).replace("//node1:", "//localhost:");
+  /** Puts something that is there in the place of what a page has: a port, a host. */
+  void instead(String text, String here) {
+    replaced.put(text, here);
   }
 
-  /** Starts a line of a page that goes on, and waits until it serves. */
-  void serve(String line) throws Exception {
-    CrailProcess server = CrailProcess.shell(home, here(line));
+  /** A line of a page as it is run here. */
+  private String here(String line) {
+    String here = line;
+    for (Map.Entry<String, String> each : replaced.entrySet()) {
+      here = here.replace(each.getKey(), each.getValue());
+    }
+    return here;
+  }
+
+  /** Starts a line of a page that goes on, and waits until it prints a line that matches. */
+  void serve(String line, String sign) throws Exception {
+    // In place of the shell, so that the signal reaches it that ends it.
+    CrailProcess server = CrailProcess.shell(home, "exec " + here(line));
     servers.add(server);
-    server.await(" serves ", ProcessCluster.PATIENCE);
+    server.await(sign, ProcessCluster.PATIENCE);
   }
 
   /** Runs a line of a page, which has to succeed, and returns what it has printed. */
   String run(String line) throws Exception {
     started = line.equals("bin/start-crail") || started;
-    try (CrailProcess process = CrailProcess.shell(home, here(line))) {
+    // A clone has more programs than the tarball.
+    String program = line.split(" ")[0];
+    Path directory =
+        program.startsWith("bin/") && !Files.exists(home.resolve(program)) ? CLONE : home;
+    try (CrailProcess process = CrailProcess.shell(directory, here(line))) {
       int code = process.awaitExit(PATIENCE);
       assertEquals(0, code, () -> line + "\n" + process.stdout() + process.stderr());
       started = !line.equals("bin/stop-crail") && started;

@@ -10,6 +10,7 @@ import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
+import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
@@ -18,6 +19,8 @@ import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.AcquireLease;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.FindExtents;
@@ -72,6 +75,9 @@ final class Lies {
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),
           Map.entry(NameNodeOperations.DUMP, Dump.Request.class),
           Map.entry(NameNodeOperations.EXAMINE, Examine.Request.class),
+          Map.entry(NameNodeOperations.BEGIN_MOVE, BeginMove.Request.class),
+          Map.entry(NameNodeOperations.COMMIT_MOVE, CommitMove.Request.class),
+          Map.entry(NameNodeOperations.LIST_EXTENTS, ListExtents.Request.class),
           Map.entry(NameNodeOperations.NAMES, Names.Request.class),
           Map.entry(NameNodeOperations.SET_ATTRIBUTES, SetAttributes.Request.class),
           Map.entry(NameNodeOperations.REPLACE_EXTENT, ReplaceExtent.Request.class));

@@ -2,8 +2,10 @@
 package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.dist.PageBlock;
 import io.crail.lab.spark.SparkFlags;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -73,12 +75,26 @@ class OutsideProjectSystemTest {
 
   private static final String SPARK_PROGRAM =
       """
+      import io.crail.spark.CrailBroadcast;
       import java.util.List;
       import org.apache.spark.SparkConf;
-      import org.apache.spark.api.java.JavaSparkContext;
+      import org.apache.spark.api.java.*;
       import scala.Tuple2;
 
       public class Program {
+        /** A value of the user's. */
+        record Table(String only) implements java.io.Serializable {
+          boolean find(String row) {
+            return only.equals(row);
+          }
+        }
+
+        /** What the page has. */
+        static void broadcast(JavaSparkContext context, JavaRDD<String> rdd, Table value)
+            throws Exception {
+          EXAMPLE
+        }
+
         public static void main(String[] arguments) {
           SparkConf conf =
               new SparkConf()
@@ -247,6 +263,32 @@ class OutsideProjectSystemTest {
   }
 
   @Test
+  void theFirstCommandBuildsAClone() throws Exception {
+    Path clone = directory.resolve("clone");
+    copySources(clone);
+    String first = commands("README.md#Try it", "bin/crail ").get(0);
+    try (CrailProcess process = CrailProcess.shell(clone, first)) {
+      assertEquals(
+          0,
+          process.awaitExit(Duration.ofSeconds(BUILD_SECONDS)),
+          () -> process.stdout() + process.stderr());
+      assertTrue(process.stderr().contains("building"), process::stderr);
+    }
+  }
+
+  /** The commands of a page that begin so. */
+  private static List<String> commands(String place, String begin) throws IOException {
+    List<String> commands = new ArrayList<>();
+    for (PageBlock block : PageBlock.ofAllPages()) {
+      if (block.place().equals(place)) {
+        block.commands().stream().filter(line -> line.startsWith(begin)).forEach(commands::add);
+      }
+    }
+    assertFalse(commands.isEmpty(), place);
+    return commands;
+  }
+
+  @Test
   void aProgramNeedsTheClientAlone() throws Exception {
     String classPath =
         build(
@@ -261,8 +303,15 @@ class OutsideProjectSystemTest {
       }
     }
     assertEquals(new TreeSet<>(), others, "what a client drags along");
+    Path project = Path.of(classPath.split(":")[0]).getParent().getParent();
     try (ProcessCluster cluster = remoteCluster()) {
-      assertReads42(classPath, List.of(), "First", address(cluster));
+      for (String line : commands("docs/java-api.md#A project of your own", "java ")) {
+        String here = line.replace("crail://localhost:9060", address(cluster));
+        try (CrailProcess process = CrailProcess.shell(project, here)) {
+          assertEquals(0, process.awaitExit(PATIENCE), () -> process.stdout() + process.stderr());
+          assertEquals("read 42\n", process.stdout(), process::stderr);
+        }
+      }
     }
   }
 
@@ -292,7 +341,10 @@ class OutsideProjectSystemTest {
   @Test
   void aProgramForSparkNeedsOneJar() throws Exception {
     String classPath =
-        build(example("docs/spark.md", "xml", "crail-spark-client"), "Program", SPARK_PROGRAM);
+        build(
+            example("docs/spark.md", "xml", "crail-spark-client"),
+            "Program",
+            SPARK_PROGRAM.replace("EXAMPLE", example("docs/spark.md", "java", "CrailBroadcast")));
     try (ProcessCluster cluster = remoteCluster()) {
       List<String> options = new ArrayList<>(SparkFlags.OPENED);
       options.add("-Xmx1g");

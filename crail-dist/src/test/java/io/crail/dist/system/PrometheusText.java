@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URLConnection;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +51,17 @@ final class PrometheusText {
     }
     lastBucket.forEach(
         (series, count) -> assertEquals(count, values.get(series.replace("_bucket", "_count"))));
+  }
+
+  /** What a server serves now. */
+  static PrometheusText of(CrailProcess server) throws Exception {
+    Matcher line = server.await("^metrics are at (http://\\S+)$", ProcessCluster.PATIENCE);
+    URLConnection connection = URI.create(line.group(1)).toURL().openConnection();
+    connection.setConnectTimeout((int) ProcessCluster.PATIENCE.toMillis());
+    connection.setReadTimeout((int) ProcessCluster.PATIENCE.toMillis());
+    try (InputStream answer = connection.getInputStream()) {
+      return new PrometheusText(new String(answer.readAllBytes(), StandardCharsets.UTF_8));
+    }
   }
 
   private void add(String family, Matcher sample, Map<String, Double> lastBucket) {

@@ -6,6 +6,8 @@ import io.crail.common.RateLimitedLog;
 import io.crail.namenode.conf.BlockSelection;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.ClientLeases;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.part.Extent;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Random;
@@ -131,10 +133,12 @@ public final class Allocator {
     if (place == null && purpose.lastResort) {
       place = take(purpose, length, false, now);
     }
-    return place == null
-        ? null
-        : new Allocation(
-            place.region(), place.regionOffset(), fileOffset, place.generation(), place.length());
+    return place == null ? null : allocation(place, fileOffset);
+  }
+
+  private static Allocation allocation(FreePieces.Place place, long fileOffset) {
+    return new Allocation(
+        place.region(), place.regionOffset(), fileOffset, place.generation(), place.length());
   }
 
   private FreePieces.Place take(Purpose purpose, int length, boolean careful, long now) {
@@ -302,9 +306,7 @@ public final class Allocator {
       FreePieces.Place place =
           isFor(datanode, grant, client, now) ? datanode.takeToLend(length) : null;
       if (place != null) {
-        Allocation extent =
-            new Allocation(
-                place.region(), place.regionOffset(), 0, place.generation(), place.length());
+        Allocation extent = allocation(place, 0);
         long endNanos = now + options.leaseNanos();
         quarantine.add(
             extent, endNanos + datanode.marginNanos(options.freeMarginNanos()), grant, true, true);
@@ -312,6 +314,69 @@ public final class Allocator {
       }
     }
     return null;
+  }
+
+  /**
+   * Reserves an extent for a copy of another one. It rests like one that was given ahead: {@link
+   * #takeGranted} gives it to the node, or it becomes free after a lease.
+   *
+   * @param purpose the purpose, which names the datanode of the other extent as the exception
+   * @param id the datanode to take it from, or {@link BeginMove#ANY_DATANODE}
+   * @param original the extent that is copied
+   * @return null when no extent is as long
+   */
+  public Allocation reserve(Quarantine.Grant grant, Purpose purpose, int id, Allocation original) {
+    int length = Extent.lengthFor(original.length(), options.blockSize());
+    Allocation extent =
+        id == BeginMove.ANY_DATANODE
+            ? allocate(purpose, original.fileOffset(), length)
+            : allocateAt(purpose, id, original.fileOffset(), length);
+    if (extent != null && extent.length() < length) {
+      giveBack(extent);
+      extent = null;
+    }
+    if (extent == null) {
+      return null;
+    }
+    if (extent.fileEnd() > original.fileEnd()) {
+      extent = extent.sealedAt(original.fileEnd());
+    }
+    DatanodeSpace datanode = extent.region().datanode();
+    datanode.lend(extent.allocatedLength());
+    long endNanos = clock.nanoTime() + options.leaseNanos();
+    quarantine.add(
+        extent, endNanos + datanode.marginNanos(options.freeMarginNanos()), grant, true, true);
+    return extent;
+  }
+
+  /** Takes an extent at one datanode, which has to be of the right class. */
+  private Allocation allocateAt(Purpose purpose, int id, long fileOffset, int length) {
+    for (DatanodeSpace datanode : classes[purpose.storageClass].datanodes) {
+      if (datanode.id() == id
+          && datanode != purpose.except
+          && datanode.isOnline(clock.nanoTime(), options.offlineNanos())) {
+        FreePieces.Place place = datanode.take(length, false);
+        return place == null ? null : allocation(place, fileOffset);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Takes back an extent whose bytes were moved. Readers may use its location for a lease from now
+   * on. So it rests that long even where generations are checked: a datanode that is being removed
+   * must not end before.
+   */
+  public void releaseMoved(Allocation extent) {
+    DatanodeSpace datanode = extent.region().datanode();
+    if (datanode.state() == DatanodeSpace.State.DEAD) {
+      datanode.give(extent);
+      return;
+    }
+    datanode.await(extent);
+    long ready = clock.nanoTime() + options.leaseNanos();
+    quarantine.add(
+        extent, ready + datanode.marginNanos(options.freeMarginNanos()), null, false, false);
   }
 
   private boolean isFor(

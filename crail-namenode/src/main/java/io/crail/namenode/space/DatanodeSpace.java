@@ -99,7 +99,7 @@ public final class DatanodeSpace {
     return host;
   }
 
-  int storageClass() {
+  public int storageClass() {
     return description.storageClass();
   }
 
@@ -377,10 +377,15 @@ public final class DatanodeSpace {
       return null;
     }
     FreePieces.Place place = take(length, false);
+    lend(length);
+    return place;
+  }
+
+  /** Lends an extent that was taken, so that it counts as waiting. */
+  synchronized void lend(int length) {
     used -= length;
     waiting += length;
     lent += length;
-    return place;
   }
 
   /** Notes that a lent extent now belongs to a node. */
@@ -418,18 +423,13 @@ public final class DatanodeSpace {
     long counted = pieces.verify(audit);
     if (counted != free || free + used + waiting != total) {
       throw new AssertionError(
-          "datanode "
-              + id
+          this
               + ": counted "
               + counted
-              + " free bytes; the accounts say free "
-              + free
-              + ", used "
-              + used
-              + ", waiting "
-              + waiting
-              + ", in all "
-              + total);
+              + " free bytes and "
+              + total
+              + " in all; "
+              + accounts(true));
     }
   }
 

@@ -68,6 +68,14 @@ public record Extent(
     return fileOffset + length;
   }
 
+  /** The part before a position of the node, which is after the first byte. */
+  public Extent before(long end) {
+    return end >= fileEnd()
+        ? this
+        : new Extent(
+            fileOffset, generation, regionOffset, (int) (end - fileOffset), datanode, region);
+  }
+
   /**
    * Whether the space begins where that of another extent does. The two may belong to different
    * nodes.

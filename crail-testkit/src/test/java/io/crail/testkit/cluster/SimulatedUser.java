@@ -15,8 +15,15 @@ import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
+import io.crail.client.CoreStore;
+import io.crail.client.call.ExtentMove;
+import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.node.BeginMove;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -45,6 +52,7 @@ final class SimulatedUser {
   private static final int MOST_PENDING = 12;
   private static final int MOST_STREAMS = 5;
   private static final int MOST_HANDLES = 8;
+  private static final int MOST_READERS = 3;
   private static final int PAUSE_MILLIS = 60;
   private static final long RPC = ClusterSimulation.RPC_TIMEOUT.toNanos();
   private static final long DATA = ClusterSimulation.DATA_TIMEOUT.toNanos();
@@ -86,6 +94,9 @@ final class SimulatedUser {
     }
   }
 
+  /** A stream that stays open while its file grows and moves. */
+  private record Reader(CrailFile file, CrailInputStream input) {}
+
   private final ClusterSimulation simulation;
   private final SimulatedNetwork network;
   private final World world;
@@ -95,6 +106,7 @@ final class SimulatedUser {
   private final List<Open> open = new ArrayList<>();
   private final List<Open> abandoned = new ArrayList<>();
   private final List<CrailFile> handles = new ArrayList<>();
+  private final List<Reader> readers = new ArrayList<>();
   private int pending;
   private boolean waits;
   private boolean rests;
@@ -254,16 +266,20 @@ final class SimulatedUser {
       makeContainer(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
     } else if (which < 15) {
       createFile(anyFile(), random.nextInt(4) == 0);
-    } else if (which < 44) {
+    } else if (which < 41) {
       write();
+    } else if (which < 44) {
+      move();
     } else if (which < 50) {
       sync();
     } else if (which < 56) {
       close();
     } else if (which < 57) {
       abandon();
-    } else if (which < 63) {
+    } else if (which < 61) {
       lookupAndRead(anyPath());
+    } else if (which < 63) {
+      readGrown();
     } else if (which < 65) {
       readAgain();
     } else if (which < 66) {
@@ -786,6 +802,106 @@ final class SimulatedUser {
     }
   }
 
+  /** Reads all there is now through a stream that was opened some time ago. */
+  private void readGrown() throws Exception {
+    if (readers.size() == MOST_READERS) {
+      Reader reader = readers.get(random.nextInt(MOST_READERS));
+      waiting(() -> readGrown(reader));
+      return;
+    }
+    String path = anyFile();
+    begin(
+        "lookup " + path,
+        RPC,
+        () -> store.lookup(path),
+        (begin, node, failure) -> {
+          if (failure == null) {
+            seen(path, node, begin);
+            if (node instanceof CrailFile file && readers.size() < MOST_READERS) {
+              Reader reader = new Reader(file, file.getDirectInputStream(0));
+              readers.add(reader);
+              read(reader, () -> {});
+            }
+          }
+        });
+  }
+
+  private void readGrown(Reader reader) throws Exception {
+    World.Call call = world.begin("refresh " + reader.file.getPath(), this, RPC);
+    try {
+      reader.file.refresh();
+    } catch (CrailException e) {
+      world.end(call, e);
+      // Mostly since it is gone.
+      readers.remove(reader);
+      reader.input.close();
+      return;
+    }
+    world.end(call, null);
+    reader.input.seek(0);
+    read(reader, () -> {});
+  }
+
+  private void read(Reader reader, Action then) throws Exception {
+    int length = (int) reader.file.getCapacity();
+    if (length == 0) {
+      then.run();
+      return;
+    }
+    CrailBuffer target = Pattern.empty(length);
+    begin(
+        "read " + reader.file.getPath(),
+        DATA,
+        () -> reader.input.read(target),
+        (begin, result, failure) -> {
+          then.run();
+          if (failure == null) {
+            readEnded(reader.file, target.getByteBuffer(), (int) result.getLen());
+          }
+        });
+  }
+
+  /** Moves an extent of any node to another datanode. */
+  private void move() throws Exception {
+    LoopContext connections = ((CoreStore) store).connections();
+    int namenode = random.nextInt(connections.namenodes().count());
+    ListExtents.Request all = new ListExtents.Request(ListExtents.ANY_DATANODE, 0, 0, 0);
+    World.Call call = world.begin("listextents " + namenode, this, RPC);
+    pending++;
+    OperationCall<ListExtents.Request, ListExtents.Response> listed =
+        connections.namenodes().callAt(namenode, NameNodeOperations.LIST_EXTENTS, all);
+    listed.whenComplete(
+        () ->
+            guarded(
+                () -> {
+                  pending--;
+                  world.end(call, listed.failure());
+                  if (!listed.isFailed()) {
+                    moveOne(connections, listed.response().extents());
+                  }
+                }));
+  }
+
+  private void moveOne(LoopContext connections, List<ListExtents.Placed> all) {
+    if (all.isEmpty()) {
+      return;
+    }
+    ListExtents.Placed placed = all.get(random.nextInt(all.size()));
+    ByteBuffer memory = ByteBuffer.allocateDirect(placed.extent().length());
+    BeginMove.Request request =
+        new BeginMove.Request(
+            placed.id(), random.nextLong(), placed.extent(), BeginMove.ANY_DATANODE);
+    begin(
+        World.MOVE + " " + placed.id(),
+        4 * RPC + 3 * DATA,
+        () -> {
+          ExtentMove move = new ExtentMove(connections, request, memory, DATA);
+          move.begin();
+          return move;
+        },
+        (begin, bytes, failure) -> {});
+  }
+
   private void checkLength(CrailFile file, long begin) {
     FileModel model = world.file(file.getFd());
     if (model != null && file.getType() == CrailNodeType.DATAFILE) {
@@ -799,22 +915,10 @@ final class SimulatedUser {
   }
 
   private void read(CrailFile file) throws Exception {
-    int length = (int) file.getCapacity();
-    if (length == 0) {
-      return;
+    if (file.getCapacity() > 0) {
+      CrailInputStream input = file.getDirectInputStream(file.getCapacity());
+      read(new Reader(file, input), input::close);
     }
-    CrailBuffer target = Pattern.empty(length);
-    CrailInputStream input = file.getDirectInputStream(length);
-    begin(
-        "read " + file.getPath(),
-        DATA,
-        () -> input.read(target),
-        (begin, result, failure) -> {
-          input.close();
-          if (failure == null) {
-            readEnded(file, target.getByteBuffer(), (int) result.getLen());
-          }
-        });
   }
 
   private void readEnded(CrailFile file, ByteBuffer found, int length) {
@@ -936,6 +1040,10 @@ final class SimulatedUser {
 
   /** Closes all open streams. */
   void closeStreams() throws Exception {
+    for (Reader reader : readers) {
+      reader.input.close();
+    }
+    readers.clear();
     List<Open> all = new ArrayList<>(open);
     all.addAll(abandoned);
     open.clear();

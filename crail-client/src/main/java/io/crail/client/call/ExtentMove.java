@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.call;
+
+import io.crail.client.datanode.Endpoints;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.client.space.LocatedExtent;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
+import io.crail.protocol.part.Extent;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Completion;
+import io.crail.storage.StorageEndpoint;
+import io.crail.storage.Transfer;
+import java.nio.ByteBuffer;
+
+/**
+ * Moves the bytes of one extent to another datanode: the namenode reserves space, the bytes are
+ * read and written there, and the namenode puts the copy in its place. If any step fails, the node
+ * keeps the extent that it has, and the reserved space comes back by itself. Nothing is tried
+ * again. The result is the number of bytes.
+ *
+ * <p>No byte is in flight to the reserved space after the lease, counted from the request, or after
+ * the commit was sent.
+ */
+public final class ExtentMove extends Completion implements Awaitable<Integer> {
+  private final LoopContext context;
+  private final BeginMove.Request request;
+  private final ByteBuffer memory;
+  private final long transferNanos;
+
+  // Set by one step after the other.
+  private long sentNanos;
+  private long endNanos;
+  private BeginMove.Response begun;
+  private LocatedExtent source;
+  private LocatedExtent target;
+
+  /**
+   * Creates a move; {@link #begin} starts it.
+   *
+   * @param memory direct memory of at least the length of the extent; in use until the end
+   * @param transferNanos how long a read or a write of the bytes may take
+   */
+  public ExtentMove(
+      LoopContext context, BeginMove.Request request, ByteBuffer memory, long transferNanos) {
+    this.context = context;
+    this.request = request;
+    this.memory = memory;
+    this.transferNanos = transferNanos;
+    this.sentNanos = context.nanoTime();
+  }
+
+  /** The extent to move. */
+  public Extent extent() {
+    return request.extent();
+  }
+
+  /** Asks for space. */
+  public void begin() {
+    sentNanos = context.nanoTime();
+    OperationCall<BeginMove.Request, BeginMove.Response> call =
+        new OperationCall<>(NameNodeOperations.BEGIN_MOVE);
+    context.prepare(call, request);
+    call.whenComplete(() -> reserved(call));
+    call.submit();
+  }
+
+  private void reserved(OperationCall<BeginMove.Request, BeginMove.Response> call) {
+    if (call.isFailed()) {
+      fail(call.failure());
+      return;
+    }
+    begun = call.response();
+    int bytes = begun.bytes();
+    if (bytes < 1
+        || bytes > Math.min(memory.capacity(), extent().length())
+        || bytes > begun.target().length()) {
+      fail(ErrorCode.PROTOCOL, this + " of " + bytes + " bytes to " + begun.target());
+      return;
+    }
+    endNanos = sentNanos + context.leaseNanos(request.id());
+    source = new LocatedExtent(extent(), endNanos);
+    target = new LocatedExtent(begun.target(), endNanos);
+    context.loop().submit(new Ways());
+  }
+
+  /** Finds the ways to both datanodes. All methods are called in the loop. */
+  private final class Ways implements ClientLoop.Task, Endpoints.Waiter {
+    @Override
+    public void runInLoop() {
+      if (isTooLate()) {
+        tooLate();
+      } else if (source.endpoint(context.endpoints()) == null) {
+        context.endpoints().resolve(extent().datanode(), this);
+      } else if (target.endpoint(context.endpoints()) == null) {
+        context.endpoints().resolve(begun.target().datanode(), this);
+      } else {
+        read();
+      }
+    }
+
+    @Override
+    public void endpointReady() {
+      runInLoop();
+    }
+
+    @Override
+    public void endpointFailed(CrailException cause) {
+      fail(cause);
+    }
+
+    @Override
+    public void rejected() {
+      fail(ErrorCode.CLOSED, "store");
+    }
+  }
+
+  /** A step that moves bytes. */
+  private final class Step extends Transfer {
+    private final LocatedExtent located;
+    private final Runnable next;
+
+    Step(LocatedExtent located, Runnable next) {
+      this.located = located;
+      this.next = next;
+    }
+
+    @Override
+    protected void completed() {
+      if (isFailed()) {
+        ExtentMove.this.fail(failure());
+        return;
+      }
+      located.answered(context);
+      if (isTooLate()) {
+        tooLate();
+      } else {
+        next.run();
+      }
+    }
+  }
+
+  private boolean isTooLate() {
+    return context.nanoTime() - endNanos >= 0;
+  }
+
+  private void tooLate() {
+    fail(ErrorCode.TIMED_OUT, this + ": the lease of its space is over");
+  }
+
+  private long stepEndNanos() {
+    long end = context.nanoTime() + transferNanos;
+    return end - endNanos < 0 ? end : endNanos;
+  }
+
+  private StorageEndpoint endpoint(LocatedExtent located) {
+    return located.endpoint(context.endpoints());
+  }
+
+  private void read() {
+    Step step = new Step(source, this::write);
+    step.prepare(memory, 0, begun.bytes(), source.extent(), 0, stepEndNanos());
+    endpoint(source).read(step);
+  }
+
+  private void write() {
+    Step step = new Step(target, this::flush);
+    step.prepare(memory, 0, begun.bytes(), target.extent(), 0, stepEndNanos());
+    endpoint(target).write(step);
+  }
+
+  /** Its writer may have made the bytes durable where they were. */
+  private void flush() {
+    Step step = new Step(target, this::commit);
+    step.prepareFlush(target.extent(), stepEndNanos());
+    endpoint(target).flush(step);
+  }
+
+  private void commit() {
+    OperationCall<CommitMove.Request, CommitMove.Response> call =
+        new OperationCall<>(NameNodeOperations.COMMIT_MOVE);
+    CommitMove.Request commit =
+        new CommitMove.Request(
+            request.id(), request.token(), begun.grant(), begun.bytes(), extent(), begun.target());
+    context.prepare(call, commit);
+    call.whenComplete(
+        () -> {
+          if (call.isFailed()) {
+            fail(call.failure());
+          } else {
+            succeed();
+          }
+        });
+    call.submit();
+  }
+
+  @Override
+  public ClientLoop loop() {
+    return context.loop();
+  }
+
+  @Override
+  public long deadlineNanos() {
+    return sentNanos + 4 * context.rpcTimeoutNanos() + 3 * transferNanos;
+  }
+
+  @Override
+  public Integer result() {
+    return begun.bytes();
+  }
+
+  @Override
+  public String toString() {
+    return "move of " + extent() + " of node " + request.id();
+  }
+}

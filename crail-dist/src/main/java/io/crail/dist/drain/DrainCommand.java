@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.drain;
+
+import io.crail.common.Printable;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.dist.admin.AdminClient;
+import io.crail.common.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.command.UsageException;
+import io.crail.dist.report.DatanodeAddress;
+import io.crail.dist.report.DatanodeReport;
+import io.crail.protocol.part.DatanodeState;
+import java.io.IOException;
+import java.util.List;
+import org.apache.commons.cli.CommandLine;
+
+/** Moves the data of a datanode to others. */
+public final class DrainCommand extends OptionsCommand {
+  /** Declares its options. */
+  public DrainCommand() {
+    super(
+        "drain",
+        "moves the data of a datanode to others, until its process ends",
+        "<host:port>",
+        """
+        The datanode gives out no more space, as after 'crail removeDatanode'. Its data moves to
+        other datanodes of its storage class, while programs read and write. A file that is being
+        written moves when it is closed. When all has moved, and nobody can read from the datanode
+        any more, its process ends. Until then the command shows what was moved and what holds it
+        up. If it is interrupted, the same command goes on. 'crail datanodes' shows host and port.
+        """,
+        MoveOptions.bandwidth());
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail drain 10.0.0.7:50020", "empty the datanode at this address"),
+        new Example("crail drain -b 100m 10.0.0.7:50020", "the same with 100 MiB a second"));
+  }
+
+  @Override
+  protected int run(CommandContext context, CommandLine line) throws Exception {
+    List<String> operands = line.getArgList();
+    if (operands.size() != 1) {
+      throw new UsageException(
+          operands.isEmpty()
+              ? "the address of a datanode is missing, such as 10.0.0.7:50020"
+              : "unexpected argument '" + operands.get(1) + "'");
+    }
+    DatanodeAddress address;
+    try {
+      address = DatanodeAddress.parse(operands.get(0));
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("the address '" + operands.get(0) + "' " + e.getMessage());
+    }
+    long bandwidth = MoveOptions.bandwidth(line);
+    try (ShutdownGate gate = ShutdownGate.open()) {
+      gate.onAsked(Thread.currentThread()::interrupt);
+      try (MoveCluster cluster = MoveCluster.of(context)) {
+        DatanodeReport datanode = find(context, address);
+        return drain(context, new DatanodeDrain(cluster, datanode, bandwidth, context.out()));
+      }
+    }
+  }
+
+  /** The datanode at an address, which must be alive. */
+  private static DatanodeReport find(CommandContext context, DatanodeAddress address)
+      throws IOException, InterruptedException {
+    DatanodeReport datanode;
+    try (AdminClient cluster = AdminClient.of(context)) {
+      datanode =
+          address
+              .among(cluster.report().members())
+              .orElseThrow(
+                  () ->
+                      ErrorCode.UNKNOWN_DATANODE.exception(
+                          address + "; 'crail datanodes' lists all"));
+    }
+    if (datanode.state() == DatanodeState.OFFLINE || datanode.state() == DatanodeState.LOST) {
+      throw ErrorCode.UNAVAILABLE.exception(
+          datanode.name()
+              + " is silent, so nothing can be moved; 'crail removeDatanode' gives its data up");
+    }
+    return datanode;
+  }
+
+  private static int drain(CommandContext context, DatanodeDrain drain) throws Exception {
+    try {
+      drain.begin();
+      context
+          .out()
+          .println(
+              "datanode "
+                  + drain.name()
+                  + " gives out no more space; "
+                  + ByteText.of(drain.leftBytes())
+                  + " on it are in use");
+      context.out().flush();
+      drain.run();
+      context
+          .out()
+          .println(
+              "datanode "
+                  + drain.name()
+                  + " is empty, and its process ends; moved "
+                  + drain.moved());
+      return 0;
+    } catch (InterruptedException e) {
+      // That was the request to end. Moves in progress end with their connections.
+      Thread.interrupted();
+      context
+          .err()
+          .println(
+              "crail drain: interrupted; moved "
+                  + drain.moved()
+                  + "; the datanode stays without new data, and the same command goes on");
+      return ExitCode.FAILURE;
+    } catch (CrailException e) {
+      if (e.code() != ErrorCode.DATA_LOST) {
+        throw e;
+      }
+      context.err().println("crail drain: " + Printable.line(e.detail()));
+      return ExitCode.FAILURE;
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.drain;
+
+import io.crail.client.ClientKeys;
+import io.crail.client.CoreStore;
+import io.crail.client.loop.LoopContext;
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.dist.command.CommandCluster;
+import io.crail.dist.command.CommandContext;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The cluster as a command sees it that moves data. Used by one thread. */
+final class MoveCluster implements AutoCloseable {
+  private final CommandCluster cluster;
+  private final Transport transport;
+  private final CoreStore store;
+  private final LoopContext connections;
+  private final long transferNanos;
+
+  private MoveCluster(
+      CommandCluster cluster, Configuration configuration, Transport transport, CoreStore store)
+      throws CrailException {
+    this.cluster = cluster;
+    this.transport = transport;
+    this.store = store;
+    this.connections = store.connections();
+    this.transferNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
+  }
+
+  /** Opens the cluster in a command's configuration. */
+  static MoveCluster of(CommandContext context) throws IOException {
+    CommandCluster cluster = new CommandCluster(context);
+    try {
+      Configuration configuration = cluster.openConfigured();
+      Transport transport = TransportProvider.open(configuration);
+      try {
+        CoreStore store = CoreStore.open(configuration, transport, Clock.SYSTEM);
+        return new MoveCluster(cluster, configuration, transport, store);
+      } catch (IOException | RuntimeException e) {
+        transport.close();
+        throw e;
+      }
+    } catch (IOException | RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  /** Its connections. */
+  LoopContext connections() {
+    return connections;
+  }
+
+  /** How long a read or a write of an extent may take. */
+  long transferNanos() {
+    return transferNanos;
+  }
+
+  /** The number of namenodes. */
+  int count() {
+    return connections.namenodes().count();
+  }
+
+  /** Names a namenode for a user. */
+  String name(int index) {
+    return "namenode "
+        + index
+        + " at "
+        + Addresses.text(connections.namenodes().peer(index).address());
+  }
+
+  /** Asks a namenode and waits for the answer. */
+  <Q, R> R ask(int index, Operation<Q, R> operation, Q request)
+      throws CrailException, InterruptedException {
+    return connections.namenodes().callAt(index, operation, request).join();
+  }
+
+  /** How a namenode sees its datanodes, ascending by id. */
+  List<ReportDatanodes.Datanode> datanodes(int index)
+      throws CrailException, InterruptedException {
+    List<ReportDatanodes.Datanode> all = new ArrayList<>();
+    int after = -1;
+    while (true) {
+      List<ReportDatanodes.Datanode> page =
+          ask(index, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(after))
+              .datanodes();
+      if (page.isEmpty()) {
+        return all;
+      }
+      all.addAll(page);
+      after = page.get(page.size() - 1).id();
+    }
+  }
+
+  /** Takes one extent after the other. */
+  interface Visitor {
+    /** Takes an extent; false when no more are wanted. */
+    boolean visit(ListExtents.Placed placed) throws CrailException, InterruptedException;
+  }
+
+  /**
+   * Visits the extents at a datanode.
+   *
+   * @param datanode its id at that namenode, or {@link ListExtents#ANY_DATANODE}
+   */
+  void extents(int index, int datanode, Visitor visitor)
+      throws CrailException, InterruptedException {
+    ListExtents.Request request = new ListExtents.Request(datanode, 0, 0, 0);
+    while (request.cursor() != -1) {
+      ListExtents.Response page = ask(index, NameNodeOperations.LIST_EXTENTS, request);
+      for (ListExtents.Placed placed : page.extents()) {
+        if (!visitor.visit(placed)) {
+          return;
+        }
+      }
+      request = new ListExtents.Request(datanode, page.next(), page.id(), page.extent());
+    }
+  }
+
+  @Override
+  public void close() throws Exception {
+    try {
+      store.close();
+    } finally {
+      transport.close();
+      cluster.close();
+    }
+  }
+}

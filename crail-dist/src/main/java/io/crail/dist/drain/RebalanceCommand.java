@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.drain;
+
+import io.crail.common.Addresses;
+import io.crail.common.Printable;
+import io.crail.common.ByteText;
+import io.crail.dist.command.CommandContext;
+import io.crail.dist.command.Example;
+import io.crail.dist.command.ExitCode;
+import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.ShutdownGate;
+import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.part.DatanodeState;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.commons.cli.CommandLine;
+
+/** Moves data from fuller to emptier datanodes. */
+public final class RebalanceCommand extends OptionsCommand {
+  private static final int USUAL_THRESHOLD = 10;
+
+  /** As often the use is measured again, since extents are not as long as planned. */
+  private static final int MOST_ROUNDS = 3;
+
+  /** Declares its options. */
+  public RebalanceCommand() {
+    super(
+        "rebalance",
+        "moves data from fuller to emptier datanodes",
+        "",
+        """
+        Each datanode of a storage class is to be as full as their average, give or take the
+        threshold. As little as needed is moved, while programs read and write. Files that are being
+        written are left out. Each namenode has its own part of every datanode and is balanced by
+        itself. Space that was left is free after 'crail.lease'.
+        """,
+        valued(
+            "t",
+            "threshold",
+            "percent",
+            "how far from the average, in percent of the space; default " + USUAL_THRESHOLD),
+        flag("n", "dry-run", "print what would be moved, and move nothing"),
+        MoveOptions.bandwidth());
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(
+        new Example("crail rebalance --dry-run", "what would be moved"),
+        new Example("crail rebalance -t 5 -b 100m", "within 5 %, with 100 MiB a second"));
+  }
+
+  @Override
+  protected int run(CommandContext context, CommandLine line) throws Exception {
+    int percent = line.hasOption("t") ? number(line, "t", 1, 100) : USUAL_THRESHOLD;
+    long bandwidth = MoveOptions.bandwidth(line);
+    try (ShutdownGate gate = ShutdownGate.open()) {
+      gate.onAsked(Thread.currentThread()::interrupt);
+      try (MoveCluster cluster = MoveCluster.of(context)) {
+        Run run = new Run(cluster, context.out(), percent / 100.0, bandwidth);
+        try {
+          return run.all(line.hasOption("n"));
+        } catch (InterruptedException e) {
+          Thread.interrupted();
+          context.err().println("crail rebalance: interrupted; moved " + run.moved());
+          return ExitCode.FAILURE;
+        }
+      }
+    }
+  }
+
+  /** One run over all namenodes. */
+  private static final class Run {
+    private final MoveCluster cluster;
+    private final PrintStream out;
+    private final double threshold;
+    private final ExtentMover mover;
+
+    Run(MoveCluster cluster, PrintStream out, double threshold, long bandwidth) {
+      this.cluster = cluster;
+      this.out = out;
+      this.threshold = threshold;
+      ProgressLines lines = new ProgressLines(out, () -> "moved " + moved());
+      this.mover =
+          new ExtentMover(cluster.connections(), cluster.transferNanos(), bandwidth, lines);
+    }
+
+    String moved() {
+      return ByteText.of(mover.bytes()) + " in " + mover.extents() + " extents";
+    }
+
+    int all(boolean dry) throws IOException, InterruptedException {
+      boolean balanced = true;
+      for (int index = 0; index < cluster.count(); index++) {
+        balanced &= balance(index, dry);
+      }
+      if (dry) {
+        return 0;
+      }
+      String held = mover.heldUpBy();
+      out.println(
+          (balanced ? "balanced" : "not balanced")
+              + "; moved "
+              + moved()
+              + (held.isEmpty() ? "" : Printable.line("; held up: " + held)));
+      return balanced ? 0 : ExitCode.FAILURE;
+    }
+
+    /** Balances what belongs to a namenode; false when that is not possible now. */
+    private boolean balance(int index, boolean dry) throws IOException, InterruptedException {
+      for (int round = 0; ; round++) {
+        long planned = 0;
+        long before = mover.extents();
+        Map<Integer, String> names = new HashMap<>();
+        Map<Integer, List<BalancePlan.Load>> loads = new TreeMap<>();
+        for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
+          if (each.state() == DatanodeState.ONLINE) {
+            names.put(
+                each.id(), Printable.line(Addresses.text(each.host().toString(), each.port())));
+            loads
+                .computeIfAbsent(each.storageClass(), key -> new ArrayList<>())
+                .add(new BalancePlan.Load(each.id(), each.lentBytes(), each.usedBytes()));
+          }
+        }
+        for (Map.Entry<Integer, List<BalancePlan.Load>> each : loads.entrySet()) {
+          BalancePlan plan = BalancePlan.of(each.getValue(), threshold);
+          if (round == 0) {
+            show(index, each.getKey(), each.getValue(), plan, names);
+          }
+          if (!dry && round < MOST_ROUNDS) {
+            follow(index, plan);
+          }
+          // No nearer than half of an extent.
+          planned += plan.bytes(cluster.connections().blockBytesAt(index) / 2);
+        }
+        if (planned == 0 || dry) {
+          return planned == 0;
+        }
+        if (round == MOST_ROUNDS || mover.extents() == before) {
+          return false;
+        }
+      }
+    }
+
+    private void show(
+        int index,
+        int storageClass,
+        List<BalancePlan.Load> loads,
+        BalancePlan plan,
+        Map<Integer, String> names) {
+      out.printf(
+          "%s, class %d: %.0f %% used on average%n",
+          cluster.name(index), storageClass, 100 * plan.average());
+      for (BalancePlan.Load load : loads) {
+        out.printf(
+            "  %-28s %3.0f %% of %s%n",
+            names.get(load.datanode()),
+            100.0 * load.used() / Math.max(1, load.capacity()),
+            ByteText.of(load.capacity()));
+      }
+      for (BalancePlan.Flow flow : plan.flows()) {
+        out.printf(
+            "  %s from %s to %s%n",
+            ByteText.of(flow.bytes()),
+            names.get(flow.from()),
+            names.get(flow.to()));
+      }
+      out.flush();
+    }
+
+    private void follow(int index, BalancePlan plan) throws IOException, InterruptedException {
+      for (BalancePlan.Flow flow : plan.flows()) {
+        mover.forgetRefusals();
+        long[] asked = {0};
+        cluster.extents(
+            index,
+            flow.from(),
+            placed -> {
+              // Refused moves give nothing; the next round makes up for them.
+              int length = placed.extent().length();
+              if (asked[0] + length / 2 <= flow.bytes()
+                  && mover.move(placed, flow.to(), moved -> {})) {
+                asked[0] += length;
+              }
+              return asked[0] < flow.bytes() && !mover.lacksSpace();
+            });
+        mover.finish();
+      }
+    }
+  }
+}

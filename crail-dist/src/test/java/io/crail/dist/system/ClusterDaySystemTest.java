@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.conf.CrailConfiguration;
+import io.crail.dist.Ran;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A day in the life of a cluster, as its operator has it: two namenodes and three datanodes are
+ * filled, lose a datanode, get another one, are emptied, restarted and examined. Reports and
+ * metrics tell of each step.
+ */
+@Tag("once")
+class ClusterDaySystemTest {
+  private static final boolean LONG = Boolean.getBoolean("crail.test.long");
+  private static final int NAMENODES = 2;
+  private static final int FILES = 36;
+  private static final int BYTES = 256 << 10;
+  private static final Pattern FOUND =
+      Pattern.compile("(?m)^(?:lost|silent) +(/\\S+): 256 KiB of 256 KiB, datanode \\d+ is ");
+
+  private static final Map<String, String> SETTINGS =
+      Map.of(
+          "crail.lease", "6s",
+          "crail.namenode.freemargin", "200ms",
+          "crail.metrics.address", "127.0.0.1:0",
+          "crail.storage.keepalive", "400ms",
+          "crail.storage.localmap", "false");
+
+  private ProcessCluster cluster;
+  private CrailStore store;
+
+  @Test
+  void aDay(@TempDir Path elsewhere) throws Exception {
+    try (ProcessCluster started = ProcessCluster.start(NAMENODES, 3, SETTINGS)) {
+      cluster = started;
+      awaitDatanodes(3);
+      store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+      try {
+        fill();
+        Set<String> lost = loseDatanode(2);
+        replaceDatanode(2, lost);
+        if (LONG) {
+          addDatanode();
+          emptyDatanodeUnderLoad(0);
+          restartDatanodes(1, 2);
+        }
+      } finally {
+        store.close();
+      }
+      if (LONG) {
+        restartNamenodes();
+        findWhatIsBroken(elsewhere);
+      }
+    }
+  }
+
+  /** Runs a command; it has to end with this code. */
+  private String crail(int code, String... arguments) {
+    Ran ran = Ran.run(cluster.directory(), arguments);
+    assertEquals(code, ran.code(), () -> List.of(arguments) + " gave " + ran);
+    return ran.stdout();
+  }
+
+  /** The sum of a metric over all namenodes. */
+  private double sum(String series) throws Exception {
+    double sum = 0;
+    for (int index = 0; index < NAMENODES; index++) {
+      sum += PrometheusText.of(cluster.namenode(index)).value(series);
+    }
+    return sum;
+  }
+
+  private double used() throws Exception {
+    return sum("crail_namenode_used_bytes{class=\"0\"}");
+  }
+
+  /** Each namenode counts this many datanodes that serve, and so does the report. */
+  private void awaitDatanodes(int count) throws Exception {
+    String active = "crail_namenode_datanodes{state=\"active\"}";
+    Await.until(
+        count + " datanodes at each namenode",
+        ProcessCluster.PATIENCE,
+        () -> {
+          for (int index = 0; index < NAMENODES; index++) {
+            if (PrometheusText.of(cluster.namenode(index)).value(active) != count) {
+              return false;
+            }
+          }
+          return true;
+        });
+    assertTrue(crail(0, "df").contains(count + " of "), () -> crail(0, "df"));
+  }
+
+  private static String path(int number) {
+    return "/day-" + number;
+  }
+
+  private static byte[] content(int number) {
+    byte[] bytes = new byte[BYTES];
+    Arrays.fill(bytes, (byte) number);
+    return bytes;
+  }
+
+  private void write(String path, byte[] bytes) throws Exception {
+    CrailFile file =
+        store
+            .create(
+                path,
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true)
+            .get(60, TimeUnit.SECONDS)
+            .asFile();
+    try (CrailBufferedOutputStream out = file.getBufferedOutputStream(bytes.length)) {
+      out.write(bytes);
+    }
+  }
+
+  private byte[] read(String path) throws Exception {
+    CrailFile file = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
+    try (CrailBufferedInputStream in = file.getBufferedInputStream(file.getCapacity())) {
+      return in.readAllBytes();
+    }
+  }
+
+  private void fill() throws Exception {
+    double before = sum("crail_namenode_nodes");
+    for (int number = 0; number < FILES; number++) {
+      write(path(number), content(number));
+    }
+    assertEquals((double) FILES * BYTES, used());
+    assertEquals(FILES, sum("crail_namenode_nodes") - before);
+    String fsck = crail(0, "fsck");
+    assertTrue(fsck.endsWith("accounts are right\n"), fsck);
+  }
+
+  private static Set<String> found(String fsck) {
+    return FOUND.matcher(fsck).results().map(line -> line.group(1)).collect(Collectors.toSet());
+  }
+
+  /** Kills a datanode, and returns the files that are lost with it. */
+  private Set<String> loseDatanode(int index) throws Exception {
+    cluster.datanode(index).kill();
+    Await.until(
+        "both namenodes miss it",
+        ProcessCluster.PATIENCE,
+        () -> sum("crail_namenode_datanodes{state=\"offline\"}") == NAMENODES);
+    awaitDatanodes(2);
+    String fsck = crail(1, "fsck");
+    Set<String> silent = found(fsck);
+    assertTrue(fsck.contains("lost: 0 files (0 B); silent: " + silent.size() + " files"), fsck);
+    assertTrue(silent.size() > 0 && silent.size() < FILES, fsck);
+    return silent;
+  }
+
+  /** Starts one in its place, which is empty. What is lost is named, and removed. */
+  private void replaceDatanode(int index, Set<String> lost) throws Exception {
+    cluster.startDatanodeAgain(index);
+    awaitDatanodes(3);
+    Await.until(
+        "the same files are lost",
+        ProcessCluster.PATIENCE,
+        () -> Ran.run(cluster.directory(), "fsck", "--paths").stdout().lines().count() > 0);
+    String[] paths = crail(1, "fsck", "--paths").lines().toArray(String[]::new);
+    assertEquals(new TreeSet<>(lost), new TreeSet<>(List.of(paths)));
+    for (int number = 0; number < FILES; number++) {
+      String path = path(number);
+      if (lost.contains(path)) {
+        Exception failure = assertThrows(Exception.class, () -> read(path), path);
+        assertEquals(ErrorCode.DATA_LOST, codeOf(failure), failure::toString);
+      } else {
+        assertArrayEquals(content(number), read(path), path);
+      }
+    }
+    List<String> remove = new ArrayList<>(List.of("rm"));
+    remove.addAll(lost);
+    crail(0, remove.toArray(new String[0]));
+    assertTrue(crail(0, "fsck").contains("lost: 0 files (0 B); silent: 0 files"));
+    assertEquals((double) (FILES - lost.size()) * BYTES, used());
+  }
+
+  private static ErrorCode codeOf(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof CrailException crail) {
+        return crail.code();
+      }
+    }
+    throw new AssertionError("no typed error", failure);
+  }
+
+  private void addDatanode() throws Exception {
+    double before = sum("crail_namenode_capacity_bytes{class=\"0\"}");
+    cluster.startDatanode("64m", -1);
+    awaitDatanodes(4);
+    assertEquals(
+        before + (64 << 20), sum("crail_namenode_capacity_bytes{class=\"0\"}"), "capacity");
+  }
+
+  /** Writes, reads and deletes until it is told to stop; any failure ends it. */
+  private int load(AtomicBoolean stop, AtomicInteger done) throws Exception {
+    while (!stop.get()) {
+      int number = done.get();
+      write("/load-" + number, content(number));
+      assertArrayEquals(content(number), read("/load-" + number));
+      if (number >= 20) {
+        store.delete("/load-" + (number - 20), false).get(60, TimeUnit.SECONDS);
+      }
+      done.incrementAndGet();
+    }
+    return done.get();
+  }
+
+  /** The datanode ends when nothing is on it any more, and no operation fails meanwhile. */
+  private void emptyDatanodeUnderLoad(int index) throws Exception {
+    AtomicBoolean stop = new AtomicBoolean();
+    AtomicInteger done = new AtomicInteger();
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try {
+      Future<Integer> load = thread.submit(() -> load(stop, done));
+      awaitMore(done);
+      empty(index);
+      Await.until(
+          "the datanode has ended",
+          ProcessCluster.PATIENCE,
+          () -> !cluster.datanode(index).isAlive());
+      assertEquals(0, cluster.datanode(index).awaitExit(ProcessCluster.PATIENCE));
+      awaitMore(done);
+      stop.set(true);
+      assertTrue(load.get(60, TimeUnit.SECONDS) > 0);
+    } finally {
+      stop.set(true);
+      thread.shutdownNow();
+      assertTrue(thread.awaitTermination(60, TimeUnit.SECONDS));
+    }
+    awaitDatanodes(3);
+    assertTrue(crail(0, "fsck").contains("lost: 0 files (0 B); silent: 0 files"));
+  }
+
+  private static void awaitMore(AtomicInteger done) throws Exception {
+    int goal = done.get() + 40;
+    Await.until("the load goes on", ProcessCluster.PATIENCE, () -> done.get() >= goal);
+  }
+
+  /** Nothing is moved: what was there stays until its owner deletes it, here at once. */
+  private void empty(int index) throws Exception {
+    InetSocketAddress address = cluster.datanodeAddress(index);
+    String port = String.valueOf(address.getPort());
+    crail(0, "removeDatanode", "-i", address.getHostString(), "-p", port);
+    for (int number = 0; number < FILES; number++) {
+      if (store.lookup(path(number)).get(60, TimeUnit.SECONDS) != null) {
+        store.delete(path(number), false).get(60, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  /** Ends one after the other in order, and starts it again; the others keep what they have. */
+  private void restartDatanodes(int... indices) throws Exception {
+    for (int index : indices) {
+      cluster.datanode(index).close();
+      awaitDatanodes(2);
+      write("/meanwhile-" + index, content(index));
+      cluster.startDatanodeAgain(index);
+      awaitDatanodes(3);
+      assertArrayEquals(content(index), read("/meanwhile-" + index));
+      store.delete("/meanwhile-" + index, false).get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  /** A namenode is empty then, and datanodes come back by themselves. */
+  private void restartNamenodes() throws Exception {
+    for (int index = 0; index < NAMENODES; index++) {
+      cluster.restartNamenode(index);
+    }
+    awaitDatanodes(3);
+    assertEquals(0, used());
+    Path words = cluster.directory().resolve("words");
+    Files.write(words, content(7));
+    Await.until(
+        "what was in use has rested",
+        ProcessCluster.PATIENCE,
+        () -> Ran.run(cluster.directory(), "put", "-f", words.toString(), "/words").code() == 0);
+    assertEquals(BYTES, used());
+    crail(0, "rm", "/words");
+  }
+
+  /** Five things, each of which another line names, with a cure below it. */
+  private void findWhatIsBroken(Path elsewhere) throws Exception {
+    String small = "crail.storage.tcp.storagelimit=1m";
+    crail(0, "doctor", "--set", small);
+    Files.writeString(elsewhere.resolve("crail-site.conf"), "crail.nonsense 1\n");
+    Ran misspelt = Ran.run(elsewhere, "doctor");
+    assertEquals(1, misspelt.code());
+    assertTrue(misspelt.stdout().contains("broken   "), misspelt::toString);
+    assertTrue(misspelt.stdout().contains("crail-site.conf:1: unknown key"), misspelt::toString);
+    cluster.datanode(1).kill();
+    Await.until(
+        "both namenodes miss it",
+        ProcessCluster.PATIENCE,
+        () -> sum("crail_namenode_datanodes{state=\"offline\"}") == NAMENODES);
+    cluster.namenode(1).kill();
+    String doctor =
+        crail(
+            1,
+            "doctor",
+            "--set",
+            "crail.rpctimeout=5s",
+            "--set",
+            "crail.storage.types=tcp,rdma",
+            "--set",
+            "crail.storage.tcp.storagelimit=1000t",
+            "--set",
+            "crail.storage.rdma.storagelimit=1001t");
+    for (String broken :
+        List.of(
+            "namenode 1 at .*",
+            "datanode tcp at .* is silent at namenodes \\[0\\]",
+            "the data path .* lends 1000 TiB",
+            "the data path .* lends 1001 TiB")) {
+      assertTrue(
+          Pattern.compile("(?m)^  broken   " + broken + "$\n +\\S").matcher(doctor).find(),
+          () -> broken + " is not in\n" + doctor);
+    }
+  }
+}

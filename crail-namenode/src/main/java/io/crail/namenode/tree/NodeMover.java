@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.space.Allocation;
+import io.crail.namenode.space.AllocationList;
+import io.crail.namenode.space.Allocator;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.Quarantine;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
+import io.crail.protocol.part.Extent;
+
+/**
+ * Lets clients move extents of nodes to other datanodes: reserves space for a copy, and puts the
+ * finished copy in its place. Committed bytes of an extent never change, and without a writer no
+ * byte is added. So a copy is good if, when it is finished, nobody writes and the node still has
+ * the same extent with the same number of bytes. Thread-safe.
+ */
+public final class NodeMover {
+  private final Tree tree;
+  private final Allocator allocator;
+
+  public NodeMover(Tree tree, Allocator allocator) {
+    this.tree = tree;
+    this.allocator = allocator;
+  }
+
+  /**
+   * Reserves space for a copy of an extent.
+   *
+   * @throws CrailException with {@link ErrorCode#WRITE_LEASE_HELD} when the node is being written;
+   *     with {@link ErrorCode#STALE_EXTENT} when the node has no such extent; with {@link
+   *     ErrorCode#NO_SPACE} when no other datanode of the storage class has space for it
+   */
+  public BeginMove.Response begin(BeginMove.Request request, long clientId) throws CrailException {
+    Node node = tree.require(request.id());
+    synchronized (node) {
+      int index = requireMovable(node, request.extent());
+      Allocation present = node.space().at(index);
+      Allocator.Purpose purpose = purpose(node, present);
+      long grant = tree.newId();
+      Allocation target =
+          allocator.reserve(
+              new Quarantine.Grant(
+                  grant, request.token(), clientId, purpose.storageClass(), true, purpose.host()),
+              purpose,
+              request.datanode(),
+              present);
+      if (target == null) {
+        throw ErrorCode.NO_SPACE.exception(
+            node
+                + ": no other datanode of storage class "
+                + purpose.storageClass()
+                + " has "
+                + present.allocatedLength()
+                + " bytes free in one piece");
+      }
+      return new BeginMove.Response(grant, bytes(node.space(), present), target.extent());
+    }
+  }
+
+  /**
+   * Puts a copy in the place of the extent.
+   *
+   * @throws CrailException as in {@link #begin}; with {@link ErrorCode#WRITE_LEASE_LOST} when the
+   *     reserved space is reserved no longer
+   */
+  public CommitMove.Response commit(CommitMove.Request request, long clientId)
+      throws CrailException {
+    try {
+      Node node = tree.require(request.id());
+      synchronized (node) {
+        if (!isCommitted(node, request)) {
+          commit(node, request, clientId);
+        }
+      }
+      return new CommitMove.Response();
+    } catch (CrailException e) {
+      // No write to it is on its way, as the client says.
+      allocator.letGo(request.grant(), request.token());
+      throw e;
+    }
+  }
+
+  /** True when this is the second request, since the answer to the first was lost. */
+  private static boolean isCommitted(Node node, CommitMove.Request request) {
+    NodeSpace space = node.space();
+    int index = space == null ? 0 : space.indexOf(request.target().fileOffset());
+    return space != null
+        && index < space.count()
+        && space.at(index).extent().equals(request.target());
+  }
+
+  /** Under the node's monitor. */
+  private void commit(Node node, CommitMove.Request request, long clientId) throws CrailException {
+    int index = requireMovable(node, request.extent());
+    NodeSpace space = node.space();
+    Allocation present = space.at(index);
+    if (bytes(space, present) != request.bytes()) {
+      throw ErrorCode.STALE_EXTENT.exception(
+          node
+              + ": has "
+              + bytes(space, present)
+              + " bytes at "
+              + present.fileOffset()
+              + ", and "
+              + request.bytes()
+              + " were copied");
+    }
+    Allocation target =
+        allocator.takeGranted(
+            request.grant(), request.token(), purpose(node, present), request.bytes());
+    if (target == null) {
+      throw ErrorCode.WRITE_LEASE_LOST.exception(node + ": the space for a copy");
+    }
+    if (target.fileOffset() != present.fileOffset() || target.fileEnd() != present.fileEnd()) {
+      allocator.releaseGranted(
+          target, new Quarantine.Writer(request.grant(), request.token(), clientId));
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": space that was given for something else");
+    }
+    node.space(AllocationList.replacing(space, index, target));
+    allocator.releaseMoved(present);
+  }
+
+  /**
+   * The index of an extent that nobody writes to. Under the node's monitor.
+   *
+   * @param named the extent as the client knows it
+   */
+  private static int requireMovable(Node node, Extent named) throws CrailException {
+    if (node.type().isContainer()) {
+      throw ErrorCode.WRONG_TYPE.exception(node + " has no bytes");
+    }
+    if (node.isRemoved()) {
+      throw ErrorCode.STALE_NODE.exception("node " + node.id());
+    }
+    WriteLease<Node> lease = node.lease();
+    if (lease != null) {
+      throw ErrorCode.WRITE_LEASE_HELD.exception(
+          node + ", client " + Long.toHexString(lease.client().clientId()));
+    }
+    NodeSpace space = node.space();
+    int index = space == null ? 0 : space.indexOf(named.fileOffset());
+    if (space == null
+        || index == space.count()
+        || !space.at(index).extent().equals(named)
+        || bytes(space, space.at(index)) <= 0) {
+      throw ErrorCode.STALE_EXTENT.exception(node + " at " + named.fileOffset());
+    }
+    return index;
+  }
+
+  /** The number of bytes of an extent that readers see. */
+  private static int bytes(NodeSpace space, Allocation extent) {
+    return (int) (Math.min(extent.fileEnd(), space.size()) - extent.fileOffset());
+  }
+
+  /** The bytes stay in their storage class, and on the node's host where possible. */
+  private static Allocator.Purpose purpose(Node node, Allocation present) {
+    Allocator.Purpose usual = NodeStorage.purpose(node, node.space(), null);
+    int storageClass = present.region().datanode().storageClass();
+    return new Allocator.Purpose(
+        storageClass, true, usual.host(), usual.near(), null, present.region().datanode(), true);
+  }
+}
