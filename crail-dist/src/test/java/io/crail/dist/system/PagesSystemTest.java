@@ -114,7 +114,7 @@ class PagesSystemTest {
       case "docs/commands.md#Files",
               "docs/commands.md#Reports",
               "docs/operations.md#Watch",
-          "docs/operations.md#Measure",
+              "docs/operations.md#Measure",
               "docs/spark.md#What an application holds" ->
           List.of(address, "bin/crail namenode", "bin/crail datanode");
       case "docs/hadoop.md#The shell", "docs/hadoop.md#Measuring" ->
@@ -213,7 +213,7 @@ class PagesSystemTest {
     } else if (line.matches("bin/crail (namenode|datanode)\\b.*")) {
       here.serve(line, " serves ");
     } else if (line.matches("(bin/)?crail .* --watch\\b.*")) {
-      here.serve(line, "\\S");
+      here.serve(line, "(?m)^datanode |online");
     } else if (!PageBlock.isSetting(line)) {
       here.run(line);
     }
