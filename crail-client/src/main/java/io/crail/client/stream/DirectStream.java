@@ -187,7 +187,7 @@ public abstract class DirectStream {
   final StreamOperation issue(
       long start, ByteBuffer memory, ByteBuffer root, int offset, int length, long nowNanos) {
     StreamOperation operation = newOperation(memory, root, offset, start, length, nowNanos);
-    operation.advance(nowNanos);
+    operation.advance(nowNanos, false);
     return operation;
   }
 

@@ -178,12 +178,8 @@ public final class StreamOperation extends Completion
     advance(stream.context().nanoTime(), true);
   }
 
-  /** As {@link #advance()}, for the thread of the stream, which has just looked at the clock. */
-  void advance(long nowNanos) {
-    advance(nowNanos, false);
-  }
-
-  private void advance(long nowNanos, boolean inLoop) {
+  /** As {@link #advance()}, for a caller that has just looked at the clock. */
+  void advance(long nowNanos, boolean inLoop) {
     LoopContext context = stream.context();
     long now = nowNanos;
     while (issued < length) {
