@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail;
 
+import io.crail.common.error.ErrorCode;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The counters of a store, grouped by provider. Thread-safe.
+ * The figures of a store, for its program's own metrics: counters that grow from the opening of the
+ * store on, and the present state. Reading them asks nobody and costs the store nothing. With
+ * {@code crail.statistics=false} all are 0. Thread-safe.
+ *
+ * <p>Apache Crail's counters can be had as text, grouped by provider:
  *
  * <ul>
  *   <li>{@code core/input}, {@code core/output}: the operations of direct streams, including those
- *       below buffered streams. A stream adds its counts when it is closed. {@code totalOps}
- *       operations were issued by {@code totalStreams} streams and moved {@code bytes}. {@code
- *       nonBlockingOps} of them had ended when the issuing call returned; {@code blockingOps} had
- *       not. An operation has a part for each extent: {@code localOps} parts were copies within
- *       this host, {@code remoteOps} went over the network, and {@code cached} counts the parts of
- *       both that did not wait for their location.
+ *       below buffered streams. A stream adds its counts at the latest when it is closed. {@code
+ *       totalOps} operations were issued by {@code totalStreams} streams and moved {@code bytes}.
+ *       {@code nonBlockingOps} of them had ended when the issuing call returned; {@code
+ *       blockingOps} had not. An operation has a part for each extent: {@code localOps} parts were
+ *       copies within this host, {@code remoteOps} went over the network, and {@code cached} counts
+ *       the parts of both that did not wait for their location.
  *   <li>{@code core/streams}: how many streams were opened and closed. {@code maxInput} and {@code
  *       maxOutput} are the highest numbers that were open at the same time.
  *   <li>{@code buffered/in}, {@code buffered/out}: the slices of buffered streams.
@@ -30,6 +36,34 @@ public class CrailStatistics {
 
   /** Creates statistics without a provider. */
   public CrailStatistics() {}
+
+  /** What a store has done of one operation. Thread-safe. */
+  public interface OperationStatistics {
+    /**
+     * {@return a request to namenodes, by its name in the wire protocol, such as {@code lookup};
+     * {@code read} and {@code write} are operations of direct streams}
+     */
+    String getName();
+
+    /**
+     * {@return how many have ended, with success or not; those of a stream count when it is closed,
+     * or somewhat before}
+     */
+    long getCount();
+
+    /** {@return how many have failed, by error; an error that was never met is not there} */
+    Map<ErrorCode, Long> getErrors();
+
+    /**
+     * Returns a time that a share of the operations did not exceed, from the moment when the store
+     * begins with an operation to its end. The store takes the time of a sample, and knows it up to
+     * a factor of two.
+     *
+     * @param share from 0 to 1, such as 0.99
+     * @return nanoseconds; 0 when no time was taken yet
+     */
+    long getLatencyNanos(double share);
+  }
 
   /** A group of counters. */
   public interface StatisticsProvider {
@@ -48,6 +82,66 @@ public class CrailStatistics {
 
     /** Sets all counters to zero. */
     void resetStatistics();
+  }
+
+  /** {@return all operations, also those that were never used, always in the same order} */
+  public List<OperationStatistics> getOperations() {
+    return List.of();
+  }
+
+  /**
+   * {@return bytes that direct streams, and those below buffered streams, have asked for, by the
+   * way that they took: the name of the tier over the network, or {@code local} for memory of this
+   * host; a stream adds its bytes when it is closed or somewhat before, and values that a namenode
+   * keeps are in none}
+   */
+  public Map<String, Long> getBytesRead() {
+    return Map.of();
+  }
+
+  /** {@return bytes that streams have written, as {@link #getBytesRead}} */
+  public Map<String, Long> getBytesWritten() {
+    return Map.of();
+  }
+
+  /** {@return parts of reads and writes that did not wait for their location} */
+  public long getLocationHits() {
+    return 0;
+  }
+
+  /** {@return parts of reads and writes that waited until a namenode had told their location} */
+  public long getLocationMisses() {
+    return 0;
+  }
+
+  /** {@return write leases of open streams at the moment} */
+  public long getWriteLeases() {
+    return 0;
+  }
+
+  /** {@return direct input streams that are open at the moment} */
+  public long getOpenInputStreams() {
+    return 0;
+  }
+
+  /** {@return direct output streams that are open at the moment} */
+  public long getOpenOutputStreams() {
+    return 0;
+  }
+
+  /** {@return buffers of the store that are lent at the moment} */
+  public long getLentBuffers() {
+    return 0;
+  }
+
+  /** {@return bytes of direct memory that the buffers of the store take, lent or not} */
+  public long getBufferBytes() {
+    return 0;
+  }
+
+  /** {@return requests and transfers that have not ended at the moment} */
+  public long getOutstandingOperations() {
+    return 0;
   }
 
   /**

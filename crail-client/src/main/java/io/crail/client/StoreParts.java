@@ -36,11 +36,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import java.util.random.RandomGenerator;
 import org.slf4j.LoggerFactory;
 
 /** Makes the parts of a store as the configuration says, and closes them. */
-final class StoreParts implements AutoCloseable {
+final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private static final int MOST_DEFAULT_LOOPS = 4;
 
   /**
@@ -93,8 +94,7 @@ final class StoreParts implements AutoCloseable {
         new BufferPool(
             configuration.get(ClientKeys.BUFFER_SIZE).intValue(),
             configuration.get(ClientKeys.CACHE_LIMIT));
-    this.statistics =
-        new StoreStatistics(configuration.get(ClientKeys.STATISTICS), pool, this::endpointCount);
+    this.statistics = new StoreStatistics(configuration.get(ClientKeys.STATISTICS), pool, this);
     long dataTimeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
     BlockLocations locations =
         new BlockLocations(
@@ -173,7 +173,8 @@ final class StoreParts implements AutoCloseable {
             identity,
             options,
             rpcTimeoutNanos,
-            (namenode, hello) -> leases.inUse().greeted(namenode, hello));
+            (namenode, hello) -> leases.inUse().greeted(namenode, hello),
+            statistics.requestsOf(loop.clock()));
     Endpoints endpoints =
         new Endpoints(
             configuration,
@@ -182,7 +183,8 @@ final class StoreParts implements AutoCloseable {
             namenodes,
             source.tiers(),
             mappingWarnings,
-            identity.clientId());
+            identity.clientId(),
+            statistics);
     return new LoopContext(
         loop,
         namenodes,
@@ -192,10 +194,25 @@ final class StoreParts implements AutoCloseable {
         configuration.get(ClientKeys.DATANODE_SILENCE).toNanos());
   }
 
-  private long endpointCount() {
-    long[] count = {0};
-    loops.forEach(each -> count[0] += each.endpoints().size());
-    return count[0];
+  @Override
+  public long endpoints() {
+    return sum(each -> each.endpoints().size());
+  }
+
+  @Override
+  public long writeLeases() {
+    return leases.inUse().count();
+  }
+
+  @Override
+  public long outstanding() {
+    return sum(each -> each.loop().outstandingOrQueued());
+  }
+
+  private long sum(ToLongFunction<LoopContext> figure) {
+    long[] sum = {0};
+    loops.forEach(each -> sum[0] += figure.applyAsLong(each));
+    return sum[0];
   }
 
   /** What handles and calls share. */

@@ -9,7 +9,6 @@ import io.crail.CrailSpace;
 import io.crail.conf.CrailConfiguration;
 import java.io.IOException;
 import java.net.URI;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumSet;
@@ -33,6 +32,7 @@ import org.apache.hadoop.fs.PathFilter;
 import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.StorageStatistics;
 import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -295,12 +295,7 @@ public class CrailFileSystem extends FileSystem {
 
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
-    List<FileStatus> found = new ArrayList<>();
-    RemoteIterator<FileStatus> each = listStatusIterator(path);
-    while (each.hasNext()) {
-      found.add(each.next());
-    }
-    return found.toArray(FileStatus[]::new);
+    return RemoteIterators.toArray(listStatusIterator(path), new FileStatus[0]);
   }
 
   /**
@@ -429,6 +424,12 @@ public class CrailFileSystem extends FileSystem {
     CrailSpace space = store.space();
     return new FsStatus(
         space.capacityBytes(), space.usedBytes() + space.waitingBytes(), space.freeBytes());
+  }
+
+  /** Those of all file systems of this scheme, as for any scheme of Hadoop. */
+  @Override
+  public StorageStatistics getStorageStatistics() {
+    return getGlobalStorageStatistics().get(getScheme());
   }
 
   /** Completes the files that are being written, then closes the store. */

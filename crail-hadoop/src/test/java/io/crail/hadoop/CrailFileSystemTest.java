@@ -26,6 +26,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.CommonPathCapabilities;
@@ -43,6 +44,7 @@ import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.StorageStatistics;
 import org.apache.hadoop.fs.Trash;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -263,6 +265,38 @@ class CrailFileSystemTest {
       in.readFully(0, ByteBuffer.allocateDirect(10));
     }
     assertEquals(1111, counted().getBytesRead() - read);
+  }
+
+  private static List<Long> counted(StorageStatistics statistics) {
+    return Stream.of("bytesRead", "bytesWritten", "readOps", "writeOps")
+        .map(statistics::getLong)
+        .toList();
+  }
+
+  /** Those that a program finds by the scheme, and those of the file system. */
+  @Test
+  void bytesAndOperationsAreInHadoopsStorageStatistics() throws Exception {
+    for (StorageStatistics statistics :
+        List.of(
+            FileSystem.getGlobalStorageStatistics().get("crail"),
+            fileSystem.getStorageStatistics())) {
+      assertEquals("crail", statistics.getScheme());
+      List<Long> before = counted(statistics);
+      try (FSDataOutputStream out = fileSystem.create(path)) {
+        out.write(new byte[1000]);
+      }
+      try (FSDataInputStream in = fileSystem.open(path)) {
+        in.readFully(new byte[100]);
+      }
+      fileSystem.getFileStatus(path);
+      fileSystem.delete(path, false);
+      List<Long> after = counted(statistics);
+      List<Long> moved = new ArrayList<>();
+      for (int i = 0; i < after.size(); i++) {
+        moved.add(after.get(i) - before.get(i));
+      }
+      assertEquals(List.of(100L, 1000L, 2L, 2L), moved);
+    }
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.part.ClassUsage;
+import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -123,6 +124,7 @@ public final class NameNodeServer implements AutoCloseable {
    * The contents of a namenode at one moment.
    *
    * @param nodes names in its tree, the root included
+   * @param nodesByType the same by type
    * @param leases write leases
    * @param leaseHolders clients that are remembered for these leases
    * @param awaitedWriters writers of removed nodes, and of nodes that do not exist yet
@@ -131,6 +133,7 @@ public final class NameNodeServer implements AutoCloseable {
    */
   public record Holdings(
       long nodes,
+      Map<NodeType, Long> nodesByType,
       int leases,
       int leaseHolders,
       int awaitedWriters,
@@ -173,6 +176,7 @@ public final class NameNodeServer implements AutoCloseable {
   public Holdings holdings() {
     return new Holdings(
         namenode.tree().size(),
+        namenode.tree().sizes(),
         namenode.leases().size(),
         namenode.leases().clients(),
         namenode.allocator().awaitedWriters(),

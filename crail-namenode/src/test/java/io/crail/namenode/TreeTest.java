@@ -21,6 +21,7 @@ import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -69,6 +70,15 @@ class TreeTest {
     refused(ErrorCode.WRONG_TYPE, "/key", () -> store.rename("/other/key", "/key"));
     refused(
         ErrorCode.WRONG_TYPE, "/other/f", () -> store.rename("/DIRECTORY/DATAFILE", "/other/f"));
+    store.namenode.verify();
+    assertEquals(
+        Map.of(
+            NodeType.DATAFILE, 2L,
+            NodeType.DIRECTORY, 3L,
+            NodeType.MULTIFILE, 2L,
+            NodeType.TABLE, 3L,
+            NodeType.KEYVALUE, 1L),
+        store.namenode.tree().sizes());
   }
 
   @Test

@@ -64,17 +64,30 @@ public final class NameNodeClient {
       Identity identity,
       RpcPeer.Options options,
       long timeoutNanos) {
-    this(loop, addresses, identity, options, timeoutNanos, (index, hello) -> {});
+    this(
+        loop,
+        addresses,
+        identity,
+        options,
+        timeoutNanos,
+        (index, hello) -> {},
+        RpcPeer.Listener.NONE);
   }
 
-  /** As the other constructor, with a listener that is told of each handshake. */
+  /**
+   * As the other constructor, with listeners.
+   *
+   * @param listener is told of each handshake
+   * @param calls is told of each call
+   */
   public NameNodeClient(
       ClientLoop loop,
       List<InetSocketAddress> addresses,
       Identity identity,
       RpcPeer.Options options,
       long timeoutNanos,
-      HelloListener listener) {
+      HelloListener listener,
+      RpcPeer.Listener calls) {
     this.loop = loop;
     this.identity = identity;
     this.listener = listener;
@@ -83,7 +96,8 @@ public final class NameNodeClient {
     this.hellos = new AtomicReferenceArray<>(peers.length);
     for (int i = 0; i < peers.length; i++) {
       int index = i;
-      peers[i] = new RpcPeer(loop, addresses.get(i), peer -> new HelloCall(peer, index), options);
+      peers[i] =
+          new RpcPeer(loop, addresses.get(i), peer -> new HelloCall(peer, index), options, calls);
     }
   }
 

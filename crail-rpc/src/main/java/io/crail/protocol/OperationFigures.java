@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
 /**
- * What a server has counted of one operation since its start: how many requests took how long, and
- * which errors they got. Counting allocates nothing and never waits. Thread-safe.
+ * What was counted of one operation since a beginning: how many requests took how long, and which
+ * errors they got. Counting allocates nothing and never waits. Thread-safe.
  */
 public final class OperationFigures {
   /** The number of buckets of times. */
@@ -27,7 +27,7 @@ public final class OperationFigures {
   }
 
   /** Counts requests that took this long together; each of them counts with its share. */
-  void served(int requests, long nanosOfAll) {
+  public void served(int requests, long nanosOfAll) {
     buckets[bucket(nanosOfAll / requests)].add(requests);
     nanos.add(nanosOfAll);
   }
@@ -35,6 +35,22 @@ public final class OperationFigures {
   private static int bucket(long nanosOfOne) {
     int power = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, nanosOfOne) - 1);
     return Math.min(Math.max(0, power - FIRST_POWER), BUCKETS - 1);
+  }
+
+  /** Counts an error. */
+  public void failed(ErrorCode code) {
+    errors[code.number()].increment();
+  }
+
+  /** Begins anew. What is counted meanwhile may be lost. */
+  public void reset() {
+    for (LongAdder bucket : buckets) {
+      bucket.reset();
+    }
+    for (LongAdder error : errors) {
+      error.reset();
+    }
+    nanos.reset();
   }
 
   /** The adders of errors by the numbers of their codes. */
@@ -64,6 +80,34 @@ public final class OperationFigures {
   /** The time of all requests together, in nanoseconds. */
   public long nanos() {
     return nanos.sum();
+  }
+
+  /**
+   * The time, in nanoseconds, that a share of the requests did not exceed; 0 when there were none.
+   * Within a bucket, requests are taken to be spread evenly, so it is right up to a factor of two.
+   *
+   * @param share from 0 to 1, such as 0.99
+   */
+  public long quantileNanos(double share) {
+    if (!(share >= 0 && share <= 1)) {
+      throw new IllegalArgumentException("a share of " + share + " is not from 0 to 1");
+    }
+    long[] counts = new long[BUCKETS];
+    long all = 0;
+    for (int i = 0; i < BUCKETS; i++) {
+      counts[i] = count(i);
+      all += counts[i];
+    }
+    double left = Math.max(share * all, 1);
+    for (int i = 0; i < BUCKETS && all > 0; i++) {
+      if (left <= counts[i]) {
+        long low = i == 0 ? 0 : upperNanos(i - 1);
+        long high = i == BUCKETS - 1 ? 2 * low : upperNanos(i);
+        return low + (long) ((high - low) * left / counts[i]);
+      }
+      left -= counts[i];
+    }
+    return 0;
   }
 
   /** Requests that were answered with this error. */

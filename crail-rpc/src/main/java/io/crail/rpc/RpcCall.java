@@ -82,6 +82,7 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
   @Override
   public final void runInLoop() {
     peer.loop().callBegun();
+    peer.listener().begun(this);
     peer.send(this);
   }
 
@@ -105,14 +106,19 @@ public abstract class RpcCall extends Completion implements ClientLoop.Task {
       end(malformed);
       return false;
     }
-    peer.loop().callEnded();
+    ended(null);
     succeed();
     return true;
   }
 
   /** Ends the call with an error. In the loop. */
   final void end(CrailException cause) {
-    peer.loop().callEnded();
+    ended(cause);
     fail(cause);
+  }
+
+  private void ended(CrailException failure) {
+    peer.listener().ended(this, opcode(), failure);
+    peer.loop().callEnded();
   }
 }

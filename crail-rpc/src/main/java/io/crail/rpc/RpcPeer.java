@@ -60,6 +60,29 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
   }
 
+  /** Is told of the calls of a peer. In the loop. */
+  public interface Listener {
+    /** Is told of none. */
+    Listener NONE =
+        new Listener() {
+          @Override
+          public void begun(RpcCall call) {}
+
+          @Override
+          public void ended(RpcCall call, int opcode, CrailException failure) {}
+        };
+
+    /** A call has begun; a handshake is not told of. */
+    void begun(RpcCall call);
+
+    /**
+     * A call, or a handshake, is about to end.
+     *
+     * @param failure null when it has its answer
+     */
+    void ended(RpcCall call, int opcode, CrailException failure);
+  }
+
   private enum State {
     IDLE,
     CONNECTING,
@@ -74,6 +97,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   private final String addressText;
   private final Function<RpcPeer, RpcCall> handshake;
   private final Options options;
+  private final Listener listener;
   private final CallSlots slots;
   private final CallQueue queue = new CallQueue();
 
@@ -104,11 +128,22 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       InetSocketAddress address,
       Function<RpcPeer, RpcCall> handshake,
       Options options) {
+    this(loop, address, handshake, options, Listener.NONE);
+  }
+
+  /** As the other constructor, with a listener. */
+  public RpcPeer(
+      ClientLoop loop,
+      InetSocketAddress address,
+      Function<RpcPeer, RpcCall> handshake,
+      Options options,
+      Listener listener) {
     this.loop = loop;
     this.address = address;
     this.addressText = Addresses.text(address);
     this.handshake = handshake;
     this.options = options;
+    this.listener = listener;
     this.slots = new CallSlots(options.maxInFlight);
   }
 
@@ -120,6 +155,10 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
   /** The server's address. */
   public InetSocketAddress address() {
     return address;
+  }
+
+  Listener listener() {
+    return listener;
   }
 
   /** Sends a call, or queues it until there is a connection, a slot and room. */

@@ -33,8 +33,8 @@ public interface Transport extends AutoCloseable {
     InetSocketAddress address();
 
     /**
-     * Figures by name: connections, the memory that it holds for peers, the reasons why connections
-     * were ended. Empty if it counts nothing.
+     * Figures by name: connections, those of them that wait for their turn, the memory that it
+     * holds for peers, the reasons why connections were ended. Empty if it counts nothing.
      */
     default Map<String, Long> statistics() {
       return Map.of();

@@ -22,7 +22,7 @@ import java.util.PriorityQueue;
  * than processors, and then all its connections would wait. The pause lasts for a turn at most: if
  * the slice took longer, the machine was the cause.
  *
- * <p>Used by one thread.
+ * <p>Used by one thread, except for the figure.
  */
 public final class Turns {
   /** How long a turn lasts before other connections come first. */
@@ -95,6 +95,11 @@ public final class Turns {
   /** True when a connection waits. */
   public boolean isAnyWaiting() {
     return !waiting.isEmpty();
+  }
+
+  /** Connections that wait, now or a moment ago. By any thread. */
+  public int waitingCount() {
+    return waiting.size();
   }
 
   /** Begins a turn. Its time counts from the first query of the time. */

@@ -2,6 +2,8 @@
 package io.crail.protocol;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
@@ -29,5 +31,29 @@ class OperationFiguresTest {
     assertEquals(5, figures.count(0));
     assertEquals(1, figures.count(OperationFigures.BUCKETS - 1));
     assertEquals(6, figures.count());
+  }
+
+  @Test
+  void quantilesAreWithinTheBucketsOfTheirTimes() {
+    OperationFigures figures = new OperationFigures();
+    assertEquals(0, figures.quantileNanos(0.5));
+    for (int i = 0; i < 90; i++) {
+      figures.served(1, 1_000);
+    }
+    for (int i = 0; i < 10; i++) {
+      figures.served(1, 1_000_000);
+    }
+    assertEquals(512, figures.quantileNanos(0), 16);
+    assertEquals(1_024, figures.quantileNanos(0.9));
+    assertEquals(1 << 20, figures.quantileNanos(1));
+    long p95 = figures.quantileNanos(0.95);
+    assertTrue(p95 > 1 << 19 && p95 < 1 << 20, p95 + " ns");
+    for (double bad : new double[] {-0.1, 1.1, Double.NaN}) {
+      assertThrows(IllegalArgumentException.class, () -> figures.quantileNanos(bad));
+    }
+    figures.served(1000, Long.MAX_VALUE);
+    assertTrue(figures.quantileNanos(0.99) > 1_000_000_000);
+    figures.reset();
+    assertEquals(0, figures.quantileNanos(0.99));
   }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 
 /**
@@ -43,25 +44,27 @@ public interface StorageServer extends Fencer, AutoCloseable {
    * What a server has done for its clients since its start. Bytes that clients read and write by
    * themselves, in memory of their own host or one-sided over RDMA, are unknown to it.
    *
-   * @param connections data connections that are open now
-   * @param heldBytes memory that they hold for their clients now
+   * @param heldBytes memory that its connections hold for their clients now
    * @param reads reads that were answered with data
    * @param readBytes the bytes of these
    * @param writes writes that were completed
    * @param writtenBytes the bytes of these
    */
-  record Traffic(
-      int connections, long heldBytes, long reads, long readBytes, long writes, long writtenBytes) {
+  record Traffic(long heldBytes, long reads, long readBytes, long writes, long writtenBytes) {
     /** The sum of both. */
     public Traffic plus(Traffic other) {
       return new Traffic(
-          connections + other.connections,
           heldBytes + other.heldBytes,
           reads + other.reads,
           readBytes + other.readBytes,
           writes + other.writes,
           writtenBytes + other.writtenBytes);
     }
+  }
+
+  /** Data connections that are open now; empty when it has none to know of. By any thread. */
+  default OptionalInt connections() {
+    return OptionalInt.empty();
   }
 
   /** What this server has done; empty when it sees nothing of what clients do. By any thread. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client.datanode;
 
+import io.crail.client.statistics.StoreStatistics;
+import io.crail.client.statistics.Traffic;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
@@ -69,6 +71,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
   private final boolean mapped;
   private final MappingWarnings warnings;
   private final long clientId;
+  private final StoreStatistics statistics;
   private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
 
   // In the loop.
@@ -84,6 +87,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
    * @param tiers gives the tier of a name
    * @param warnings those of the store
    * @param clientId identity of the store, as told to namenodes
+   * @param statistics those of the store
    */
   public Endpoints(
       Configuration configuration,
@@ -92,7 +96,8 @@ public final class Endpoints implements ClientLoop.Sweepable {
       NameNodeClient namenodes,
       Function<String, StorageTier> tiers,
       MappingWarnings warnings,
-      long clientId) {
+      long clientId,
+      StoreStatistics statistics) {
     this.configuration = configuration;
     this.transport = transport;
     this.loop = loop;
@@ -101,6 +106,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
     this.mapped = configuration.get(StorageKeys.LOCAL_MAP);
     this.warnings = warnings;
     this.clientId = clientId;
+    this.statistics = statistics;
   }
 
   /** A datanode and the way to it, or null when it has not been made yet. */
@@ -176,9 +182,15 @@ public final class Endpoints implements ClientLoop.Sweepable {
    * A datanode and the way to it.
    *
    * @param heardNanos when it answered last
+   * @param local counts bytes that are copied within this host
+   * @param remote counts other bytes
    */
   public record Known(
-      DatanodeDescription description, StorageEndpoint endpoint, AtomicLong heardNanos) {}
+      DatanodeDescription description,
+      StorageEndpoint endpoint,
+      AtomicLong heardNanos,
+      Traffic local,
+      Traffic remote) {}
 
   /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
   private final class Description {
@@ -250,7 +262,13 @@ public final class Endpoints implements ClientLoop.Sweepable {
     private void install(DatanodeDescription description) throws CrailException {
       StorageEndpoint endpoint = connect(description);
       ready.put(
-          datanode, new Known(description, endpoint, new AtomicLong(loop.clock().nanoTime())));
+          datanode,
+          new Known(
+              description,
+              endpoint,
+              new AtomicLong(loop.clock().nanoTime()),
+              statistics.localTraffic(),
+              statistics.trafficTo(description.tier())));
       if (!watching) {
         watching = true;
         nextLookNanos = loop.clock().nanoTime() + LOOK_INTERVAL_NANOS;

@@ -95,6 +95,11 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     return open.get() > 0 || spaceAhead.hasSome();
   }
 
+  /** The number of leases of open streams. */
+  public int count() {
+    return open.get();
+  }
+
   /** How long the timer may sleep after a tick. */
   long tickNanos(long nowNanos) {
     long shortest = Long.MAX_VALUE;

@@ -3,6 +3,7 @@ package io.crail.client.space;
 
 import io.crail.client.datanode.Endpoints;
 import io.crail.client.loop.LoopContext;
+import io.crail.client.statistics.Traffic;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
@@ -139,6 +140,11 @@ public final class LocatedExtent {
       datanode = known;
     }
     return known == null ? null : known.endpoint();
+  }
+
+  /** Counts bytes that go to the datanode, whose endpoint has been found. */
+  public Traffic traffic(boolean isLocal) {
+    return isLocal ? datanode.local() : datanode.remote();
   }
 
   /**

@@ -35,6 +35,10 @@ final class OpenStreams implements StatisticsProvider {
       return closed;
     }
 
+    synchronized long present() {
+      return present;
+    }
+
     private synchronized long most() {
       return most;
     }

@@ -3,37 +3,72 @@ package io.crail.client.statistics;
 
 import io.crail.CrailStatistics;
 import io.crail.CrailStatistics.StatisticsProvider;
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
 import io.crail.memory.BufferPool;
-import java.util.function.LongSupplier;
+import io.crail.protocol.OperationFigures;
+import io.crail.protocol.RequestFigures;
+import io.crail.rpc.RpcPeer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /** What a store counts, under Apache Crail's provider names. Thread-safe. */
 public final class StoreStatistics {
-  private static final int TOTAL = 0;
+  /** What a store has at the moment. */
+  public interface Present {
+    /**
+     * Datanodes that it is connected to; one that several loops are connected to counts for each.
+     */
+    long endpoints();
+
+    /** Write leases of its open streams. */
+    long writeLeases();
+
+    /** Requests and transfers that have begun and not ended, or wait for their turn. */
+    long outstanding();
+  }
+
+  static final int TOTAL = 0;
   private static final int NON_BLOCKING = 1;
   private static final int BLOCKING = 2;
   private static final int BYTES = 3;
   private static final int STREAMS = 4;
 
-  private static final int LOCAL = 5;
-  private static final int REMOTE = 6;
-  private static final int CACHED = 7;
+  static final int LOCAL = 5;
+  static final int REMOTE = 6;
+  static final int CACHED = 7;
 
-  private final CrailStatistics statistics = new CrailStatistics();
   private final boolean enabled;
+  private final CrailStatistics statistics;
   private final CounterGroup input = pieces("core/input");
   private final CounterGroup output = pieces("core/output");
   private final OpenStreams streams = new OpenStreams();
   private final CounterGroup bufferedInput = operations("buffered/in");
   private final CounterGroup bufferedOutput = operations("buffered/out");
+  private final RequestFigures requests = new RequestFigures();
+  private final OperationFigures reads = new OperationFigures();
+  private final OperationFigures writes = new OperationFigures();
+  private final Map<String, Traffic> traffic = new ConcurrentSkipListMap<>();
 
   /**
    * Creates the statistics.
    *
    * @param enabled whether anything is counted
-   * @param endpoints the number of endpoints
+   * @param present asked only when somebody looks
    */
-  public StoreStatistics(boolean enabled, BufferPool pool, LongSupplier endpoints) {
+  public StoreStatistics(boolean enabled, BufferPool pool, Present present) {
     this.enabled = enabled;
+    this.statistics =
+        enabled
+            ? new StoreCounts(
+                requests,
+                new StoreCounts.Transfers(input, reads),
+                new StoreCounts.Transfers(output, writes),
+                traffic,
+                streams,
+                pool,
+                present)
+            : new CrailStatistics();
     if (enabled) {
       statistics.addProvider(input);
       statistics.addProvider(output);
@@ -41,7 +76,7 @@ public final class StoreStatistics {
       statistics.addProvider(bufferedInput);
       statistics.addProvider(bufferedOutput);
       statistics.addProvider(new PoolGauge(pool));
-      statistics.addProvider(new EndpointGauge(endpoints));
+      statistics.addProvider(new EndpointGauge(present));
     }
   }
 
@@ -66,6 +101,37 @@ public final class StoreStatistics {
   /** The statistics as the user sees them. */
   public CrailStatistics statistics() {
     return statistics;
+  }
+
+  /** Counts the requests of a loop with this clock. */
+  public RpcPeer.Listener requestsOf(Clock clock) {
+    return enabled ? requests.onLoop(clock) : RpcPeer.Listener.NONE;
+  }
+
+  /** Bytes over the network to a tier. */
+  public Traffic trafficTo(String tier) {
+    return traffic.computeIfAbsent(tier, name -> new Traffic());
+  }
+
+  /** Bytes within this host. */
+  public Traffic localTraffic() {
+    return trafficTo(Traffic.LOCAL);
+  }
+
+  /**
+   * Counts the end of a read or write of a stream, whose time was taken or which failed.
+   *
+   * @param nanos how long it took; negative when that is not known
+   * @param failure null when it has succeeded
+   */
+  public void transferEnded(boolean isWrite, long nanos, CrailException failure) {
+    OperationFigures figures = isWrite ? writes : reads;
+    if (nanos >= 0) {
+      figures.served(1, nanos);
+    }
+    if (failure != null) {
+      figures.failed(failure.code());
+    }
   }
 
   /** Counts an input stream. */
@@ -108,7 +174,16 @@ public final class StoreStatistics {
     add(bufferedOutput, counters);
   }
 
+  /** Adds what an open direct stream has counted. In the thread that uses it. */
+  public void goesOn(boolean isWriter, StreamCounters counters) {
+    if (enabled) {
+      counters.settle();
+      addOperations(isWriter ? output : input, counters);
+    }
+  }
+
   private void addPieces(CounterGroup group, StreamCounters counters) {
+    counters.settle();
     add(group, counters);
     group.add(LOCAL, counters.localPieces());
     group.add(REMOTE, counters.remotePieces());
@@ -117,12 +192,17 @@ public final class StoreStatistics {
 
   private void add(CounterGroup group, StreamCounters counters) {
     if (enabled) {
-      group.add(TOTAL, counters.operations());
-      group.add(NON_BLOCKING, counters.atOnce());
-      group.add(BLOCKING, counters.operations() - counters.atOnce());
-      group.add(BYTES, counters.bytes());
+      addOperations(group, counters);
       group.add(STREAMS, 1);
     }
+  }
+
+  private static void addOperations(CounterGroup group, StreamCounters counters) {
+    group.add(TOTAL, counters.operations());
+    group.add(NON_BLOCKING, counters.atOnce());
+    group.add(BLOCKING, counters.operations() - counters.atOnce());
+    group.add(BYTES, counters.bytes());
+    counters.operationsTaken();
   }
 
   /** The buffer pool's own counters; not reset, since they describe the present state. */
@@ -152,7 +232,7 @@ public final class StoreStatistics {
   }
 
   /** The number of endpoints; not reset, since it describes the present state. */
-  private record EndpointGauge(LongSupplier endpoints) implements StatisticsProvider {
+  private record EndpointGauge(Present present) implements StatisticsProvider {
     @Override
     public String providerName() {
       return "cache/endpoint";
@@ -160,7 +240,7 @@ public final class StoreStatistics {
 
     @Override
     public String printStatistics() {
-      return "size " + endpoints.getAsLong();
+      return "size " + present.endpoints();
     }
 
     @Override

@@ -2,18 +2,29 @@
 package io.crail.client.statistics;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The operations of one stream, added up at its close. The thread that uses the stream counts
- * operations; each thread that issues pieces counts them.
+ * The operations of one stream, added up now and then and at its close. The thread that uses the
+ * stream counts operations, and the pieces that it issues. The loop may issue pieces at the same
+ * time.
  */
 public final class StreamCounters {
-  private final AtomicLong localPieces = new AtomicLong();
-  private final AtomicLong remotePieces = new AtomicLong();
+  private final AtomicLong localInLoop = new AtomicLong();
+  private final AtomicLong remoteInLoop = new AtomicLong();
   private final AtomicLong unlocated = new AtomicLong();
+
+  // For the thread that uses the stream.
   private long operations;
   private long atOnce;
   private long bytes;
+  private long local;
+  private long remote;
+
+  /** Where the last pieces are counted, since nearly all pieces of a stream go one way. */
+  private LongAdder way;
+
+  private long wayBytes;
 
   /**
    * Counts an operation.
@@ -28,9 +39,44 @@ public final class StreamCounters {
     }
   }
 
-  /** Counts the part of an operation that goes to one extent. */
-  public void piece(boolean local) {
-    (local ? localPieces : remotePieces).getAndIncrement();
+  /**
+   * Counts the part of an operation that goes to one extent. In the thread that uses the stream.
+   *
+   * @param isLocal whether the bytes are copied within this host
+   * @param taken the bytes of its way
+   */
+  public void piece(boolean isLocal, LongAdder taken, int length) {
+    if (isLocal) {
+      local++;
+    } else {
+      remote++;
+    }
+    if (taken != way) {
+      settle();
+      way = taken;
+    }
+    wayBytes += length;
+  }
+
+  /** As {@link #piece}, in the loop. */
+  public void pieceInLoop(boolean isLocal, LongAdder taken, int length) {
+    (isLocal ? localInLoop : remoteInLoop).getAndIncrement();
+    taken.add(length);
+  }
+
+  /** Begins anew with operations, whose counts have been added up. */
+  void operationsTaken() {
+    operations = 0;
+    atOnce = 0;
+    bytes = 0;
+  }
+
+  /** Adds the bytes to those of their way. */
+  void settle() {
+    if (way != null) {
+      way.add(wayBytes);
+      wayBytes = 0;
+    }
   }
 
   /** Counts a piece that has to wait for its location. */
@@ -40,11 +86,12 @@ public final class StreamCounters {
 
   /** Adds the counts of another stream, which has ended. */
   public void add(StreamCounters other) {
+    other.settle();
     operations += other.operations;
     atOnce += other.atOnce;
     bytes += other.bytes;
-    localPieces.addAndGet(other.localPieces());
-    remotePieces.addAndGet(other.remotePieces());
+    localInLoop.addAndGet(other.localPieces());
+    remoteInLoop.addAndGet(other.remotePieces());
     unlocated.addAndGet(other.unlocated.get());
   }
 
@@ -61,11 +108,11 @@ public final class StreamCounters {
   }
 
   long localPieces() {
-    return localPieces.get();
+    return local + localInLoop.get();
   }
 
   long remotePieces() {
-    return remotePieces.get();
+    return remote + remoteInLoop.get();
   }
 
   /** Pieces whose location was known when they were to begin. */

@@ -139,7 +139,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
       operation.supply(held);
       asksNothingAhead();
     } else {
-      operation.advance(now);
+      operation.advance(now, false);
     }
     counters().operation(length, operation.isComplete());
     return operation;

@@ -11,15 +11,24 @@ import io.crail.common.error.CrailException;
 import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What direct streams of both directions have in common: the operations in flight. */
 public abstract class DirectStream {
+  /** One operation of sixteen has its time taken, and adds up what the stream has counted. */
+  private static final long TIMED_BITS = 0xF0;
+
   private final StreamFile file;
   private final StreamContext streams;
   private final LoopContext context;
   private final Locator locator;
   private final Unflushed unflushed;
   private final StreamCounters counters = new StreamCounters();
+
+  /** The operation whose time is taken, and when it began: at most one at a time. */
+  private volatile StreamOperation timed;
+
+  private long timedSinceNanos;
 
   /** Operations that may not have ended, oldest first. Only for the thread that uses the stream. */
   private final ArrayDeque<StreamOperation> recent = new ArrayDeque<>();
@@ -54,6 +63,17 @@ public abstract class DirectStream {
     return counters;
   }
 
+  /** Counts a piece that is about to be issued. */
+  final void count(LocatedExtent located, StorageEndpoint endpoint, int length, boolean inLoop) {
+    boolean isLocal = endpoint.isLocal();
+    LongAdder way = located.traffic(isLocal).bytes(isWriter());
+    if (inLoop) {
+      counters.pieceInLoop(isLocal, way, length);
+    } else {
+      counters.piece(isLocal, way, length);
+    }
+  }
+
   abstract boolean isWriter();
 
   /** Bytes of this were written to an extent. */
@@ -79,6 +99,19 @@ public abstract class DirectStream {
   }
 
   /** An operation has moved its bytes, or failed. Called once for each operation, by any thread. */
+  final void ended(StreamOperation operation, CrailException failure) {
+    boolean isTimed = operation == timed;
+    if (isTimed || failure != null) {
+      long nanos = isTimed ? context.nanoTime() - timedSinceNanos : -1;
+      if (isTimed) {
+        timed = null;
+      }
+      streams.statistics().transferEnded(isWriter(), nanos, failure);
+    }
+    operationEnded(operation, failure);
+  }
+
+  /** As {@link #ended}, for what readers and writers have to do. */
   abstract void operationEnded(StreamOperation operation, CrailException failure);
 
   /** The memory of a buffer that a stream can use. */
@@ -141,6 +174,12 @@ public abstract class DirectStream {
             length,
             nowNanos + Math.min(streams.timeoutNanos(length), mostNanos));
     recent.addLast(operation);
+    // These bits of the clock are as good as random, and need no counter.
+    if ((nowNanos & TIMED_BITS) == 0 && timed == null) {
+      timedSinceNanos = nowNanos;
+      timed = operation;
+      streams.statistics().goesOn(isWriter(), counters);
+    }
     return operation;
   }
 
@@ -148,7 +187,7 @@ public abstract class DirectStream {
   final StreamOperation issue(
       long start, ByteBuffer memory, ByteBuffer root, int offset, int length, long nowNanos) {
     StreamOperation operation = newOperation(memory, root, offset, start, length, nowNanos);
-    operation.advance(nowNanos);
+    operation.advance(nowNanos, false);
     return operation;
   }
 

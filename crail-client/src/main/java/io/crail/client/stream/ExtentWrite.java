@@ -59,7 +59,8 @@ public final class ExtentWrite extends Completion {
       Piece piece = new Piece();
       piece.prepare(memory, offset, length, target.extent(), 0, deadlineNanos);
       piece.cutFrom(root);
-      counters.piece(endpoint.isLocal());
+      boolean isLocal = endpoint.isLocal();
+      counters.piece(isLocal, target.traffic(isLocal).bytes(true), length);
       endpoint.write(piece);
     } else {
       fail(loss);

@@ -175,11 +175,11 @@ public final class StreamOperation extends Completion
 
   @Override
   public void advance() {
-    advance(stream.context().nanoTime());
+    advance(stream.context().nanoTime(), true);
   }
 
   /** As {@link #advance()}, for a caller that has just looked at the clock. */
-  void advance(long nowNanos) {
+  void advance(long nowNanos, boolean inLoop) {
     LoopContext context = stream.context();
     long now = nowNanos;
     while (issued < length) {
@@ -195,7 +195,7 @@ public final class StreamOperation extends Completion
         context.loop().submit(this);
         return;
       }
-      issue(located, endpoint, now);
+      issue(located, endpoint, now, inLoop);
       if (issued < length) {
         // A piece may have been copied here and now, and that takes time.
         now = context.nanoTime();
@@ -358,7 +358,8 @@ public final class StreamOperation extends Completion
     partEnded(failure);
   }
 
-  private void issue(LocatedExtent located, StorageEndpoint endpoint, long nowNanos) {
+  private void issue(
+      LocatedExtent located, StorageEndpoint endpoint, long nowNanos, boolean inLoop) {
     Extent extent = located.extent();
     int extentOffset = (int) (next() - extent.fileOffset());
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
@@ -367,7 +368,7 @@ public final class StreamOperation extends Completion
     piece.cutFrom(root);
     issued += pieceLength;
     partBegun();
-    stream.counters().piece(endpoint.isLocal());
+    stream.count(located, endpoint, pieceLength, inLoop);
     if (stream.isWriter()) {
       endpoint.write(piece);
     } else {
@@ -408,7 +409,7 @@ public final class StreamOperation extends Completion
       parent.partEnded(failure);
       return;
     }
-    stream.operationEnded(this, failure);
+    stream.ended(this, failure);
     if (failure == null) {
       succeed();
     } else {

@@ -27,6 +27,7 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -200,6 +201,11 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
     registered.release();
     // After the ends of the device's connections, which are queued.
     listener.execute(() -> devices.release(device));
+  }
+
+  @Override
+  public OptionalInt connections() {
+    return OptionalInt.of(clients.size());
   }
 
   @Override

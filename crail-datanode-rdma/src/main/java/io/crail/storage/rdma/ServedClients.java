@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The clients that are connected to a datanode. The datanode asks them now and then whether they
- * live. Used by the listener's thread.
+ * live. Used by the listener's thread, except for their number.
  */
 final class ServedClients {
   /** Unanswered questions after which a client counts as gone. */
@@ -24,6 +24,7 @@ final class ServedClients {
   private static final Logger LOG = LoggerFactory.getLogger(ServedClients.class);
 
   private final List<Client> clients = new ArrayList<>();
+  private volatile int count;
   private final RateLimitedLog log;
   private final KeepAliveRequest keepAlive = new KeepAliveRequest();
 
@@ -36,9 +37,9 @@ final class ServedClients {
     this.log = log;
   }
 
-  /** The number of connected clients. */
+  /** The number of connected clients. By any thread. */
   int size() {
-    return clients.size();
+    return count;
   }
 
   /**
@@ -49,6 +50,7 @@ final class ServedClients {
   QueuePair.Handler add(QueuePair pair, long clientId) {
     Client client = new Client(pair, clientId);
     clients.add(client);
+    count = clients.size();
     return client;
   }
 
@@ -136,6 +138,7 @@ final class ServedClients {
     @Override
     public void closed(String cause) {
       clients.remove(this);
+      count = clients.size();
       LOG.debug("the connection of {} has ended: {}", pair.peer(), cause);
     }
   }

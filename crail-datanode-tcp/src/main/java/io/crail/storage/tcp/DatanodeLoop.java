@@ -64,10 +64,10 @@ final class DatanodeLoop {
     writtenBytes.add(bytes);
   }
 
-  /** What was read and written so far, as the traffic of a server without connections. */
+  /** What was read and written so far. */
   StorageServer.Traffic traffic() {
     return new StorageServer.Traffic(
-        0, held.bytes(), reads.sum(), readBytes.sum(), writes.sum(), writtenBytes.sum());
+        held.bytes(), reads.sum(), readBytes.sum(), writes.sum(), writtenBytes.sum());
   }
 
   /** True when a connection that holds this many bytes for its peer may hold another piece. */

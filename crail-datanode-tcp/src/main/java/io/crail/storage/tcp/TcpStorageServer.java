@@ -28,6 +28,7 @@ import java.net.InetSocketAddress;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -191,14 +192,14 @@ class TcpStorageServer extends HostedServer {
     return loops.values().stream().mapToLong(loop -> loop.held().peakBytes()).sum();
   }
 
-  /** Connections that are open now. */
-  int connections() {
-    return connections.get();
+  @Override
+  public OptionalInt connections() {
+    return OptionalInt.of(connections.get());
   }
 
   @Override
   public Optional<Traffic> traffic() {
-    Traffic sum = new Traffic(connections(), 0, 0, 0, 0, 0);
+    Traffic sum = new Traffic(0, 0, 0, 0, 0);
     for (DatanodeLoop loop : loops.values()) {
       sum = sum.plus(loop.traffic());
     }

@@ -329,7 +329,7 @@ class DatanodeConnectionTest {
         one.close();
       }
       long end = System.nanoTime() + PATIENCE_NANOS;
-      while (server.connections() > 1 || server.heldBytes() > 0) {
+      while (server.connections().getAsInt() > 1 || server.heldBytes() > 0) {
         assertTrue(System.nanoTime() - end < 0, "held for peers that have gone");
         Thread.onSpinWait();
       }
@@ -559,7 +559,7 @@ class DatanodeConnectionTest {
       client.send(RawClient.read(2, 0, 0, 24 << 20, 5));
       client.take(Frame.HEADER_LENGTH);
       long end = System.nanoTime() + PATIENCE_NANOS;
-      while (server.connections() > 0) {
+      while (server.connections().getAsInt() > 0) {
         assertTrue(System.nanoTime() < end, "the connection is still there");
         Thread.onSpinWait();
       }

@@ -39,20 +39,28 @@ final class DatanodeMetrics implements MetricsSource {
     return Optional.empty();
   }
 
+  /** Not at a namenode that has told it to end, though that one needs nothing more of it. */
+  static boolean isKnown(Standing standing) {
+    return standing.state() == Standing.State.REGISTERED;
+  }
+
   @Override
   public void collect(Readings readings) {
     long lent = datanode.server().regions().stream().mapToLong(Region::length).sum();
     readings.add(Metric.LENT_BYTES, lent);
     for (Standing standing : datanode.standings()) {
-      readings.add(Metric.REGISTERED, standing.isSettled() ? 1 : 0, standing.namenode());
+      readings.add(Metric.REGISTERED, isKnown(standing) ? 1 : 0, standing.namenode());
       readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
     }
+    datanode
+        .server()
+        .connections()
+        .ifPresent(count -> readings.add(Metric.DATA_CONNECTIONS, count));
     datanode
         .server()
         .traffic()
         .ifPresent(
             traffic -> {
-              readings.add(Metric.DATA_CONNECTIONS, traffic.connections());
               readings.add(Metric.HELD_BYTES, traffic.heldBytes());
               readings.add(Metric.TRANSFERS, traffic.reads(), "read");
               readings.add(Metric.TRANSFERS, traffic.writes(), "write");

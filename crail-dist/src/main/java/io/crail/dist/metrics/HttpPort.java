@@ -121,7 +121,12 @@ public final class HttpPort implements AutoCloseable {
    */
   static HttpPort open(List<InetSocketAddress> candidates, Map<String, Page> pages)
       throws IOException {
-    HttpPort port = new HttpPort(listen(candidates), pages);
+    return open(listen(candidates), pages);
+  }
+
+  /** As the other one, on a socket that is bound and is closed with the port. */
+  static HttpPort open(ServerSocket listener, Map<String, Page> pages) {
+    HttpPort port = new HttpPort(listener, pages);
     port.acceptor.start();
     return port;
   }
@@ -169,17 +174,30 @@ public final class HttpPort implements AutoCloseable {
       } catch (IOException e) {
         if (!closed) {
           // Such as too many open files, which may be over soon.
-          log.warn("cannot accept a connection for metrics: " + e.getMessage());
-          LockSupport.parkNanos(this, PAUSE_NANOS);
+          failed(e);
         }
+      } catch (RuntimeException | Error e) {
+        // Without this thread a probe would find the process dead.
+        failed(e);
       }
     }
+  }
+
+  private void failed(Throwable cause) {
+    try {
+      log.warn("cannot accept a connection for metrics: " + cause);
+    } catch (RuntimeException | Error e) {
+      // The next failure may find the memory to tell of it.
+    }
+    LockSupport.parkNanos(this, PAUSE_NANOS);
   }
 
   private void begin(Socket socket) {
     Client client = new Client(socket);
     Client displaced = null;
+    boolean late;
     synchronized (clients) {
+      late = closed;
       if (clients.size() >= MOST_CONNECTIONS) {
         displaced = clients.poll();
       }
@@ -187,6 +205,10 @@ public final class HttpPort implements AutoCloseable {
     }
     if (displaced != null) {
       displaced.end();
+    }
+    if (late) {
+      client.forget();
+      return;
     }
     endOverdue();
     client.start();
@@ -205,9 +227,9 @@ public final class HttpPort implements AutoCloseable {
 
   @Override
   public void close() {
-    closed = true;
     List<Client> open;
     synchronized (clients) {
+      closed = true;
       open = List.copyOf(clients);
     }
     open.forEach(Client::end);

@@ -25,7 +25,11 @@ public enum Metric {
       "operation",
       "error"),
   /** Namenode. */
-  NODES(Type.GAUGE, "crail_namenode_nodes", "Nodes in its part of the tree"),
+  NODES(
+      Type.GAUGE,
+      "crail_namenode_nodes",
+      "Nodes in its part of the tree, by type; those of removed subtrees until they are taken apart",
+      "type"),
   /** Namenode. */
   WRITE_LEASES(Type.GAUGE, "crail_namenode_write_leases", "Write leases that clients hold"),
   /** Namenode. */
@@ -64,8 +68,9 @@ public enum Metric {
   TRANSPORT(
       Type.GAUGE,
       "crail_namenode_transport",
-      "Figures of the transport: open connections, and the memory that it holds for peers, now and"
-          + " at most; over RDMA only that of answers that are held back",
+      "Figures of the transport: open connections, those among them whose requests wait for their"
+          + " turn, answers that are held back until an event, and the memory that it holds for"
+          + " peers, now and at most; over RDMA only the memory of answers that are held back",
       "figure"),
   /** Namenode. */
   CONNECTIONS_ENDED(
@@ -87,14 +92,14 @@ public enum Metric {
       "crail_datanode_silence_seconds",
       "Time since the last good answer of the namenode to a sign of life",
       "namenode"),
-  /** Datanode of the tier tcp. */
+  /** Datanode of the tiers tcp and rdma. */
   DATA_CONNECTIONS(
-      Type.GAUGE, "crail_datanode_connections", "Open data connections; tier tcp only"),
+      Type.GAUGE, "crail_datanode_connections", "Open data connections; tiers tcp and rdma"),
   /** Datanode of the tier tcp. */
   HELD_BYTES(
       Type.GAUGE,
       "crail_datanode_held_bytes",
-      "Memory that it holds for answers that do not leave; tier tcp only"),
+      "Memory that it holds for answers that do not leave, its only queue; tier tcp only"),
   /** Datanode of the tier tcp. */
   TRANSFERS(
       Type.COUNTER,

@@ -41,7 +41,11 @@ final class NamenodeMetrics implements MetricsSource {
       }
     }
     NameNodeServer.Holdings holdings = server.holdings();
-    readings.add(Metric.NODES, holdings.nodes());
+    holdings
+        .nodesByType()
+        .forEach(
+            (type, count) ->
+                readings.add(Metric.NODES, count, type.name().toLowerCase(Locale.ROOT)));
     readings.add(Metric.WRITE_LEASES, holdings.leases());
     readings.add(Metric.LEASE_CLIENTS, holdings.leaseHolders());
     readings.add(Metric.AWAITED_WRITERS, holdings.awaitedWriters());

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.metrics;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -70,7 +73,7 @@ class HttpPortTest {
   }
 
   private String ask(String request) throws IOException {
-    return new String(send(request).getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new String(send(request).getInputStream().readAllBytes(), UTF_8);
   }
 
   private void assertAlive() throws IOException {
@@ -121,6 +124,85 @@ class HttpPortTest {
     for (int i = 0; i < 2 * HttpPort.MOST_CONNECTIONS; i++) {
       send("GET /stuck HTTP/1.1\r\n\r\n");
       assertAlive();
+    }
+  }
+
+  /** A listener whose first connection comes as a test wants. */
+  private abstract static class Listener extends ServerSocket {
+    private boolean had;
+
+    Listener() throws IOException {
+      super(0, 0, InetAddress.getLoopbackAddress());
+    }
+
+    /** Called when the first connection is there, before the port has it. */
+    abstract void accepted() throws IOException;
+
+    @Override
+    public Socket accept() throws IOException {
+      Socket socket = super.accept();
+      if (!had) {
+        had = true;
+        accepted();
+      }
+      return socket;
+    }
+  }
+
+  @Test
+  void aConnectionThatComesDuringTheCloseEndsToo() throws Exception {
+    CountDownLatch there = new CountDownLatch(1);
+    CountDownLatch closed = new CountDownLatch(1);
+    Listener listener =
+        new Listener() {
+          @Override
+          void accepted() throws IOException {
+            there.countDown();
+            try {
+              assertTrue(closed.await(60, TimeUnit.SECONDS));
+            } catch (InterruptedException e) {
+              throw new IOException(e);
+            }
+          }
+
+          @Override
+          public void close() throws IOException {
+            super.close();
+            closed.countDown();
+          }
+        };
+    HttpPort closing = HttpPort.open(listener, Map.of());
+    try (Socket client = new Socket(InetAddress.getLoopbackAddress(), listener.getLocalPort())) {
+      // Less than what an overdue connection has.
+      client.setSoTimeout(5_000);
+      assertTrue(there.await(60, TimeUnit.SECONDS));
+      closing.close();
+      assertEquals(-1, client.getInputStream().read());
+    }
+  }
+
+  @Test
+  void itAcceptsAfterAnError() throws Exception {
+    Listener listener =
+        new Listener() {
+          @Override
+          void accepted() {
+            throw new AssertionError("one of the test");
+          }
+        };
+    try (HttpPort failing = HttpPort.open(listener, Map.of())) {
+      for (int i = 0; i < 2; i++) {
+        try (Socket client =
+            new Socket(InetAddress.getLoopbackAddress(), listener.getLocalPort())) {
+          client.setSoTimeout(PATIENCE_MILLIS);
+          if (i == 1) {
+            client.getOutputStream().write("GET /x HTTP/1.1\r\n\r\n".getBytes(UTF_8));
+            String answer = new String(client.getInputStream().readAllBytes(), UTF_8);
+            assertTrue(answer.startsWith("HTTP/1.1 404 "), answer);
+          }
+        }
+      }
+      assertEquals(listener.getLocalPort(), failing.address().getPort());
     }
   }
 

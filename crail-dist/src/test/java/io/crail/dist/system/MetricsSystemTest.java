@@ -31,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -45,6 +46,10 @@ import org.junit.jupiter.api.TestMethodOrder;
 class MetricsSystemTest {
   private static final int BYTES = 300_000;
   private static final Path EXAMPLES = Path.of("..", "conf", "monitoring");
+  private static final Pattern NAME =
+      Pattern.compile("\\b(crail_(ready|(namenode|datanode)_[a-z0-9_]+)|(jvm|process)_[a-z0-9_]+)");
+  private static final Pattern CHOSEN =
+      Pattern.compile("\\b(crail_[a-z_]+)\\{([a-z]+)=\"([^\"]+)\"");
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
 
   private static ProcessCluster cluster;
@@ -148,7 +153,10 @@ class MetricsSystemTest {
     }
     PrometheusText after = scrape(namenode());
     assertEquals(before.value(times("create")) + 1, after.value(times("create")));
-    assertEquals(1, after.value("crail_namenode_nodes") - before.value("crail_namenode_nodes"));
+    String files = "crail_namenode_nodes{type=\"datafile\"}";
+    assertEquals(1, after.value(files) - before.value(files));
+    assertTrue(after.value("crail_namenode_nodes{type=\"directory\"}") >= 1);
+    assertTrue(after.value("crail_namenode_transport{figure=\"waiting-connections\"}") >= 0);
     assertTrue(after.value("crail_namenode_used_bytes{class=\"0\"}") >= BYTES);
     assertEquals(
         after.value("crail_namenode_capacity_bytes{class=\"0\"}"),
@@ -176,7 +184,7 @@ class MetricsSystemTest {
     assertTrue(answer.body().endsWith("# EOF\n"));
   }
 
-  /** Each name in the examples and in the page exists, and each that exists is in the page. */
+  /** Each name and each label in the examples and pages exists. */
   @Test
   void examplesNameWhatThereIs() throws Exception {
     CrailStore store = open();
@@ -185,26 +193,46 @@ class MetricsSystemTest {
     } finally {
       store.close();
     }
-    TreeSet<String> known = scrape(namenode()).names();
-    known.addAll(scrape(datanode).names());
+    List<PrometheusText> scraped = List.of(scrape(namenode()), scrape(datanode));
+    TreeSet<String> known = new TreeSet<>();
+    scraped.forEach(each -> known.addAll(each.names()));
     for (Metric metric : Metric.values()) {
       boolean isThere = known.stream().anyMatch(name -> name.startsWith(metric.fullName()));
       assertTrue(isThere, () -> metric.fullName() + " among " + known);
     }
-    Pattern name = Pattern.compile("\\b(crail|jvm|process)_[a-z0-9_]+");
+    scraped.forEach(each -> known.addAll(each.families()));
     TreeSet<String> unknown = new TreeSet<>();
     for (String file : List.of("crail-alerts.yml", "crail-dashboard.json")) {
-      Matcher named = name.matcher(Files.readString(EXAMPLES.resolve(file)));
-      int count = 0;
-      while (named.find()) {
-        count++;
-        if (!known.contains(named.group())) {
-          unknown.add(file + ": " + named.group());
+      String text = Files.readString(EXAMPLES.resolve(file)).replace("\\\"", "\"");
+      assertTrue(unknownNames(text, file, known, unknown) > 5, file);
+      Matcher chosen = CHOSEN.matcher(text);
+      while (chosen.find()) {
+        if (scraped.stream()
+            .noneMatch(s -> s.hasLabel(chosen.group(1), chosen.group(2), chosen.group(3)))) {
+          unknown.add(file + ": " + chosen.group());
         }
       }
-      assertTrue(count > 5, file);
+    }
+    try (Stream<Path> pages = Files.walk(Path.of("..", "docs"))) {
+      for (Path page : pages.filter(path -> path.toString().endsWith(".md")).toList()) {
+        unknownNames(Files.readString(page), page.toString(), known, unknown);
+      }
     }
     assertEquals(new TreeSet<>(), unknown);
+  }
+
+  /** Adds the names that nobody knows, and counts all. */
+  private static int unknownNames(
+      String text, String file, TreeSet<String> known, TreeSet<String> unknown) {
+    Matcher named = NAME.matcher(text);
+    int count = 0;
+    while (named.find()) {
+      count++;
+      if (!known.contains(named.group())) {
+        unknown.add(file + ": " + named.group());
+      }
+    }
+    return count;
   }
 
   /** Comes last, since space rests for some time after the start of a namenode. */

@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -105,5 +106,17 @@ final class PrometheusText {
   /** The names of all series, with their suffixes. */
   TreeSet<String> names() {
     return names;
+  }
+
+  /** The names of all metrics, without suffixes. */
+  Set<String> families() {
+    return types.keySet();
+  }
+
+  /** Whether a series of a name has a label with a value. */
+  boolean hasLabel(String name, String label, String value) {
+    String part = label + "=\"" + value + "\"";
+    return values.keySet().stream()
+        .anyMatch(series -> series.startsWith(name + "{") && series.contains(part));
   }
 }

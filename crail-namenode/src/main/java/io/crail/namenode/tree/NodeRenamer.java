@@ -162,7 +162,7 @@ public final class NodeRenamer {
     if (old != null) {
       to.replace(old, node, now);
       old.markRemoved();
-      tree.uncount(null);
+      tree.discount(old);
       if (!Tree.isWithBytes(old)) {
         tree.ids().remove(old);
       }

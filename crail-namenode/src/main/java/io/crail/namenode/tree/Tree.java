@@ -9,7 +9,10 @@ import io.crail.namenode.space.HostNames;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 
 /**
@@ -42,6 +45,10 @@ public final class Tree {
   private final RenameSequence renames = new RenameSequence();
   private final AtomicLong nextId;
   private final AtomicLong nodes = new AtomicLong(1);
+
+  /** The same by type; read only by those who look. */
+  private final Map<NodeType, LongAdder> ofType = new EnumMap<>(NodeType.class);
+
   private final long maxNodes;
   private final Container root;
   private final NodeWriter writer;
@@ -64,6 +71,10 @@ public final class Tree {
     root.touch(clock.currentTimeMillis());
     root.accessed(root.modifiedMillis());
     ids.add(root);
+    for (NodeType type : NodeType.values()) {
+      ofType.put(type, new LongAdder());
+    }
+    ofType.get(root.type()).increment();
   }
 
   public Container root() {
@@ -92,7 +103,7 @@ public final class Tree {
     return ids.walk(cursor, most, visitor);
   }
 
-  /** Compares the sizes of the tables with the number of nodes; for tests. */
+  /** Compares the sizes of the tables, and the nodes themselves, with their numbers; for tests. */
   public void verify() {
     if (ids.size() != size() || names.size() + 1 != size()) {
       throw new AssertionError(
@@ -103,11 +114,26 @@ public final class Tree {
               + names.size()
               + " names beside the root");
     }
+    Map<NodeType, Long> found = new EnumMap<>(NodeType.class);
+    for (NodeType type : NodeType.values()) {
+      found.put(type, 0L);
+    }
+    walk(0, Long.MAX_VALUE, node -> found.merge(node.type(), 1L, Long::sum) > 0);
+    if (!found.equals(sizes())) {
+      throw new AssertionError(found + " are there, but counted are " + sizes());
+    }
   }
 
   /** The number of nodes in the tree, and in removed subtrees that are not taken apart yet. */
   public long size() {
     return nodes.get();
+  }
+
+  /** As {@link #size}, by type; while nodes come and go, not all of one moment. */
+  public Map<NodeType, Long> sizes() {
+    Map<NodeType, Long> sizes = new EnumMap<>(NodeType.class);
+    ofType.forEach((type, count) -> sizes.put(type, Math.max(0, count.sum())));
+    return sizes;
   }
 
   /**
@@ -275,6 +301,12 @@ public final class Tree {
     }
   }
 
+  /** Counts the end of a node. */
+  void discount(Node node) {
+    nodes.decrementAndGet();
+    ofType.get(node.type()).decrement();
+  }
+
   /** Gives a new node its place, where no reader finds it yet. Under the parent's monitor. */
   void place(Node node, Container parent, PathBytes path, Node old) {
     long now = clock.currentTimeMillis();
@@ -290,6 +322,7 @@ public final class Tree {
    */
   void link(Node node, Node old, Container parent) {
     ids.add(node);
+    ofType.get(node.type()).increment();
     if (old == null) {
       names.add(node);
       parent.add(node, node.modifiedMillis());
@@ -297,6 +330,7 @@ public final class Tree {
       names.replace(old, node);
       parent.replace(old, node, node.modifiedMillis());
       old.markRemoved();
+      ofType.get(old.type()).decrement();
     }
   }
 
@@ -317,7 +351,7 @@ public final class Tree {
     } else {
       node.markRemoved();
     }
-    nodes.decrementAndGet();
+    discount(node);
   }
 
   /** Frees the space and the lease of a node with bytes that was marked as removed. */

@@ -220,6 +220,10 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
   @Override
   public Map<String, Long> statistics() {
     Map<String, Long> figures = new LinkedHashMap<>();
+    figures.put("connections", threads.stream().mapToLong(thread -> thread.load().get()).sum());
+    figures.put(
+        "waiting-connections",
+        threads.stream().mapToLong(thread -> thread.turns().waitingCount()).sum());
     HeldAnswers.addFigures(figures, threads.stream().map(PollingThread::answers).toList());
     return figures;
   }

@@ -173,6 +173,9 @@ final class NettyServer implements Transport.ServerEndpoint {
   public Map<String, Long> statistics() {
     Map<String, Long> figures = new LinkedHashMap<>();
     figures.put("connections", (long) connections.get());
+    figures.put(
+        "waiting-connections",
+        loops.values().stream().mapToLong(loop -> loop.turns().waitingCount()).sum());
     figures.put("held-bytes", loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum());
     figures.put(
         "peak-held-bytes",

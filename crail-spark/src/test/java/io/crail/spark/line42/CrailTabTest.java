@@ -21,6 +21,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -93,14 +95,16 @@ class CrailTabTest {
     return bytes;
   }
 
+  private static MetricRegistry registry() {
+    return SparkEnv.get()
+        .metricsSystem()
+        .getSourcesByName("plugin." + CrailPlugin.class.getName())
+        .head()
+        .metricRegistry();
+  }
+
   private static Object metric(String name) {
-    MetricRegistry registry =
-        SparkEnv.get()
-            .metricsSystem()
-            .getSourcesByName("plugin." + CrailPlugin.class.getName())
-            .head()
-            .metricRegistry();
-    return registry.getGauges().get(name).getValue();
+    return registry().getGauges().get(name).getValue();
   }
 
   @Test
@@ -112,7 +116,9 @@ class CrailTabTest {
             .set("spark.ui.port", "0")
             .set("spark.plugins", CrailPlugin.class.getName())
             .set("spark.crail.broadcast.minsize", "1m");
+    MetricRegistry registry;
     try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      registry = registry();
       String page = spark.sc().uiWebUrl().get() + "/crail/";
       assertEquals(List.of("shuffle", "0", "0.0 B (0)"), rows(fetch(page)).get(1).subList(2, 5));
       JavaPairRDD<Integer, Iterable<Integer>> grouped =
@@ -154,6 +160,20 @@ class CrailTabTest {
       // Spark removes what nobody holds any more.
       Reference.reachabilityFence(value);
     }
+    // Streams that were kept open have added what they have counted.
+    Map<String, Long> values = new TreeMap<>();
+    registry.getGauges().forEach((name, gauge) -> values.put(name, (long) gauge.getValue()));
+    assertTrue(values.get("store.create.count") >= 7, values::toString);
+    assertTrue(values.get("store.create.medianNanos") > 0, values::toString);
+    assertTrue(
+        values.get("store.create.p99Nanos") >= values.get("store.create.medianNanos"),
+        values::toString);
+    assertTrue(values.get("store.read.count") >= 15, values::toString);
+    assertTrue(values.get("store.write.count") >= 7, values::toString);
+    assertTrue(values.get("store.operations") > 30, values::toString);
+    assertTrue(values.get("store.errors") > 0, "one output was deleted: " + values);
+    assertTrue(values.get("store.bytesWritten") > values.get("bytesWritten"), values::toString);
+    assertTrue(values.get("store.bytesRead") >= values.get("bytesFetched"), values::toString);
   }
 
   /** With the shuffle manager alone there is a page from the first shuffle on. */

@@ -124,9 +124,9 @@ public final class Registration {
   }
 
   /** How the datanode stands with each namenode. Any thread may call it. */
-  public List<Standing> standings(long nowNanos) {
+  public List<Standing> standings(long now) {
     return links.stream()
-        .map(link -> new Standing(link.address(), link.state, nowNanos - link.answeredNanos))
+        .map(l -> new Standing(l.address(), l.state, l.begun ? now - l.answeredNanos : 0))
         .toList();
   }
 
@@ -168,10 +168,10 @@ public final class Registration {
     private final List<Lending> lendings = new ArrayList<>();
     // Regions that were fenced and have not been lent since.
     private final Set<Integer> fenced = new HashSet<>();
-    // These two are read by other threads too.
+    // These three are read by other threads too.
     private volatile State state = State.UNKNOWN;
     private volatile long answeredNanos;
-    private boolean begun;
+    private volatile boolean begun;
     private OperationCall<?, ?> pending;
     private int datanode;
     // What this namenode has told last; it forgets at a restart.
@@ -196,8 +196,8 @@ public final class Registration {
 
     void step(long now) {
       if (!begun) {
-        begun = true;
         answeredNanos = now;
+        begun = true;
       }
       if (pending != null) {
         if (!pending.isComplete()) {

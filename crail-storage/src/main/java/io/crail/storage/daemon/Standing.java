@@ -8,7 +8,7 @@ import java.util.Locale;
  *
  * @param namenode the namenode's address
  * @param state what the namenode knows
- * @param silentNanos the time since its last good answer, or since the start
+ * @param silentNanos the time since its last good answer, or since the first step; 0 before that
  */
 public record Standing(String namenode, State state, long silentNanos) {
   /** What a namenode knows of a datanode. */

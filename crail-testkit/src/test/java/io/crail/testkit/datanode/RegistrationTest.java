@@ -28,6 +28,7 @@ import io.crail.rpc.Transport.ServerEndpoint;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
 import io.crail.storage.daemon.Registration;
+import io.crail.storage.daemon.Standing;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -458,6 +459,16 @@ class RegistrationTest {
   }
 
   @Test
+  void silenceBeginsWithTheFirstStep() throws IOException {
+    start(1, 1);
+    network.runFor(Duration.ofHours(1));
+    long begin = network.clock().nanoTime();
+    assertEquals(0, registration.standings(begin).get(0).silentNanos());
+    registration.step(begin);
+    assertEquals(7, registration.standings(begin + 7).get(0).silentNanos());
+  }
+
+  @Test
   void itEndsWhenAllNamenodesSaySo() throws IOException {
     start(2, 2);
     namenodes.forEach(ScriptedNamenode::listen);
@@ -465,6 +476,9 @@ class RegistrationTest {
     namenodes.get(0).stop = true;
     pass(Duration.ofSeconds(5));
     assertFalse(registration.isRemoved());
+    assertEquals(
+        List.of(Standing.State.REMOVED, Standing.State.REGISTERED),
+        registration.standings(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
     int before = namenodes.get(0).keepAlives;
     namenodes.get(1).stop = true;
     pass(Duration.ofSeconds(5));

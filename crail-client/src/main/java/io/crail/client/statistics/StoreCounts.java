@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.client.statistics;
+
+import io.crail.CrailStatistics;
+import io.crail.common.error.ErrorCode;
+import io.crail.memory.BufferPool;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationFigures;
+import io.crail.protocol.RequestFigures;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+
+/** The figures of a store, as its user sees them. Thread-safe. */
+final class StoreCounts extends CrailStatistics {
+  private final RequestFigures requests;
+  private final Transfers reads;
+  private final Transfers writes;
+  private final Map<String, Traffic> traffic;
+  private final OpenStreams streams;
+  private final BufferPool pool;
+  private final StoreStatistics.Present present;
+  private final List<OperationStatistics> operations;
+
+  /**
+   * What is known of the operations of direct streams.
+   *
+   * @param closed the counts of closed streams
+   * @param figures the errors, and the times of a sample
+   */
+  record Transfers(CounterGroup closed, OperationFigures figures) {
+    private long count() {
+      return closed.value(StoreStatistics.TOTAL);
+    }
+
+    private long located() {
+      return closed.value(StoreStatistics.CACHED);
+    }
+
+    private long pieces() {
+      return closed.value(StoreStatistics.LOCAL) + closed.value(StoreStatistics.REMOTE);
+    }
+  }
+
+  /** An operation by its name. */
+  private record Counted(String name, LongSupplier count, OperationFigures figures)
+      implements OperationStatistics {
+    @Override
+    public String getName() {
+      return name;
+    }
+
+    @Override
+    public long getCount() {
+      return count.getAsLong();
+    }
+
+    @Override
+    public Map<ErrorCode, Long> getErrors() {
+      Map<ErrorCode, Long> errors = new EnumMap<>(ErrorCode.class);
+      for (ErrorCode code : ErrorCode.values()) {
+        long met = figures.errors(code);
+        if (met > 0) {
+          errors.put(code, met);
+        }
+      }
+      return errors;
+    }
+
+    @Override
+    public long getLatencyNanos(double share) {
+      return figures.quantileNanos(share);
+    }
+  }
+
+  StoreCounts(
+      RequestFigures requests,
+      Transfers reads,
+      Transfers writes,
+      Map<String, Traffic> traffic,
+      OpenStreams streams,
+      BufferPool pool,
+      StoreStatistics.Present present) {
+    this.requests = requests;
+    this.reads = reads;
+    this.writes = writes;
+    this.traffic = traffic;
+    this.streams = streams;
+    this.pool = pool;
+    this.present = present;
+    List<OperationStatistics> all = new ArrayList<>();
+    NameNodeOperations.all()
+        .values()
+        .forEach(
+            operation ->
+                all.add(
+                    new Counted(
+                        operation.name(),
+                        () -> requests.count(operation),
+                        requests.figures(operation))));
+    all.add(new Counted("read", reads::count, reads.figures));
+    all.add(new Counted("write", writes::count, writes.figures));
+    this.operations = Collections.unmodifiableList(all);
+  }
+
+  @Override
+  public List<OperationStatistics> getOperations() {
+    return operations;
+  }
+
+  @Override
+  public Map<String, Long> getBytesRead() {
+    return bytes(false);
+  }
+
+  @Override
+  public Map<String, Long> getBytesWritten() {
+    return bytes(true);
+  }
+
+  private Map<String, Long> bytes(boolean areWritten) {
+    Map<String, Long> bytes = new TreeMap<>();
+    traffic.forEach((way, each) -> bytes.put(way, each.bytes(areWritten).sum()));
+    return bytes;
+  }
+
+  @Override
+  public long getLocationHits() {
+    return reads.located() + writes.located();
+  }
+
+  @Override
+  public long getLocationMisses() {
+    return Math.max(0, reads.pieces() + writes.pieces() - getLocationHits());
+  }
+
+  @Override
+  public long getWriteLeases() {
+    return present.writeLeases();
+  }
+
+  @Override
+  public long getOpenInputStreams() {
+    return streams.input.present();
+  }
+
+  @Override
+  public long getOpenOutputStreams() {
+    return streams.output.present();
+  }
+
+  @Override
+  public long getLentBuffers() {
+    return Math.max(0, pool.lentCount() - pool.returnedCount());
+  }
+
+  @Override
+  public long getBufferBytes() {
+    return pool.allocatedBytes();
+  }
+
+  @Override
+  public long getOutstandingOperations() {
+    return present.outstanding();
+  }
+
+  @Override
+  public void reset() {
+    super.reset();
+    requests.reset();
+    reads.figures.reset();
+    writes.figures.reset();
+    traffic.values().forEach(Traffic::reset);
+  }
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * What a client has counted of its requests to namenodes, by operation. Each loop counts for
+ * itself, without an atomic instruction. One request of a loop at a time has its time taken, and at
+ * most every sixteenth, since each reading of the clock costs as much as all the counting.
+ * Thread-safe.
+ */
+public final class RequestFigures {
+  private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
+  private static final int TIMED_ONE_OF = 16;
+  private static final int OPCODES = 256;
+
+  private final Map<Integer, OperationFigures> figures = new TreeMap<>();
+  private final CopyOnWriteArrayList<OfLoop> loops = new CopyOnWriteArrayList<>();
+  private volatile long[] counted = new long[OPCODES];
+
+  /** Creates figures of all operations of the table. */
+  public RequestFigures() {
+    NameNodeOperations.all().keySet().forEach(key -> figures.put(key, new OperationFigures()));
+  }
+
+  /**
+   * Counts the requests of one more loop, from now on.
+   *
+   * @param clock that of the loop
+   */
+  public RpcPeer.Listener onLoop(Clock clock) {
+    OfLoop made = new OfLoop(clock);
+    loops.add(made);
+    return made;
+  }
+
+  /** Requests that have ended, with success or not. */
+  public long count(Operation<?, ?> operation) {
+    return sum(operation.number()) - counted[operation.number()];
+  }
+
+  /** The errors of an operation, and the times of a sample of its requests. */
+  public OperationFigures figures(Operation<?, ?> operation) {
+    return figures.get(operation.number());
+  }
+
+  /** Begins anew. */
+  public void reset() {
+    long[] now = new long[OPCODES];
+    figures.keySet().forEach(opcode -> now[opcode] = sum(opcode));
+    counted = now;
+    figures.values().forEach(OperationFigures::reset);
+  }
+
+  private long sum(int opcode) {
+    long sum = 0;
+    for (OfLoop each : loops) {
+      sum += (long) COUNT.getOpaque(each.counts, opcode);
+    }
+    return sum;
+  }
+
+  /** What one loop counts. In the loop, except for reading. */
+  private final class OfLoop implements RpcPeer.Listener {
+    private final Clock clock;
+    private final long[] counts = new long[OPCODES];
+    private int untilTimed = 1;
+    private RpcCall timed;
+    private long begunNanos;
+
+    OfLoop(Clock clock) {
+      this.clock = clock;
+    }
+
+    @Override
+    public void begun(RpcCall call) {
+      if (--untilTimed <= 0 && timed == null) {
+        untilTimed = TIMED_ONE_OF;
+        timed = call;
+        begunNanos = clock.nanoTime();
+      }
+    }
+
+    @Override
+    public void ended(RpcCall call, int opcode, CrailException failure) {
+      COUNT.setOpaque(counts, opcode, counts[opcode] + 1);
+      if (call == timed) {
+        timed = null;
+        figures.get(opcode).served(1, clock.nanoTime() - begunNanos);
+      }
+      if (failure != null) {
+        figures.get(opcode).failed(failure.code());
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Clock;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.RpcCall;
+import io.crail.rpc.RpcPeer;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class RequestFiguresTest {
+  private static final int PING = NameNodeOperations.PING.number();
+
+  private final AtomicLong nanos = new AtomicLong(1L << 40);
+  private final AtomicLong readings = new AtomicLong();
+  private final Clock clock =
+      new Clock() {
+        @Override
+        public long nanoTime() {
+          readings.incrementAndGet();
+          return nanos.get();
+        }
+
+        @Override
+        public long currentTimeMillis() {
+          return 0;
+        }
+      };
+  private final RequestFigures figures = new RequestFigures();
+  private final RpcPeer.Listener loop = figures.onLoop(clock);
+
+  private static RpcCall call() {
+    return new OperationCall<>(NameNodeOperations.PING);
+  }
+
+  private void serve(long took) {
+    RpcCall call = call();
+    loop.begun(call);
+    nanos.addAndGet(took);
+    loop.ended(call, PING, null);
+  }
+
+  @Test
+  void allAreCountedAndOneOfSixteenIsTimed() {
+    for (int i = 0; i < 32; i++) {
+      serve(1000);
+    }
+    assertEquals(32, figures.count(NameNodeOperations.PING));
+    assertEquals(0, figures.count(NameNodeOperations.LOOKUP));
+    OperationFigures timed = figures.figures(NameNodeOperations.PING);
+    assertEquals(2, timed.count());
+    assertEquals(2000, timed.nanos());
+    assertEquals(4, readings.get());
+    long median = timed.quantileNanos(0.5);
+    assertTrue(median >= 512 && median <= 1024, median + " ns");
+  }
+
+  @Test
+  void aSlowRequestAmongOthersKeepsItsTime() {
+    RpcCall slow = call();
+    loop.begun(slow);
+    for (int i = 0; i < 100; i++) {
+      serve(10);
+    }
+    loop.ended(slow, PING, null);
+    assertEquals(1, figures.figures(NameNodeOperations.PING).count());
+    assertEquals(1000, figures.figures(NameNodeOperations.PING).nanos());
+    serve(10);
+    assertEquals(2, figures.figures(NameNodeOperations.PING).count());
+  }
+
+  @Test
+  void errorsAndLoopsAddUp() {
+    // A handshake ends without having begun.
+    loop.ended(call(), PING, ErrorCode.UNAVAILABLE.exception(""));
+    RpcPeer.Listener other = figures.onLoop(clock);
+    RpcCall call = call();
+    other.begun(call);
+    other.ended(call, PING, ErrorCode.TIMED_OUT.exception(""));
+    serve(10);
+    assertEquals(3, figures.count(NameNodeOperations.PING));
+    OperationFigures ping = figures.figures(NameNodeOperations.PING);
+    assertEquals(1, ping.errors(ErrorCode.UNAVAILABLE));
+    assertEquals(1, ping.errors(ErrorCode.TIMED_OUT));
+    figures.reset();
+    assertEquals(0, figures.count(NameNodeOperations.PING));
+    assertEquals(0, ping.errors(ErrorCode.TIMED_OUT));
+    assertEquals(0, ping.count());
+    serve(10);
+    assertEquals(1, figures.count(NameNodeOperations.PING));
+  }
+}
