@@ -76,11 +76,7 @@ public final class CoreStore extends CrailStore {
     this.asksForSpaceAhead = other.asksForSpaceAhead;
   }
 
-  /**
-   * Creates a store that shares everything with this one, for another user.
-   *
-   * @param isLastUser asked with each close whether the parts have to end
-   */
+  /** A store for another user that shares everything; each close asks {@code isLastUser}. */
   CoreStore share(BooleanSupplier isLastUser) {
     return new CoreStore(this, isLastUser);
   }
@@ -157,10 +153,7 @@ public final class CoreStore extends CrailStore {
         () -> true);
   }
 
-  /**
-   * The connections of the calling thread, for an operator's tools. They are those of the store,
-   * and close with it.
-   */
+  /** The connections of the calling thread, for an operator's tools; they close with the store. */
   public LoopContext connections() throws CrailException {
     store.checkOpen();
     return store.context();

@@ -3,6 +3,7 @@ package io.crail.dist;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.dist.command.Command;
@@ -10,6 +11,7 @@ import io.crail.dist.command.CommonOptions;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.command.OutputFailedException;
 import io.crail.dist.command.ResultStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -206,6 +208,15 @@ class LauncherTest {
     assertEquals(
         "crail: the output cannot be written: no room\n", err.toString(StandardCharsets.UTF_8));
     assertEquals(1, full.attempts, "a command ends at the first error");
+  }
+
+  @Test
+  void aServerGoesOnWhenNobodyTakesItsOutput() {
+    ResultStream stream = ResultStream.to(new Full());
+    stream.announce("namenode 0 of 1 serves");
+    assertFalse(stream.checkError());
+    assertThrows(OutputFailedException.class, () -> stream.println("a result"));
+    assertTrue(stream.checkError());
   }
 
   static List<Command> commands() {

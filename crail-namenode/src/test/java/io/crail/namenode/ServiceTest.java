@@ -44,8 +44,7 @@ class ServiceTest {
     TestStore store = new TestStore("crail.blocksize", "64k", "crail.lease", "3");
     Hello.Response response =
         store.call(
-            NameNodeOperations.HELLO,
-            hello(Hello.MAGIC, 1, Frame.VERSION, Hello.ROLE_DATANODE));
+            NameNodeOperations.HELLO, hello(Hello.MAGIC, 1, Frame.VERSION, Hello.ROLE_DATANODE));
     assertEquals(Frame.VERSION, response.version());
     assertEquals(65_536, response.blockSize());
     assertEquals(Extent.MIN_LENGTH, response.minExtentSize());

@@ -84,6 +84,10 @@ public final class BenchRunner<T extends LoadType, S extends AutoCloseable> {
     } catch (BenchException | IOException e) {
       context.err().println(command + ": " + Printable.line(e.getMessage()));
     } catch (Exception e) {
+      if (e instanceof RuntimeException failure && context.out().checkError()) {
+        // The output takes nothing; the caller says so.
+        throw failure;
+      }
       // The store may throw anything by its signature. Printed in full, since this should not
       // happen.
       context.err().println(command + ": " + e);

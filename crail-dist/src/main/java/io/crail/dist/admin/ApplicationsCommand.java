@@ -69,6 +69,9 @@ public final class ApplicationsCommand extends ReportCommand {
       Configuration configuration = cluster.openConfigured();
       try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(configuration))) {
         Applications applications = of(store, configuration);
+        if (id == null && !clean) {
+          return display.show(() -> report(applications.list()));
+        }
         Report first = applications.list();
         Absence absence = new Absence(context.err());
         if (id != null && only(first, id).applications().isEmpty()) {

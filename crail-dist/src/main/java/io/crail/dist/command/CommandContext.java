@@ -28,7 +28,7 @@ public final class CommandContext {
   private static final Predicate<String> CRAILS =
       key -> key.toLowerCase(Locale.ROOT).startsWith("crail.");
 
-  private final PrintStream out;
+  private final ResultStream out;
   private final PrintStream err;
   private final CommonOptions options;
   private final Function<String, String> environment;
@@ -42,7 +42,7 @@ public final class CommandContext {
    * @param environment gives an environment variable's value, or null
    */
   public CommandContext(
-      PrintStream out,
+      ResultStream out,
       PrintStream err,
       CommonOptions options,
       Function<String, String> environment) {
@@ -50,7 +50,7 @@ public final class CommandContext {
   }
 
   private CommandContext(
-      PrintStream out,
+      ResultStream out,
       PrintStream err,
       CommonOptions options,
       Function<String, String> environment,
@@ -80,6 +80,11 @@ public final class CommandContext {
   /** The stream for results. */
   public PrintStream out() {
     return out;
+  }
+
+  /** Tells whoever looks how a server stands; if nobody does, the server goes on. */
+  public void announce(String line) {
+    out.announce(line);
   }
 
   /** The stream for everything else. */

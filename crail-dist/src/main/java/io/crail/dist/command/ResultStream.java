@@ -39,6 +39,21 @@ public final class ResultStream extends PrintStream {
     return new ResultStream(new Target(target), false);
   }
 
+  /**
+   * Prints a line at once for whoever looks. A server does not end because nobody does, or because
+   * the disk of its log is full.
+   */
+  public void announce(String line) {
+    flush();
+    target.offer((line + System.lineSeparator()).getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Also tells of an error that was thrown. */
+  @Override
+  public boolean checkError() {
+    return failure().isPresent() || super.checkError();
+  }
+
   /** The error that the target had, if any. */
   public Optional<IOException> failure() {
     return Optional.ofNullable(target.failure);
@@ -87,6 +102,15 @@ public final class ResultStream extends PrintStream {
         } catch (IOException e) {
           throw failed(e);
         }
+      }
+    }
+
+    void offer(byte[] bytes) {
+      try {
+        out.write(bytes, 0, bytes.length);
+        out.flush();
+      } catch (IOException e) {
+        // Nobody looks.
       }
     }
 

@@ -5,6 +5,7 @@ import io.crail.common.Printable;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.dist.admin.AdminClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Examine;
@@ -94,6 +95,9 @@ final class FsckRepair {
       }
       if (e.code() == ErrorCode.STALE_NODE) {
         return ": is another file since";
+      }
+      if (MissingNamenode.isDown(e.code())) {
+        return ": " + Printable.line(e.getMessage());
       }
       throw e;
     }

@@ -16,7 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.LinkedHashMap;
 import java.util.stream.Collectors;
 
 /** Looks at this host. */
@@ -58,8 +58,11 @@ final class HostChecks {
     }
     datanodes.stream()
         .filter(each -> !each.place().isEmpty())
-        .collect(Collectors.groupingBy(LocalDatanode::place, TreeMap::new, Collectors.toList()))
-        .forEach(this::checkDataPath);
+        .collect(
+            Collectors.groupingBy(
+                each -> fileSystem(each.place()), LinkedHashMap::new, Collectors.toList()))
+        .values()
+        .forEach(each -> checkDataPath(each.get(0).place(), each));
     return findings;
   }
 
@@ -150,12 +153,29 @@ final class HostChecks {
     }
   }
 
-  private void checkDataPath(String place, List<LocalDatanode> there) {
-    Path path = Path.of(place);
+  /** What tells the file systems of two directories apart. */
+  private static Object fileSystem(String place) {
+    Path directory = existing(Path.of(place));
+    try {
+      return directory == null ? place : Files.getFileStore(directory);
+    } catch (IOException e) {
+      return place;
+    }
+  }
+
+  /** The directory, or the next one above it that is there; null if none is. */
+  private static Path existing(Path path) {
     Path directory = path;
     while (directory != null && !Files.isDirectory(directory)) {
       directory = directory.getParent();
     }
+    return directory;
+  }
+
+  /** Checks one of the directories of a file system, with all datanodes that use it. */
+  private void checkDataPath(String place, List<LocalDatanode> there) {
+    Path path = Path.of(place);
+    Path directory = existing(path);
     String tier = there.get(0).tier();
     if (directory == null || !Files.isWritable(directory)) {
       findings.add(

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.drain;
 
+import io.crail.common.ByteText;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.common.ByteText;
 import io.crail.dist.report.DatanodeReport;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
@@ -96,8 +96,7 @@ final class DatanodeDrain {
       if (each.state() == DatanodeState.ONLINE) {
         RemoveDatanode.Request request =
             new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host()));
-        left[index] =
-            cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
+        left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
       }
       return true;
     }

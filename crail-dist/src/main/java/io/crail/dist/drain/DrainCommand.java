@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.drain;
 
+import io.crail.common.ByteText;
 import io.crail.common.Printable;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.dist.admin.AdminClient;
-import io.crail.common.ByteText;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;

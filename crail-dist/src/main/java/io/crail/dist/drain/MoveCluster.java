@@ -87,8 +87,7 @@ final class MoveCluster implements AutoCloseable {
   }
 
   /** How a namenode sees its datanodes, ascending by id. */
-  List<ReportDatanodes.Datanode> datanodes(int index)
-      throws CrailException, InterruptedException {
+  List<ReportDatanodes.Datanode> datanodes(int index) throws CrailException, InterruptedException {
     List<ReportDatanodes.Datanode> all = new ArrayList<>();
     int after = -1;
     while (true) {

@@ -2,8 +2,8 @@
 package io.crail.dist.drain;
 
 import io.crail.common.Addresses;
-import io.crail.common.Printable;
 import io.crail.common.ByteText;
+import io.crail.common.Printable;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
@@ -166,9 +166,7 @@ public final class RebalanceCommand extends OptionsCommand {
       for (BalancePlan.Flow flow : plan.flows()) {
         out.printf(
             "  %s from %s to %s%n",
-            ByteText.of(flow.bytes()),
-            names.get(flow.from()),
-            names.get(flow.to()));
+            ByteText.of(flow.bytes()), names.get(flow.from()), names.get(flow.to()));
       }
       out.flush();
     }

@@ -16,6 +16,9 @@ final class SharedAnswer {
   private static final long LONGEST_REST_NANOS = 10_000_000_000L;
   private static final int REST_FACTOR = 4;
 
+  /** How long after that an answer may be given while the next one is made. */
+  private static final long OLDEST_NANOS = 20_000_000_000L;
+
   private final Maker maker;
   private final Clock clock;
   private final ReentrantLock making = new ReentrantLock();
@@ -47,9 +50,9 @@ final class SharedAnswer {
       return found.answer;
     }
     if (!making.tryLock()) {
-      return found != null
+      return found != null && clock.nanoTime() - found.untilNanos < OLDEST_NANOS
           ? found.answer
-          : HttpPort.Answer.text(503, "the first figures are being gathered; ask again");
+          : HttpPort.Answer.text(503, "figures are being gathered; ask again");
     }
     try {
       // Another thread may have made it meanwhile.

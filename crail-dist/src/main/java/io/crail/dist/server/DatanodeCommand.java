@@ -123,8 +123,7 @@ public final class DatanodeCommand extends OptionsCommand {
                 wanted.tierArguments(),
                 transport);
         MetricsServer metrics = MetricsServer.of(datanode, configuration)) {
-      metrics.url("/metrics").ifPresent(url -> context.out().println("metrics are at " + url));
-      context.out().flush();
+      metrics.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
       gate.onAsked(datanode::close);
       return serve(context, configuration, datanode, gate);
     }
@@ -146,19 +145,16 @@ public final class DatanodeCommand extends OptionsCommand {
                       .toList());
     }
     long bytes = datanode.server().regions().stream().mapToLong(Region::length).sum();
-    context
-        .out()
-        .println(
-            "datanode "
-                + datanode.uuid()
-                + " serves "
-                + ByteText.of(bytes)
-                + " on "
-                + Addresses.numeric(datanode.server().address())
-                + ", registered");
-    context.out().flush();
+    context.announce(
+        "datanode "
+            + datanode.uuid()
+            + " serves "
+            + ByteText.of(bytes)
+            + " on "
+            + Addresses.numeric(datanode.server().address())
+            + ", registered");
     if (datanode.awaitStopped()) {
-      context.out().println("datanode " + datanode.uuid() + " was removed and ends");
+      context.announce("datanode " + datanode.uuid() + " was removed and ends");
     }
     return 0;
   }

@@ -63,18 +63,15 @@ public final class NamenodeCommand extends OptionsCommand {
                 configuration, index, addresses.size(), bind, transport, Clock.SYSTEM);
         ClusterPage page = ClusterPage.of(server, configuration, transport);
         MetricsServer metrics = MetricsServer.of(server, configuration, page.pages())) {
-      metrics.url("/metrics").ifPresent(url -> context.out().println("metrics are at " + url));
-      metrics.url("/").ifPresent(url -> context.out().println("the cluster's page is at " + url));
-      context
-          .out()
-          .println(
-              "namenode "
-                  + index
-                  + " of "
-                  + addresses.size()
-                  + " serves on "
-                  + Addresses.numeric(server.address()));
-      context.out().flush();
+      metrics.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
+      metrics.url("/").ifPresent(url -> context.announce("the cluster's page is at " + url));
+      context.announce(
+          "namenode "
+              + index
+              + " of "
+              + addresses.size()
+              + " serves on "
+              + Addresses.numeric(server.address()));
       gate.await();
     }
     return 0;

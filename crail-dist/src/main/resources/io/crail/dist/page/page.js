@@ -24,7 +24,7 @@
       number /= 1024;
       unit++;
     }
-    return `${Number.isInteger(number) ? number : number.toFixed(1)} ${units[unit]}`;
+    return `${number.toFixed(1).replace('.0', '')} ${units[unit]}`;
   }
 
   function nanos(value) {
@@ -48,7 +48,11 @@
 
   const percent = (part, whole) => (whole > 0 ? `${(100 * part / whole).toFixed(1)} %` : '-');
 
-  const moment = (millis) => new Date(millis).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+  // A client may set any time, also one that no calendar has.
+  function moment(millis) {
+    const date = new Date(millis);
+    return Number.isNaN(date.getTime()) ? '-' : date.toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+  }
 
   // As the commands do: what would break a line or turn the text around becomes an escape.
   function printable(text) {
@@ -156,7 +160,7 @@
     const width = Math.max(200, figure.clientWidth - 30);
     const height = 150;
     const x = (at) => 4 + (width - 8) * (1 - (last.seconds - at) / WINDOW_SECONDS);
-    const y = (value) => height - 16 - (height - 34) * (value / top);
+    const y = (value) => height - 20 - (height - 38) * (value / top);
     const now = names.map((name) => `${name} ${name in last.values ? text(last.values[name]) : 'nothing'}`);
     const svg = drawn('svg', {
       viewBox: `0 0 ${width} ${height}`,
@@ -166,10 +170,10 @@
     for (const value of [0, top]) {
       svg.append(
         drawn('line', { class: 'axis', x1: 0, x2: width, y1: y(value), y2: y(value) }),
-        drawn('text', { class: 'scale', x: 2, y: value === 0 ? height - 2 : y(value) - 4 }, text(value)));
+        drawn('text', { class: 'scale', x: 2, y: value === 0 ? height - 5 : y(value) - 4 }, text(value)));
     }
-    svg.append(drawn('text', { class: 'scale', x: width - 2, y: height - 2, 'text-anchor': 'end' }, 'now'),
-      drawn('text', { class: 'scale', x: width / 2, y: height - 2, 'text-anchor': 'middle' }, '1 min ago'));
+    svg.append(drawn('text', { class: 'scale', x: width - 2, y: height - 5, 'text-anchor': 'end' }, 'now'),
+      drawn('text', { class: 'scale', x: width / 2, y: height - 5, 'text-anchor': 'middle' }, '1 min ago'));
     names.forEach((name, i) => {
       let path = '';
       let pen = 'M';

@@ -231,7 +231,7 @@ class PagesSystemTest {
     } else if (line.matches("bin/crail (namenode|datanode)\\b.*")) {
       here.serve(line, " serves ");
     } else if (line.matches("(bin/)?crail .* --watch\\b.*")) {
-      here.serve(line, "\\S");
+      here.serve(line, "(?m)^datanode |online");
     } else if (!PageBlock.isSetting(line)) {
       here.run(line);
     }

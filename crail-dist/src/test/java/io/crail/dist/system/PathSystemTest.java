@@ -101,7 +101,7 @@ class PathSystemTest {
   @Test
   void outputThatNobodyTakesEndsACommand() throws Exception {
     assertEquals(0, ran("put", file(5_000_001).toString(), "/piped").code());
-    for (String line : List.of("ls /", "fs -ls /")) {
+    for (String line : List.of("ls /", "fs -ls /", "iobench -t write -s 4096 -k 8 -w 0 -f /full")) {
       CrailProcess full = through("exec \"$@\" >/dev/full", line.split(" "));
       assertEquals(1, full.awaitExit(PATIENCE), line);
       assertEquals(
