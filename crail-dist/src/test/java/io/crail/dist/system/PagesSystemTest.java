@@ -120,6 +120,15 @@ class PagesSystemTest {
       case "docs/hadoop.md#The shell", "docs/hadoop.md#Measuring" ->
           List.of(address, "bin/crail namenode", "bin/crail datanode", "echo words >file");
       case "docs/metrics.md#Turn it on" -> List.of(address);
+      case "docs/operations.md#Change" ->
+          List.of(
+              address,
+              "crail.lease 6s",
+              "bin/crail namenode",
+              "bin/crail datanode",
+              "bin/crail datanode -- -s 64m -p FIRST",
+              "bin/crail datanode -- -s 64m -p SECOND",
+              "crail put README.md /readme");
       case "docs/operations.md#Flash" ->
           List.of(address, "crail.storage.nvmf.allocationsize 32m", "bin/crail namenode");
       case "docs/porting.md#Steps" ->
@@ -188,6 +197,8 @@ class PagesSystemTest {
                 new TargetNamespace(2, SECTORS, SECTOR));
         Installation here = new Installation(directory.resolve("crail"))) {
       here.instead("10.0.0.7:4420/nqn.2026-11.org.example:flash", target.text());
+      emptied(here, "drain 10.0.0.7:50020", "FIRST");
+      emptied(here, "100m 10.0.0.7:50020", "SECOND");
       for (String line : before(place)) {
         run(here, line);
       }
@@ -204,6 +215,13 @@ class PagesSystemTest {
         here.run(line);
       }
     }
+  }
+
+  /** A datanode is gone after it was drained, so each command has one of its own. */
+  private static void emptied(Installation here, String text, String port) {
+    String free = String.valueOf(Installation.freePort());
+    here.instead(text, text.split(" ")[0] + " 127.0.0.1:" + free);
+    here.instead(port, free);
   }
 
   /** A setting goes into the site file, and a server stays until the end. */
