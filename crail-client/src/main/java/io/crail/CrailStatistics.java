@@ -46,18 +46,21 @@ public class CrailStatistics {
     String getName();
 
     /**
-     * {@return how many have ended, with success or not; those of a stream count when it is closed,
-     * or somewhat before}
+     * {@return how many have ended, with success or not; those of a stream have been begun, and
+     * count when it is closed, or somewhat before}
      */
     long getCount();
 
-    /** {@return how many have failed, by error; an error that was never met is not there} */
+    /**
+     * {@return how many have failed, by error; an error that was never met is not there, and errors
+     * of a stream count at once}
+     */
     Map<ErrorCode, Long> getErrors();
 
     /**
      * Returns a time that a share of the operations did not exceed, from the moment when the store
      * begins with an operation to its end. The store takes the time of a sample, and knows it up to
-     * a factor of two.
+     * a factor of two; what took longer than 2 s counts as 2 s.
      *
      * @param share from 0 to 1, such as 0.99
      * @return nanoseconds; 0 when no time was taken yet
@@ -93,7 +96,7 @@ public class CrailStatistics {
    * {@return bytes that direct streams, and those below buffered streams, have asked for, by the
    * way that they took: the name of the tier over the network, or {@code local} for memory of this
    * host; a stream adds its bytes when it is closed or somewhat before, and values that a namenode
-   * keeps are in none}
+   * keeps are in none; what a stream sends again counts again}
    */
   public Map<String, Long> getBytesRead() {
     return Map.of();
@@ -139,7 +142,10 @@ public class CrailStatistics {
     return 0;
   }
 
-  /** {@return requests and transfers that have not ended at the moment} */
+  /**
+   * {@return requests and transfers that have not ended at the moment; a transfer that waits for
+   * its turn may count twice}
+   */
   public long getOutstandingOperations() {
     return 0;
   }

@@ -142,7 +142,7 @@ public final class ClientKeys implements ConfigKeys {
           "crail.statistics",
           ConfigType.BOOLEAN,
           "true",
-          "Whether streams are counted in the store's statistics.");
+          "Whether the store keeps statistics; without it they are empty.");
 
   /** Whether a process shares stores. */
   public static final ConfigKey<Boolean> SINGLETON =

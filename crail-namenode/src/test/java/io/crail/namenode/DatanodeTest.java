@@ -291,15 +291,34 @@ class DatanodeTest {
   }
 
   @Test
-  void aDatanodeThatDiesWhileItIsRemovedIsBuried() throws Exception {
+  void aDatanodeThatFallsSilentWhileItEmptiesGoesOnWhenItIsBack() throws Exception {
     TestStore store = new TestStore();
     int id = store.datanode(1, "a", 0, true, 4L << 20);
     store.write("/f", BLOCK);
     remove(store, "a", 1001);
-    store.pass(15_900);
+    store.pass(16_200);
     assertEquals(List.of(id), ids(store));
-    store.pass(300);
+    assertEquals(BLOCK, store.usage(0).usedBytes());
+    assertEquals(0, store.usage(0).lostBytes());
+    KeepAlive.Response back = keepAlive(store, id);
+    assertTrue(back.draining());
+    assertFalse(back.stop());
+    assertEquals(1, store.lookup("/f").extents().size());
+    store.remove("/f", false);
+    assertTrue(keepAlive(store, id).stop());
+    store.namenode.verify();
+  }
+
+  @Test
+  void aSilentDatanodeThatIsRemovedIsBuried() throws Exception {
+    TestStore store = new TestStore();
+    int id = store.datanode(1, "a", 0, true, 4L << 20);
+    store.write("/f", BLOCK);
+    store.pass(16_200);
+    assertEquals(List.of(id), ids(store));
+    assertEquals(BLOCK, remove(store, "a", 1001).usedBytes());
     assertEquals(List.of(), ids(store));
+    assertEquals(BLOCK, store.usage(0).lostBytes());
     refused(ErrorCode.UNKNOWN_DATANODE, "a:1001", () -> remove(store, "a", 1001));
     store.namenode.verify();
     // Should it have been cut off only, it ends.

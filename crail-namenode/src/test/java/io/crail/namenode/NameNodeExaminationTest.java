@@ -132,15 +132,15 @@ class NameNodeExaminationTest {
   }
 
   @Test
-  void whatADatanodeHadThatFellSilentWhileItEmptiedIsLost() throws CrailException {
+  void whatASilentDatanodeHadIsLostWhenItIsRemoved() throws CrailException {
     int stays = store.datanode(1, "host", 0, true, 16L * BLOCK);
     store.datanode(2, "host", 0, true, 16L * BLOCK);
     for (int i = 0; i < 8; i++) {
       store.write("/f" + i, BLOCK);
     }
+    store.passAlive(OFFLINE_MILLIS, stays);
     store.call(
         NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1002, Utf8.of("host")));
-    store.passAlive(OFFLINE_MILLIS, stays);
     examine();
     assertTrue(!findings.isEmpty() && findings.size() < 8, findings::toString);
     assertTrue(findings.stream().allMatch(each -> each.kind() == Examine.LOST));

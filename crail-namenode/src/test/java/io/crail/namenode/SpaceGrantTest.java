@@ -331,12 +331,13 @@ class SpaceGrantTest {
   @Test
   void whatIsLentByADatanodeThatGoesIsAccountedFor() throws Exception {
     prepare();
-    store.call(
-        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
+    RemoveDatanode.Request remove = new RemoveDatanode.Request(1001, Utf8.of("host"));
+    store.call(NameNodeOperations.REMOVE_DATANODE, remove);
     assertEquals(EXTENT, usage().waitingBytes());
     store.namenode.verify();
-    // It falls silent, and what it held is lost.
+    // It falls silent, and is given up.
     store.pass(60_000);
+    store.call(NameNodeOperations.REMOVE_DATANODE, remove);
     store.namenode.verify();
     assertEquals(
         0, store.namenode.datanodes().usage().stream().mapToLong(ClassUsage::waitingBytes).sum());

@@ -73,6 +73,7 @@ public final class RequestFigures {
     private final Clock clock;
     private final long[] counts = new long[OPCODES];
     private int untilTimed = 1;
+    private int random;
     private RpcCall timed;
     private long begunNanos;
 
@@ -83,10 +84,16 @@ public final class RequestFigures {
     @Override
     public void begun(RpcCall call) {
       if (--untilTimed <= 0 && timed == null) {
-        untilTimed = TIMED_ONE_OF;
+        untilTimed = nextDistance();
         timed = call;
         begunNanos = clock.nanoTime();
       }
+    }
+
+    /** At random, or a program that repeats the same requests would have only one of them timed. */
+    private int nextDistance() {
+      random = random * 1_103_515_245 + 12_345;
+      return 1 + (random >>> 16) % (2 * TIMED_ONE_OF - 1);
     }
 
     @Override

@@ -27,6 +27,8 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
         "[host:port]",
         """
         The datanode gives out no more space, and ends when the last of its data has been deleted.
+        If it is silent, its data is given up: 'crail fsck' then names the files that have lost
+        bytes. 'crail drain' moves the data instead.
         'crail datanodes' shows its address; a host's name or another spelling will do, too.
         """,
         valued("i", "host", "host", "host of the datanode; with -p"),
@@ -56,14 +58,16 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
           new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host()));
       long[] used = new long[1];
       int code = cluster.report(context.err(), index -> used[0] += remove(cluster, index, request));
+      // Each namenode gives up what it has there if it has not heard of the datanode lately.
+      boolean silent = datanode.silentAt().size() == datanode.namenodes().size();
       context
           .out()
           .println(
               "datanode "
                   + datanode.address()
-                  + " is being removed; "
+                  + (silent ? " was silent and is removed; " : " is being removed; ")
                   + ByteText.of(used[0])
-                  + " on it are still in use");
+                  + (silent ? " on it are lost" : " on it are still in use"));
       return code;
     }
   }

@@ -6,6 +6,7 @@ import io.crail.common.error.MissingNamenode;
 import io.crail.dist.admin.AdminClient;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
+import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.FsckReport.Damage;
 import io.crail.dist.report.Display;
@@ -189,6 +190,9 @@ public final class FsckCommand extends ReportCommand {
         report.printSummary(text);
       }
       boolean repaired = repair.isNeeded() && repair(context, repair, line.hasOption("y"));
+      if (repair.missesNamenode()) {
+        return ExitCode.PARTIAL;
+      }
       return report.exitCode(repaired);
     }
   }

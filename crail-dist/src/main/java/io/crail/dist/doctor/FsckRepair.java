@@ -14,7 +14,9 @@ import io.crail.protocol.node.Remove;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Removes lost files, after a plan of that was made. Nothing else is wrong with a store that
@@ -30,6 +32,7 @@ final class FsckRepair {
   private final AdminClient cluster;
   private final PrintStream out;
   private final List<Lost> plan = new ArrayList<>();
+  private final Map<Integer, String> down = new HashMap<>();
   private long omitted;
   private long left;
 
@@ -45,6 +48,11 @@ final class FsckRepair {
     } else {
       omitted++;
     }
+  }
+
+  /** Whether a namenode went down meanwhile. */
+  boolean missesNamenode() {
+    return !down.isEmpty();
   }
 
   /** Whether there is anything to do. */
@@ -80,6 +88,9 @@ final class FsckRepair {
 
   /** Removes a file; says what has changed when it may not. */
   private String change(Lost file) throws IOException, InterruptedException {
+    if (down.containsKey(file.namenode)) {
+      return down.get(file.namenode);
+    }
     try {
       Lookup.Response found =
           cluster.ask(file.namenode, NameNodeOperations.LOOKUP, new Lookup.Request(file.path));
@@ -97,7 +108,8 @@ final class FsckRepair {
         return ": is another file since";
       }
       if (MissingNamenode.isDown(e.code())) {
-        return ": " + Printable.line(e.getMessage());
+        down.put(file.namenode, ": " + Printable.line(e.getMessage()));
+        return down.get(file.namenode);
       }
       throw e;
     }

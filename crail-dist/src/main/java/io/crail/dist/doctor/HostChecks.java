@@ -57,12 +57,12 @@ final class HostChecks {
       checkRdma();
     }
     datanodes.stream()
-        .filter(each -> !each.place().isEmpty())
+        .filter(each -> !each.place().isEmpty() && isWritable(each))
         .collect(
             Collectors.groupingBy(
                 each -> fileSystem(each.place()), LinkedHashMap::new, Collectors.toList()))
         .values()
-        .forEach(each -> checkDataPath(each.get(0).place(), each));
+        .forEach(this::checkSpace);
     return findings;
   }
 
@@ -172,18 +172,26 @@ final class HostChecks {
     return directory;
   }
 
-  /** Checks one of the directories of a file system, with all datanodes that use it. */
-  private void checkDataPath(String place, List<LocalDatanode> there) {
-    Path path = Path.of(place);
-    Path directory = existing(path);
-    String tier = there.get(0).tier();
-    if (directory == null || !Files.isWritable(directory)) {
+  /** Checks that a datanode can make its files. */
+  private boolean isWritable(LocalDatanode datanode) {
+    Path directory = existing(Path.of(datanode.place()));
+    boolean writable = directory != null && Files.isWritable(directory);
+    if (!writable) {
       findings.add(
           Finding.broken(
-              "the data path " + path + " cannot be written by this user",
-              "change its owner, or crail.storage." + tier + ".datapath, or -d in conf/datanodes"));
-      return;
+              "the data path " + datanode.place() + " cannot be written by this user",
+              "change its owner, or crail.storage."
+                  + datanode.tier()
+                  + ".datapath, or -d in conf/datanodes"));
     }
+    return writable;
+  }
+
+  /** Checks the space of a file system with all datanodes that use it. */
+  private void checkSpace(List<LocalDatanode> there) {
+    Path path = Path.of(there.get(0).place());
+    Path directory = existing(path);
+    String tier = there.get(0).tier();
     String lower = "lower crail.storage." + tier + ".storagelimit, or -s in conf/datanodes";
     String cure =
         directory.startsWith("/dev/shm")

@@ -13,7 +13,9 @@ import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.part.DatanodeState;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -39,6 +41,9 @@ final class DatanodeDrain {
   private final boolean[] drains;
 
   private final boolean[] lost;
+
+  /** The ids at the present namenode under which the datanode was lost. */
+  private final List<Integer> lostIds = new ArrayList<>();
 
   private final long beginNanos = System.nanoTime();
 
@@ -79,11 +84,34 @@ final class DatanodeDrain {
     return ByteText.of(mover.bytes()) + " in " + mover.extents() + " extents";
   }
 
-  /** Lets the datanode give out no more space. */
+  /**
+   * Lets the datanode give out no more space, wherever a namenode answers; {@link #run} asks the
+   * others.
+   */
   void begin() throws CrailException, InterruptedException {
+    CrailException down = null;
     for (int index = 0; index < cluster.count(); index++) {
-      look(index);
+      try {
+        look(index);
+      } catch (CrailException e) {
+        if (!MissingNamenode.isDown(e.code())) {
+          throw e;
+        }
+        down = e;
+      }
     }
+    if (down != null && !anyDrains()) {
+      throw down;
+    }
+  }
+
+  private boolean anyDrains() {
+    for (boolean each : drains) {
+      if (each) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** How the datanode stands at a namenode. */
@@ -104,20 +132,23 @@ final class DatanodeDrain {
    */
   private Standing look(int index) throws CrailException, InterruptedException {
     left[index] = 0;
+    lostIds.clear();
     Standing standing = Standing.UNKNOWN;
     for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
       if (!new UUID(each.uuidHigh(), each.uuidLow()).equals(datanode.uuid())) {
         continue;
       }
-      ids[index] = each.id();
       if (each.state() == DatanodeState.LOST) {
         // It may have registered again since, as another entry.
-        standing = Standing.LOST;
+        lostIds.add(each.id());
+        standing = standing == Standing.THERE ? standing : Standing.LOST;
         continue;
       }
+      ids[index] = each.id();
       left[index] = each.usedBytes() + each.waitingBytes();
       if (each.state() == DatanodeState.OFFLINE) {
-        throw ErrorCode.UNAVAILABLE.exception("it has not heard of the datanode lately");
+        throw ErrorCode.UNAVAILABLE.exception(
+            "datanode " + name() + " is silent; 'crail removeDatanode' gives its data up");
       }
       if (each.state() == DatanodeState.ONLINE) {
         RemoveDatanode.Request request =
@@ -125,7 +156,7 @@ final class DatanodeDrain {
         left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
       }
       drains[index] = true;
-      return Standing.THERE;
+      standing = Standing.THERE;
     }
     return standing;
   }
@@ -142,10 +173,10 @@ final class DatanodeDrain {
       mover.forgetRefusals();
       missing = "";
       foundExtent = false;
-      int unknown = 0;
+      int gone = 0;
       for (int index = 0; index < cluster.count(); index++) {
         Standing standing = passWithRetry(index);
-        unknown += standing == Standing.UNKNOWN ? 1 : 0;
+        gone += standing == Standing.THERE ? 0 : 1;
         if (standing == Standing.UNKNOWN && !drains[index]) {
           missing = cluster.name(index) + " does not know the datanode yet";
         }
@@ -153,8 +184,11 @@ final class DatanodeDrain {
       mover.finish();
       foundSome = foundExtent;
       held = mover.heldUpBy();
-      // Where all have forgotten it, it has ended before.
-      if (!foundExtent && leftBytes() == 0 && (missing.isEmpty() || unknown == cluster.count())) {
+      if (mover.unsupported().isPresent()) {
+        throw mover.unsupported().get();
+      }
+      // Where it is at none any more, it has ended.
+      if (!foundExtent && leftBytes() == 0 && (missing.isEmpty() || gone == cluster.count())) {
         break;
       }
       lines.run();
@@ -190,20 +224,34 @@ final class DatanodeDrain {
   /** Moves what one namenode has there. */
   private Standing pass(int index) throws CrailException, InterruptedException {
     Standing standing = look(index);
-    if (standing == Standing.UNKNOWN || lost[index]) {
+    for (int each : lostIds) {
+      if (!lost[index]) {
+        cluster.extents(
+            index,
+            each,
+            placed -> {
+              lost[index] = true;
+              return false;
+            });
+      }
+    }
+    if (standing != Standing.THERE) {
       return standing;
     }
+    mover.beginPart();
     cluster.extents(
         index,
         ids[index],
         placed -> {
-          if (standing == Standing.LOST) {
-            lost[index] = true;
-            return false;
-          }
           foundExtent = true;
+          if (mover.isFailing()) {
+            // Each one takes space for a while, and the next one may fail too.
+            held = mover.heldUpBy();
+            lines.run();
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+          }
           mover.move(placed, BeginMove.ANY_DATANODE, length -> left[index] -= length);
-          return !mover.isFailing();
+          return mover.unsupported().isEmpty();
         });
     return standing;
   }

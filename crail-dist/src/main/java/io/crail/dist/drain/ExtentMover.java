@@ -10,8 +10,11 @@ import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.node.BeginMove;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
@@ -23,6 +26,7 @@ final class ExtentMover {
   private static final long MOST_BYTES_AT_ONCE = 64L << 20;
   private static final long TURN_NANOS = 50_000_000;
   private static final int MOST_NAMED = 5;
+  private static final int MOST_REMEMBERED = 100_000;
 
   /** A move in progress. */
   private record Running(ExtentMove move, long node, ByteBuffer memory, LongConsumer moved) {}
@@ -44,11 +48,15 @@ final class ExtentMover {
 
   private String withoutSpace = "";
 
-  /** The least length for which there was no space. */
+  /** The least length for which there was no space in this part. */
   private int lengthWithoutSpace = Integer.MAX_VALUE;
+
+  /** Nodes of which an extent could not be moved, so that the others need not be tried. */
+  private final Set<Long> failed = new HashSet<>();
 
   private String failure = "";
   private int failuresInRow;
+  private CrailException unsupported;
 
   /**
    * Creates a mover.
@@ -70,20 +78,29 @@ final class ExtentMover {
    *
    * @param datanode where to, or {@link BeginMove#ANY_DATANODE}
    * @param moved called if it has moved, with the length of the extent
-   * @return false when it is known that its node is written, or that there is no space, so that
-   *     nothing was tried
-   * @throws CrailException with UNSUPPORTED when this host cannot reach a tier
+   * @return false when it is known that its node is written or cannot be moved, or that there is no
+   *     space, so that nothing was tried
    */
   boolean move(ListExtents.Placed placed, int datanode, LongConsumer moved)
-      throws CrailException, InterruptedException {
+      throws InterruptedException {
     int length = placed.extent().length();
-    if (written.containsKey(placed.id()) || length >= lengthWithoutSpace) {
+    if (written.containsKey(placed.id())
+        || failed.contains(placed.id())
+        || length >= lengthWithoutSpace) {
       return false;
     }
     awaitTurn(length);
-    ByteBuffer memory = memory(length);
+    if (length > blockBytes) {
+      finish();
+      free.clear();
+      blockBytes = length;
+    }
     while (running.size() >= mostAtOnce()) {
       endOldest();
+    }
+    ByteBuffer memory = free.poll();
+    if (memory == null) {
+      memory = ByteBuffer.allocateDirect(blockBytes);
     }
     BeginMove.Request request =
         new BeginMove.Request(
@@ -98,17 +115,8 @@ final class ExtentMover {
     return (int) Math.max(1, Math.min(MOST_AT_ONCE, MOST_BYTES_AT_ONCE / blockBytes));
   }
 
-  private ByteBuffer memory(int length) {
-    if (length > blockBytes) {
-      free.clear();
-      blockBytes = length;
-    }
-    ByteBuffer memory = free.poll();
-    return memory == null ? ByteBuffer.allocateDirect(blockBytes) : memory;
-  }
-
   /** Waits until the bandwidth allows so many bytes. */
-  private void awaitTurn(int length) throws CrailException, InterruptedException {
+  private void awaitTurn(int length) throws InterruptedException {
     long now = System.nanoTime();
     while (bytesPerSecond > 0 && nextNanos - now > 0) {
       long wait = Math.min(nextNanos - now, TURN_NANOS);
@@ -126,25 +134,23 @@ final class ExtentMover {
   }
 
   /** Waits until nothing moves. */
-  void finish() throws CrailException, InterruptedException {
+  void finish() throws InterruptedException {
     while (!running.isEmpty()) {
       endOldest();
     }
   }
 
-  private void endOldest() throws CrailException, InterruptedException {
+  private void endOldest() throws InterruptedException {
     Running oldest = running.remove();
     ExtentMove move = oldest.move;
     boolean ended = connections.loop().await(move, move.deadlineNanos() + Awaitable.GRACE_NANOS);
     heartbeat.run();
     if (!ended) {
       // Its memory is still in use.
-      failure = move + ": " + ErrorCode.TIMED_OUT.text();
+      failed(oldest.node, move + ": " + ErrorCode.TIMED_OUT.text());
       return;
     }
-    if (oldest.memory.capacity() == blockBytes) {
-      free.add(oldest.memory);
-    }
+    free.add(oldest.memory);
     if (!move.isFailed()) {
       failuresInRow = 0;
       extents++;
@@ -155,27 +161,51 @@ final class ExtentMover {
     }
   }
 
-  private void refused(long node, int length, CrailException cause) throws CrailException {
+  private void refused(long node, int length, CrailException cause) {
     // Nothing was copied, so the next one need not wait for that.
     nextNanos = Math.min(nextNanos, System.nanoTime());
     switch (cause.code()) {
       case STALE_NODE, STALE_EXTENT -> {
         // Deleted, or written to in between. What is left is listed again.
       }
-      case WRITE_LEASE_HELD -> written.put(node, cause.detail());
+      case WRITE_LEASE_HELD -> {
+        if (written.size() < MOST_REMEMBERED) {
+          written.put(node, cause.detail());
+        }
+      }
       case NO_SPACE -> {
         withoutSpace = cause.detail();
         lengthWithoutSpace = Math.min(lengthWithoutSpace, length);
       }
-      case UNSUPPORTED -> throw cause;
-      default -> {
-        failure = cause.getMessage();
-        failuresInRow++;
+      case UNSUPPORTED -> {
+        unsupported = cause;
+        failed(node, cause.getMessage());
       }
+      default -> failed(node, cause.getMessage());
     }
   }
 
-  /** True when so many moves have failed, one after the other, that the next ones would too. */
+  private void failed(long node, String why) {
+    failure = why;
+    failuresInRow++;
+    if (failed.size() < MOST_REMEMBERED) {
+      failed.add(node);
+    }
+  }
+
+  /** Begins with other extents, for which there may be space where there was none. */
+  void beginPart() throws InterruptedException {
+    finish();
+    lengthWithoutSpace = Integer.MAX_VALUE;
+    failuresInRow = 0;
+  }
+
+  /** Why this host cannot reach a tier, if that was met. */
+  Optional<CrailException> unsupported() {
+    return Optional.ofNullable(unsupported);
+  }
+
+  /** True when so many moves have failed, one after the other, that the next ones may too. */
   boolean isFailing() {
     return failuresInRow >= MOST_AT_ONCE;
   }
@@ -217,9 +247,8 @@ final class ExtentMover {
   /** Begins anew to note what holds moves up. */
   void forgetRefusals() {
     written.clear();
+    failed.clear();
     withoutSpace = "";
-    lengthWithoutSpace = Integer.MAX_VALUE;
     failure = "";
-    failuresInRow = 0;
   }
 }

@@ -174,6 +174,7 @@ public final class RebalanceCommand extends OptionsCommand {
     private void follow(int index, BalancePlan plan) throws IOException, InterruptedException {
       for (BalancePlan.Flow flow : plan.flows()) {
         mover.forgetRefusals();
+        mover.beginPart();
         long[] asked = {0};
         cluster.extents(
             index,
@@ -185,7 +186,7 @@ public final class RebalanceCommand extends OptionsCommand {
                   && mover.move(placed, flow.to(), moved -> {})) {
                 asked[0] += length;
               }
-              return asked[0] < flow.bytes() && !mover.lacksSpace();
+              return asked[0] < flow.bytes() && !mover.lacksSpace() && !mover.isFailing();
             });
         mover.finish();
       }

@@ -84,7 +84,7 @@ public enum Metric {
   REGISTERED(
       Type.GAUGE,
       "crail_datanode_registered",
-      "1 if the namenode knows it and all of its regions, else 0",
+      "1 if the namenode knew it and all of its regions at its last answer, else 0",
       "namenode"),
   /** Datanode. */
   SILENCE_SECONDS(

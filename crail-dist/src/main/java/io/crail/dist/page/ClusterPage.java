@@ -126,10 +126,6 @@ public final class ClusterPage implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       return Answer.text(400, "what follows the question mark is not encoded right");
     }
-    // Else any site that is open in a browser could use the limit up.
-    if ("cross-site".equals(request.header("sec-fetch-site"))) {
-      return Answer.text(403, "this is for the page of the cluster only");
-    }
     if (!limit.enter()) {
       return Answer.text(429, "too many requests at this namenode; ask again in a second");
     }

@@ -161,12 +161,12 @@ class ClusterDaySystemTest {
   }
 
   private void fill() throws Exception {
-    double before = sum("crail_namenode_nodes");
+    double before = sum("crail_namenode_nodes{type=\"datafile\"}");
     for (int number = 0; number < FILES; number++) {
       write(path(number), content(number));
     }
     assertEquals((double) FILES * BYTES, used());
-    assertEquals(FILES, sum("crail_namenode_nodes") - before);
+    assertEquals(FILES, sum("crail_namenode_nodes{type=\"datafile\"}") - before);
     String fsck = crail(0, "fsck");
     assertTrue(fsck.endsWith("accounts are right\n"), fsck);
   }

@@ -192,14 +192,23 @@ public final class DatanodeRegistry {
         page.clients());
   }
 
-  /** Gives a datanode no new data from now on. */
+  /**
+   * Gives a datanode no new data from now on. Of one that is silent the data are given up, since it
+   * would never be empty: should it come back, it is told to end.
+   */
   public synchronized RemoveDatanode.Response remove(RemoveDatanode.Request request)
       throws CrailException {
     DatanodeSpace datanode = find(each -> each.isAt(request.host(), request.port()));
     if (datanode == null) {
       throw ErrorCode.UNKNOWN_DATANODE.exception(request.host() + ":" + request.port());
     }
-    if (datanode.state() == DatanodeSpace.State.ACTIVE) {
+    if (!isOnline(datanode)) {
+      datanode.markStopped();
+      die(datanode);
+      reportedOffline.remove(datanode.id());
+      allocator.use(byId.values());
+      log.warn(datanode + " was removed while it was silent; what it held is lost");
+    } else if (datanode.state() == DatanodeSpace.State.ACTIVE) {
       datanode.drain();
       allocator.use(byId.values());
       log.info(datanode + " is being removed");
@@ -272,11 +281,6 @@ public final class DatanodeRegistry {
         }
       } else if (!online && datanode.isStopped()) {
         forgotten.add(datanode);
-      } else if (!online && datanode.state() == DatanodeSpace.State.DRAINING) {
-        // If it comes back it is told to end, since no client waits for its data any more.
-        datanode.markStopped();
-        die(datanode);
-        log.warn(datanode + " fell silent while it was being removed; what it held is lost");
       } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
         // It is forgotten, or every restart would leave a dead entry. It may register anew.
         allocator.quarantine().areSafe(datanode.cutOffs().die());
