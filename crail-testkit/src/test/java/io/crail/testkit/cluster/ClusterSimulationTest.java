@@ -3,6 +3,7 @@ package io.crail.testkit.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,9 @@ import org.junit.jupiter.api.Timeout;
 class ClusterSimulationTest {
   private static final int USUAL_SEEDS = 150;
   private static final int LONG_SEEDS = 10_000;
+
+  /** So many that each operation succeeds in some. */
+  private static final int ENOUGH_SEEDS = 20;
 
   private final Map<String, Integer> counts = new TreeMap<>();
 
@@ -79,6 +83,14 @@ class ClusterSimulationTest {
     System.out.printf(
         "%d seeds from %d on in %d ms: %s%n",
         count, first, (System.nanoTime() - begin) / 1_000_000, counts);
+    if (count >= ENOUGH_SEEDS) {
+      assertTrue(counts.containsKey("move ok"), counts::toString);
+      for (String each : counts.keySet()) {
+        // What never succeeds is not tried out.
+        String operation = each.substring(0, each.indexOf(' '));
+        assertTrue(counts.containsKey(operation + " ok"), operation + " never succeeds");
+      }
+    }
   }
 
   /** Runs seeds until none is left, or one has failed: each is a world of its own. */

@@ -20,9 +20,11 @@ import io.crail.client.call.ExtentMove;
 import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.node.BeginMove;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.ByteArrayOutputStream;
@@ -185,6 +187,17 @@ final class SimulatedUser {
     }
     for (String table : world.tables()) {
       network.schedule(host, Duration.ZERO, () -> guarded(() -> lookup(table)));
+    }
+    // There may be namenodes that no name belongs to, which moves go to.
+    network.schedule(host, Duration.ZERO, () -> guarded(this::pingAll));
+  }
+
+  private void pingAll() throws CrailException {
+    if (!dead) {
+      NameNodeClient namenodes = ((CoreStore) store).connections().namenodes();
+      for (int i = 0; i < namenodes.count(); i++) {
+        namenodes.callAt(i, NameNodeOperations.PING, new Ping.Request(i));
+      }
     }
   }
 
