@@ -106,7 +106,7 @@ class StoreFiguresTest {
     CrailFile there = far.lookup("/bytes").get().asFile();
     CrailInputStream input = there.getDirectInputStream(BYTES);
     CrailBuffer target = buffer(new byte[BYTES]);
-    int reads = 200;
+    int reads = 2000;
     for (int i = 0; i < reads; i++) {
       input.seek(0);
       target.clear();

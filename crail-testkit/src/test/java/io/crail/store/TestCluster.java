@@ -195,7 +195,7 @@ final class TestCluster implements AutoCloseable {
           transport,
           configuration(),
           NameNodeOperations.REMOVE_DATANODE,
-          new RemoveDatanode.Request(port, Utf8.of(host)));
+          new RemoveDatanode.Request(true, port, Utf8.of(host)));
     }
   }
 

@@ -124,7 +124,8 @@ final class PutAhead {
       context.endpoints().prepare(grant.extent().datanode());
       return;
     }
-    ExtentWrite write = new ExtentWrite(context, path, target, endpoint);
+    ExtentWrite write =
+        new ExtentWrite(context, store.streams().statistics(), path, target, endpoint);
     if (!endpoint.isLocal()) {
       named = grant;
       beside = write;
@@ -135,7 +136,7 @@ final class PutAhead {
     issue(write);
     if (write.isComplete() && !write.isFailed()) {
       named = grant;
-      count(write);
+      write.count();
       route = PutRoute.COPIED_AHEAD;
     } else {
       // The memory could not be mapped after all.
@@ -159,14 +160,10 @@ final class PutAhead {
         request.memory(), root, request.from(), length, store.streams().timeoutNanos(length));
   }
 
-  private void count(ExtentWrite write) {
-    write.countIn(store.streams().statistics());
-  }
-
   /** Continues without a write. The put does not end before that write stops reading the memory. */
   private void abandon(ExtentWrite write, SpaceAhead.Grant grant) {
     straggler = write;
-    write.whenComplete(() -> count(write));
+    write.whenComplete(write::count);
     store.spaceAhead().unused(grant);
   }
 
@@ -283,7 +280,7 @@ final class PutAhead {
   /** The bytes have to be written after the create, whatever was written beside it. */
   private void notWritten() {
     written = false;
-    count(beside);
+    beside.count();
   }
 
   /** Whether all bytes lie, or will lie, in the node's space without a write of its stream. */
@@ -296,7 +293,7 @@ final class PutAhead {
     try {
       output.begunBy(beside, request.length());
     } catch (CrailException e) {
-      count(beside);
+      beside.count();
       throw e;
     }
   }

@@ -210,8 +210,16 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
 
   @Override
   public void close() throws Exception {
-    release();
-    awaitOperations();
+    boolean first = !closed;
+    closed = true;
+    try {
+      awaitOperations();
+    } finally {
+      if (first) {
+        // Until now the loop may have issued pieces.
+        streams().statistics().inputClosed(counters());
+      }
+    }
   }
 
   /** Closes without waiting for outstanding reads. */

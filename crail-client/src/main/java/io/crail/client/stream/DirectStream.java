@@ -6,6 +6,7 @@ import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.space.LocatedExtent;
 import io.crail.client.space.Locator;
+import io.crail.client.statistics.StoreStatistics;
 import io.crail.client.statistics.StreamCounters;
 import io.crail.common.error.CrailException;
 import io.crail.storage.StorageEndpoint;
@@ -15,9 +16,6 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** What direct streams of both directions have in common: the operations in flight. */
 public abstract class DirectStream {
-  /** One operation of sixteen has its time taken, and adds up what the stream has counted. */
-  private static final long TIMED_BITS = 0xF0;
-
   private final StreamFile file;
   private final StreamContext streams;
   private final LoopContext context;
@@ -174,8 +172,7 @@ public abstract class DirectStream {
             length,
             nowNanos + Math.min(streams.timeoutNanos(length), mostNanos));
     recent.addLast(operation);
-    // These bits of the clock are as good as random, and need no counter.
-    if ((nowNanos & TIMED_BITS) == 0 && timed == null) {
+    if (StoreStatistics.isTimed(nowNanos) && timed == null) {
       timedSinceNanos = nowNanos;
       timed = operation;
       streams.statistics().goesOn(isWriter(), counters);

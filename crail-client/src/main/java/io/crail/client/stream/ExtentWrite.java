@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
  */
 public final class ExtentWrite extends Completion {
   private final LoopContext context;
+  private final StoreStatistics statistics;
   private final String name;
   private final LocatedExtent target;
   private final StorageEndpoint endpoint;
@@ -35,12 +36,18 @@ public final class ExtentWrite extends Completion {
   /**
    * Creates a write; {@link #begin} starts it.
    *
+   * @param statistics that count it
    * @param name the name of the value, for messages
    * @param endpoint the endpoint of the extent's datanode
    */
   public ExtentWrite(
-      LoopContext context, String name, LocatedExtent target, StorageEndpoint endpoint) {
+      LoopContext context,
+      StoreStatistics statistics,
+      String name,
+      LocatedExtent target,
+      StorageEndpoint endpoint) {
     this.context = context;
+    this.statistics = statistics;
     this.name = name;
     this.target = target;
     this.endpoint = endpoint;
@@ -82,6 +89,11 @@ public final class ExtentWrite extends Completion {
   }
 
   private void ended(CrailException failure) {
+    boolean isTimed = StoreStatistics.isTimed(begunNanos);
+    if (isTimed || failure != null) {
+      long nanos = isTimed ? context.nanoTime() - begunNanos : -1;
+      statistics.transferEnded(true, nanos, failure);
+    }
     if (failure == null) {
       target.answered(context);
       succeed();
@@ -138,8 +150,8 @@ public final class ExtentWrite extends Completion {
     return counters;
   }
 
-  /** Adds the written bytes to a store's statistics, as a stream of its own. */
-  public void countIn(StoreStatistics statistics) {
+  /** Adds the written bytes to the store's statistics, as a stream of its own. */
+  public void count() {
     statistics.outputOpened();
     statistics.outputClosed(counters);
   }

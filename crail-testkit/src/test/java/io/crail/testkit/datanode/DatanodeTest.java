@@ -214,7 +214,8 @@ class DatanodeTest {
         .callAt(
             0,
             NameNodeOperations.REMOVE_DATANODE,
-            new RemoveDatanode.Request(datanode.server().address().getPort(), Utf8.of("127.0.0.1")))
+            new RemoveDatanode.Request(
+                true, datanode.server().address().getPort(), Utf8.of("127.0.0.1")))
         .join();
     assertTrue(stopped.get(60, TimeUnit.SECONDS));
     client.close();
