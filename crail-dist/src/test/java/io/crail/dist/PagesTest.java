@@ -33,6 +33,8 @@ class PagesTest {
   private static final Set<String> WITH_JAVA =
       Set.of("README.md", "docs/java-api.md", "docs/spark.md");
 
+  private static final Pattern CLASS = Pattern.compile("io\\.crail(\\.[a-z]\\w*)*\\.[A-Z]\\w*");
+
   @TempDir private Path empty;
 
   private static String page(PageBlock block) {
@@ -98,6 +100,29 @@ class PagesTest {
       }
     }
     return commands;
+  }
+
+  /** Settings of other programs are given to nobody here, but they name classes of Crail. */
+  @Test
+  void everyClassThatASettingNamesExists() throws IOException {
+    Set<String> classes = new TreeSet<>();
+    for (PageBlock block : PageBlock.ofAllPages()) {
+      for (String line : block.commands()) {
+        Matcher name = CLASS.matcher(PageBlock.isSetting(line) ? line : "");
+        while (name.find()) {
+          classes.add(name.group());
+        }
+      }
+    }
+    assertTrue(classes.size() > 2, classes::toString);
+    try (Stream<Path> modules = Files.list(ROOT)) {
+      for (Path module : modules.toList()) {
+        classes.removeIf(
+            name ->
+                Files.exists(module.resolve("src/main/java/" + name.replace('.', '/') + ".java")));
+      }
+    }
+    assertEquals(Set.of(), classes);
   }
 
   @Test

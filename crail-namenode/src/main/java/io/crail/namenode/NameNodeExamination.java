@@ -117,7 +117,7 @@ final class NameNodeExamination {
     }
 
     private int kindOf(DatanodeSpace datanode) {
-      if (datanode.state() == DatanodeSpace.State.DEAD || datanode.isStopped()) {
+      if (datanode.isGone()) {
         return Examine.LOST;
       }
       return namenode.datanodes().isOnline(datanode) ? 0 : Examine.SILENT;

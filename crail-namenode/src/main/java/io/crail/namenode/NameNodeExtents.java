@@ -46,7 +46,7 @@ final class NameNodeExtents {
     @Override
     public boolean visit(Node node) {
       NodeSpace space = node.space();
-      int count = space == null ? 0 : space.count();
+      int count = space == null || namenode.tree().isDetached(node) ? 0 : space.count();
       for (int i = node.id() == request.id() ? Math.max(0, request.extent()) : 0; i < count; i++) {
         if (looked == MOST_EXTENTS || found.size() == ListExtents.MAX_EXTENTS) {
           stoppedIn = node.id();
@@ -55,7 +55,7 @@ final class NameNodeExtents {
         }
         looked++;
         Allocation extent = space.at(i);
-        if (isAsked(extent) && !namenode.tree().isDetached(node)) {
+        if (isAsked(extent)) {
           found.add(new Placed(node.id(), extent.extent()));
         }
       }

@@ -48,7 +48,7 @@ class DatanodeTest {
   private static RemoveDatanode.Response remove(TestStore store, String host, int port)
       throws Exception {
     return store.call(
-        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(port, Utf8.of(host)));
+        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(true, port, Utf8.of(host)));
   }
 
   private static List<ReportDatanodes.Datanode> report(TestStore store) throws Exception {

@@ -140,7 +140,8 @@ class NameNodeExaminationTest {
     }
     store.passAlive(OFFLINE_MILLIS, stays);
     store.call(
-        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1002, Utf8.of("host")));
+        NameNodeOperations.REMOVE_DATANODE,
+        new RemoveDatanode.Request(true, 1002, Utf8.of("host")));
     examine();
     assertTrue(!findings.isEmpty() && findings.size() < 8, findings::toString);
     assertTrue(findings.stream().allMatch(each -> each.kind() == Examine.LOST));

@@ -101,8 +101,8 @@ class NodeMoverTest {
     store.call(
         NameNodeOperations.REMOVE_DATANODE,
         datanode == first
-            ? new RemoveDatanode.Request(1001, Utf8.of("one"))
-            : new RemoveDatanode.Request(1002, Utf8.of("two")));
+            ? new RemoveDatanode.Request(true, 1001, Utf8.of("one"))
+            : new RemoveDatanode.Request(true, 1002, Utf8.of("two")));
   }
 
   private int other(int datanode) {

@@ -184,7 +184,7 @@ class RepeatedRequestTest {
     add(NameNodeOperations.KEEP_ALIVE, (store, datanode) -> new KeepAlive.Request(datanode, 0));
     add(
         NameNodeOperations.REMOVE_DATANODE,
-        (store, datanode) -> new RemoveDatanode.Request(1001, Utf8.of("host")));
+        (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
   }
 
   private void reports() {

@@ -155,7 +155,8 @@ class RestartTest {
   void whoIsToEndMayHaveLentItsSpaceElsewhere() throws Exception {
     int datanode = usedDatanode(true);
     store.call(
-        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
+        NameNodeOperations.REMOVE_DATANODE,
+        new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
     store.passAlive(MARGIN_MILLIS, datanode);
     assertTrue(store.namenode.datanodes().keepAlive(datanode).stop());
     // Behind another fence, and with another key.

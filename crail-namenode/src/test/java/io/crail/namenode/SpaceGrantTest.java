@@ -262,7 +262,8 @@ class SpaceGrantTest {
     Given given = prepare();
     store.datanode(2, "other", 0, true, CAPACITY);
     store.call(
-        NameNodeOperations.REMOVE_DATANODE, new RemoveDatanode.Request(1001, Utf8.of("host")));
+        NameNodeOperations.REMOVE_DATANODE,
+        new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
     Put.Response response = put(request("/t/k", LENGTH, given, 0));
     assertNotEquals(datanode, response.extents().get(0).datanode());
     assertToBeWritten("/t/k", response);
@@ -331,7 +332,7 @@ class SpaceGrantTest {
   @Test
   void whatIsLentByADatanodeThatGoesIsAccountedFor() throws Exception {
     prepare();
-    RemoveDatanode.Request remove = new RemoveDatanode.Request(1001, Utf8.of("host"));
+    RemoveDatanode.Request remove = new RemoveDatanode.Request(true, 1001, Utf8.of("host"));
     store.call(NameNodeOperations.REMOVE_DATANODE, remove);
     assertEquals(EXTENT, usage().waitingBytes());
     store.namenode.verify();

@@ -10,9 +10,12 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -31,6 +34,17 @@ public final class NameNodeClient {
    * @param user the owner of the nodes that it creates; empty means the namenode's own user
    */
   public record Identity(int role, long clientId, String host, String cluster, String user) {
+    /** The identity of a client that creates no nodes, at this host if that has a name. */
+    public static Identity ofClient(String cluster) {
+      String host;
+      try {
+        host = InetAddress.getLocalHost().getHostName();
+      } catch (UnknownHostException e) {
+        host = "";
+      }
+      return new Identity(Hello.ROLE_CLIENT, ThreadLocalRandom.current().nextLong(), host, cluster);
+    }
+
     /** The identity of a process that creates no nodes. */
     public Identity(int role, long clientId, String host, String cluster) {
       this(role, clientId, host, cluster, "");

@@ -19,8 +19,13 @@ public record MissingNamenode(int index, String address, CrailException cause) {
     return code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT;
   }
 
+  /** Names a namenode for people. */
+  public static String name(int index, String address) {
+    return "namenode " + index + " at " + address;
+  }
+
   @Override
   public String toString() {
-    return "namenode " + index + " at " + address + " (" + cause.getMessage() + ")";
+    return name(index, address) + " (" + cause.getMessage() + ")";
   }
 }

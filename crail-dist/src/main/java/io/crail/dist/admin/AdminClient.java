@@ -11,21 +11,19 @@ import io.crail.dist.command.ExitCode;
 import io.crail.dist.report.ClusterQuery;
 import io.crail.dist.report.ClusterReport;
 import io.crail.dist.report.NamenodeAnswer;
+import io.crail.dist.report.PartialReport;
 import io.crail.protocol.Answers;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Ping;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -46,17 +44,11 @@ public final class AdminClient implements AutoCloseable {
     addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     transport = TransportProvider.open(configuration);
     loop = transport.newClientLoop("admin");
-    NameNodeClient.Identity identity =
-        new NameNodeClient.Identity(
-            Hello.ROLE_CLIENT,
-            ThreadLocalRandom.current().nextLong(),
-            localHost(),
-            configuration.get(ClusterKeys.CLUSTER_NAME));
     client =
         new NameNodeClient(
             loop,
             addresses,
-            identity,
+            NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME)),
             transport.peerOptions(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
   }
@@ -86,7 +78,7 @@ public final class AdminClient implements AutoCloseable {
 
   /** Names namenode {@code index} for a user. */
   public String name(int index) {
-    return "namenode " + index + " at " + Addresses.text(addresses.get(index));
+    return MissingNamenode.name(index, Addresses.text(addresses.get(index)));
   }
 
   /** Asks namenode {@code index} and waits for the answer. */
@@ -130,7 +122,7 @@ public final class AdminClient implements AutoCloseable {
    */
   public int report(PrintStream err, Step step) throws IOException, InterruptedException {
     List<MissingNamenode> missing = each(step);
-    missing.forEach(each -> err.println("crail: without the part of " + each));
+    missing.forEach(each -> err.println(PartialReport.without(each)));
     return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
   }
 
@@ -154,14 +146,6 @@ public final class AdminClient implements AutoCloseable {
       }
     }
     return missing;
-  }
-
-  private static String localHost() {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      return "";
-    }
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.crail.dist.command.UsageException;
 import io.crail.dist.report.ApplicationReport;
 import io.crail.dist.report.ApplicationsReport;
 import io.crail.dist.report.Display;
+import io.crail.dist.report.PartialReport;
 import io.crail.dist.report.ReportCommand;
 import io.crail.protocol.ClusterKeys;
 import io.crail.spark.application.Applications;
@@ -140,7 +141,7 @@ public final class ApplicationsCommand extends ReportCommand {
     void tell(List<MissingNamenode> missing) {
       missing.stream()
           .filter(each -> told.add(each.index()))
-          .forEach(each -> err.println("crail: without the part of " + each));
+          .forEach(each -> err.println(PartialReport.without(each)));
     }
 
     /** The exit code, if all other things end with {@code code}. */

@@ -47,15 +47,9 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
   protected int run(CommandContext context, CommandLine line) throws Exception {
     DatanodeAddress address = address(line);
     try (AdminClient cluster = AdminClient.of(context)) {
-      DatanodeReport datanode =
-          address
-              .among(cluster.report().members())
-              .orElseThrow(
-                  () ->
-                      ErrorCode.UNKNOWN_DATANODE.exception(
-                          address + "; 'crail datanodes' lists all"));
+      DatanodeReport datanode = cluster.report().require(address);
       RemoveDatanode.Request request =
-          new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host()));
+          new RemoveDatanode.Request(true, datanode.port(), Utf8.of(datanode.host()));
       long[] used = new long[1];
       int code = cluster.report(context.err(), index -> used[0] += remove(cluster, index, request));
       // Each namenode gives up what it has there if it has not heard of the datanode lately.

@@ -40,10 +40,7 @@ public final class WholeReportCommand extends ReportCommand {
         CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
       Applications applications = ApplicationsCommand.of(store, cluster.configuration());
       return display.show(
-          () ->
-              new WholeReport(
-                  cluster.report(),
-                  ApplicationsCommand.report(applications.list()).applications()));
+          () -> WholeReport.of(cluster.report(), ApplicationsCommand.report(applications.list())));
     }
   }
 }

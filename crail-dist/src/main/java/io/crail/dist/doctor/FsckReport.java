@@ -4,7 +4,7 @@ package io.crail.dist.doctor;
 import io.crail.common.ByteText;
 import io.crail.common.Printable;
 import io.crail.dist.command.ExitCode;
-import io.crail.dist.report.CommandReport;
+import io.crail.dist.report.PartialReport;
 import io.crail.dist.report.ReportText;
 import java.util.List;
 
@@ -36,7 +36,7 @@ public record FsckReport(
     int comparedNamenodes,
     List<String> wrongAccounts,
     List<String> missing)
-    implements CommandReport {
+    implements PartialReport {
   /**
    * A file with bytes that cannot be read.
    *
@@ -96,11 +96,6 @@ public record FsckReport(
     return comparedNamenodes == namenodes
         ? "accounts are right"
         : "accounts compared at " + comparedNamenodes + " of " + namenodes + " namenodes";
-  }
-
-  @Override
-  public List<String> warnings() {
-    return missing.stream().map(each -> "crail: without the part of " + each).toList();
   }
 
   @Override

@@ -152,7 +152,7 @@ final class DatanodeDrain {
       }
       if (each.state() == DatanodeState.ONLINE) {
         RemoveDatanode.Request request =
-            new RemoveDatanode.Request(datanode.port(), Utf8.of(datanode.host()));
+            new RemoveDatanode.Request(false, datanode.port(), Utf8.of(datanode.host()));
         left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
       }
       drains[index] = true;

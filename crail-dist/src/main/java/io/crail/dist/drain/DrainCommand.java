@@ -5,7 +5,6 @@ import io.crail.common.ByteText;
 import io.crail.common.Printable;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.dist.admin.AdminClient;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
@@ -14,8 +13,6 @@ import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.report.DatanodeAddress;
 import io.crail.dist.report.DatanodeReport;
-import io.crail.protocol.part.DatanodeState;
-import java.io.IOException;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 
@@ -63,31 +60,10 @@ public final class DrainCommand extends OptionsCommand {
     try (ShutdownGate gate = ShutdownGate.open()) {
       gate.onAsked(Thread.currentThread()::interrupt);
       try (MoveCluster cluster = MoveCluster.of(context)) {
-        DatanodeReport datanode = find(context, address);
+        DatanodeReport datanode = cluster.report().require(address);
         return drain(context, new DatanodeDrain(cluster, datanode, bandwidth, context.out()));
       }
     }
-  }
-
-  /** The datanode at an address, which must be alive. */
-  private static DatanodeReport find(CommandContext context, DatanodeAddress address)
-      throws IOException, InterruptedException {
-    DatanodeReport datanode;
-    try (AdminClient cluster = AdminClient.of(context)) {
-      datanode =
-          address
-              .among(cluster.report().members())
-              .orElseThrow(
-                  () ->
-                      ErrorCode.UNKNOWN_DATANODE.exception(
-                          address + "; 'crail datanodes' lists all"));
-    }
-    if (datanode.state() == DatanodeState.OFFLINE || datanode.state() == DatanodeState.LOST) {
-      throw ErrorCode.UNAVAILABLE.exception(
-          datanode.name()
-              + " is silent, so nothing can be moved; 'crail removeDatanode' gives its data up");
-    }
-    return datanode;
   }
 
   private static int drain(CommandContext context, DatanodeDrain drain) throws Exception {

@@ -8,8 +8,11 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.MissingNamenode;
 import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
+import io.crail.dist.report.ClusterQuery;
+import io.crail.dist.report.ClusterReport;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.ListExtents;
@@ -17,7 +20,6 @@ import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The cluster as a command sees it that moves data. Used by one thread. */
@@ -74,10 +76,8 @@ final class MoveCluster implements AutoCloseable {
 
   /** Names a namenode for a user. */
   String name(int index) {
-    return "namenode "
-        + index
-        + " at "
-        + Addresses.text(connections.namenodes().peer(index).address());
+    return MissingNamenode.name(
+        index, Addresses.text(connections.namenodes().peer(index).address()));
   }
 
   /** Asks a namenode and waits for the answer. */
@@ -86,20 +86,14 @@ final class MoveCluster implements AutoCloseable {
     return connections.namenodes().callAt(index, operation, request).join();
   }
 
+  /** What all namenodes say. */
+  ClusterReport report() throws CrailException, InterruptedException {
+    return ClusterQuery.of(connections.namenodes());
+  }
+
   /** How a namenode sees its datanodes, ascending by id. */
   List<ReportDatanodes.Datanode> datanodes(int index) throws CrailException, InterruptedException {
-    List<ReportDatanodes.Datanode> all = new ArrayList<>();
-    int after = -1;
-    while (true) {
-      List<ReportDatanodes.Datanode> page =
-          ask(index, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(after))
-              .datanodes();
-      if (page.isEmpty()) {
-        return all;
-      }
-      all.addAll(page);
-      after = page.get(page.size() - 1).id();
-    }
+    return ClusterQuery.datanodes(connections.namenodes(), index);
   }
 
   /** Takes one extent after the other. */

@@ -5,6 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
+import io.crail.storage.LocalHost;
 import io.crail.storage.daemon.Datanode;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
@@ -79,9 +80,18 @@ public final class MetricsServer implements AutoCloseable {
     return new MetricsServer(configuration, new DatanodeMetrics(datanode, patienceNanos), Map.of());
   }
 
-  /** Where a path is served, with the real port; empty when nothing is served. */
+  /**
+   * Where a path is served, with the real port; by the name of this host if that is at all of its
+   * addresses. Empty when nothing is served.
+   */
   public Optional<String> url(String path) {
-    return port.map(open -> "http://" + Addresses.numeric(open.address()) + path);
+    return port.map(HttpPort::address)
+        .map(
+            at ->
+                at.getAddress().isAnyLocalAddress()
+                    ? Addresses.text(LocalHost.hostName(), at.getPort())
+                    : Addresses.numeric(at))
+        .map(at -> "http://" + at + path);
   }
 
   private HttpPort.Answer ready() {

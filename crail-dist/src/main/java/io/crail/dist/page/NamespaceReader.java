@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.page;
 
+import io.crail.CrailNodeType;
 import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.dist.path.NodeTypes;
 import io.crail.protocol.Answers;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -16,7 +18,6 @@ import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
-import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -139,7 +140,7 @@ final class NamespaceReader {
   private static Map<String, Object> entry(NodeInfo node, String name) {
     Map<String, Object> entry = new LinkedHashMap<>();
     entry.put("name", name);
-    entry.put("type", word(node.type()));
+    entry.put("type", NodeTypes.word(CrailNodeType.valueOf(node.type().name())));
     if (node.type().isContainer()) {
       entry.put("children", node.childCount());
     } else {
@@ -153,16 +154,6 @@ final class NamespaceReader {
       entry.put("note", "without a value");
     }
     return entry;
-  }
-
-  private static String word(NodeType type) {
-    return switch (type) {
-      case DATAFILE -> "file";
-      case DIRECTORY -> "directory";
-      case MULTIFILE -> "multifile";
-      case TABLE -> "table";
-      case KEYVALUE -> "key-value";
-    };
   }
 
   /** A node with its places: which datanode has how many of its bytes. */

@@ -11,18 +11,14 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
-import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Where the page has its figures from: the namenodes, as any client asks them, and the counters of
@@ -46,8 +42,9 @@ final class PageSource implements AutoCloseable {
         server.index(),
         InetSocketAddress.createUnresolved(
             addresses.get(server.index()).getHostString(), server.address().getPort()));
-    String host = localHost();
-    hosts.add(host);
+    NameNodeClient.Identity identity =
+        NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME));
+    hosts.add(identity.host());
     addresses.forEach(address -> hosts.add(address.getHostString()));
     MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS))
         .forEach(address -> hosts.add(address.getHostString()));
@@ -56,21 +53,9 @@ final class PageSource implements AutoCloseable {
         new NameNodeClient(
             loop,
             addresses,
-            new NameNodeClient.Identity(
-                Hello.ROLE_CLIENT,
-                ThreadLocalRandom.current().nextLong(),
-                host,
-                configuration.get(ClusterKeys.CLUSTER_NAME)),
+            identity,
             transport.peerOptions(),
             Math.min(configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos(), LONGEST_CALL_NANOS));
-  }
-
-  private static String localHost() {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      return "";
-    }
   }
 
   /** What this namenode and the others are called. */

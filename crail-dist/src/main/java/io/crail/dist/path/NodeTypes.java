@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The types of nodes in words. Stateless. */
-final class NodeTypes {
+public final class NodeTypes {
   /** Words for the types that a user can make; Apache Crail's papers call a multi-file a bag. */
   static final Map<String, CrailNodeType> CONTAINERS =
       Map.of(
@@ -27,7 +27,7 @@ final class NodeTypes {
   private NodeTypes() {}
 
   /** The word for a type. */
-  static String word(CrailNodeType type) {
+  public static String word(CrailNodeType type) {
     return switch (type) {
       case DATAFILE -> "file";
       case DIRECTORY -> "directory";

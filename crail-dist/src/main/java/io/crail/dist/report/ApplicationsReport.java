@@ -12,7 +12,7 @@ import java.util.List;
  * @param missing the namenodes whose parts are missing, each with the reason
  */
 public record ApplicationsReport(List<ApplicationReport> applications, List<String> missing)
-    implements CommandReport {
+    implements PartialReport {
   @Override
   public void print(ReportText text) {
     TextTable table =
@@ -29,15 +29,5 @@ public record ApplicationsReport(List<ApplicationReport> applications, List<Stri
               : "expired since " + each.leaseEnd().truncatedTo(ChronoUnit.SECONDS));
     }
     table.print(text);
-  }
-
-  @Override
-  public List<String> warnings() {
-    return SpaceReport.absent(missing);
-  }
-
-  @Override
-  public int exitCode() {
-    return SpaceReport.code(missing);
   }
 }

@@ -118,7 +118,7 @@ public final class ClusterQuery {
     int index = answer.index();
     Usage.Response usage =
         namenodes.callAt(index, NameNodeOperations.USAGE, new Usage.Request()).join();
-    for (ReportDatanodes.Datanode each : datanodes(index)) {
+    for (ReportDatanodes.Datanode each : datanodes(namenodes, index)) {
       DatanodeReport report = DatanodeReport.of(index, each);
       datanodes.merge(report.uuid(), report, DatanodeReport::plus);
     }
@@ -139,7 +139,8 @@ public final class ClusterQuery {
         usage.onlineDatanodes());
   }
 
-  private List<ReportDatanodes.Datanode> datanodes(int index)
+  /** How namenode {@code index} sees its datanodes, ascending by id. */
+  public static List<ReportDatanodes.Datanode> datanodes(NameNodeClient namenodes, int index)
       throws CrailException, InterruptedException {
     List<ReportDatanodes.Datanode> all = new ArrayList<>();
     int after = -1;

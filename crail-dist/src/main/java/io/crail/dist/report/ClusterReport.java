@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.report;
 
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
 import java.time.Instant;
@@ -50,6 +52,18 @@ public record ClusterReport(
   /** The datanodes that lend space or did so lately; not those that are gone. */
   public List<DatanodeReport> members() {
     return datanodes.stream().filter(each -> each.state() != DatanodeState.LOST).toList();
+  }
+
+  /**
+   * The datanode at an address.
+   *
+   * @throws CrailException with UNKNOWN_DATANODE when there is none
+   */
+  public DatanodeReport require(DatanodeAddress address) throws CrailException {
+    return address
+        .among(members())
+        .orElseThrow(
+            () -> ErrorCode.UNKNOWN_DATANODE.exception(address + "; 'crail datanodes' lists all"));
   }
 
   /** How many datanodes have sent a sign of life lately, to whichever namenode. */

@@ -10,7 +10,7 @@ import java.util.List;
  * @param missing the namenodes whose parts are missing, each with the reason
  */
 public record DatanodesReport(List<DatanodeReport> datanodes, List<String> missing)
-    implements CommandReport {
+    implements PartialReport {
   /** The datanodes in a report on the whole cluster. */
   public static DatanodesReport of(ClusterReport cluster) {
     return new DatanodesReport(cluster.datanodes(), cluster.missing());
@@ -32,15 +32,5 @@ public record DatanodesReport(List<DatanodeReport> datanodes, List<String> missi
           each.standing(text));
     }
     table.print(text);
-  }
-
-  @Override
-  public List<String> warnings() {
-    return SpaceReport.absent(missing);
-  }
-
-  @Override
-  public int exitCode() {
-    return SpaceReport.code(missing);
   }
 }

@@ -9,7 +9,6 @@ import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.common.error.CrailException;
 import io.crail.dist.command.Colours;
 import io.crail.dist.command.CommandContext;
-import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
@@ -104,8 +103,8 @@ public final class Display {
   }
 
   /**
-   * Shows the report that {@code ask} gives. If it is to be shown again and again, this returns
-   * only when nobody takes the output any more; a failure then is shown and asked about again.
+   * Shows the report that {@code ask} gives. If it is to be shown again and again, this does not
+   * return, and ends with the first output that nobody takes; a failure of the report is shown.
    *
    * @return the exit code
    */
@@ -116,12 +115,9 @@ public final class Display {
     while (true) {
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();
       PrintStream page = new PrintStream(bytes, false, StandardCharsets.UTF_8);
-      int code = page(page, ask);
+      page(page, ask);
       page.flush();
       printPage(bytes.toString(StandardCharsets.UTF_8));
-      if (out.checkError()) {
-        return code;
-      }
       pause.await(manner.interval());
     }
   }
@@ -151,7 +147,7 @@ public final class Display {
   }
 
   /** Makes a page of several; a failure may have passed when the next one is made. */
-  private int page(PrintStream page, Callable<? extends CommandReport> ask) throws Exception {
+  private void page(PrintStream page, Callable<? extends CommandReport> ask) throws Exception {
     if (!manner.json()) {
       page.println(Instant.now().truncatedTo(ChronoUnit.SECONDS));
     }
@@ -161,11 +157,9 @@ public final class Display {
       if (!manner.json()) {
         report.warnings().forEach(each -> page.println(Printable.line(each)));
       }
-      return report.exitCode();
     } catch (CrailException e) {
       PrintStream place = manner.json() ? err : page;
       place.println("crail: " + Printable.line(e.getMessage()));
-      return ExitCode.FAILURE;
     }
   }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.report;
 
+import io.crail.common.error.MissingNamenode;
+
 /**
  * Whether a namenode answers.
  *
@@ -14,6 +16,6 @@ public record NamenodeAnswer(
     int index, String address, boolean answers, long micros, String problem) {
   /** Names it for people. */
   public String name() {
-    return "namenode " + index + " at " + address;
+    return MissingNamenode.name(index, address);
   }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.report;
 
+import io.crail.common.error.MissingNamenode;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -37,6 +38,6 @@ public record NamenodeReport(
     int onlineDatanodes) {
   /** Names it for people. */
   public String name() {
-    return "namenode " + index + " at " + address;
+    return MissingNamenode.name(index, address);
   }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.report;
 
-import io.crail.dist.command.ExitCode;
 import io.crail.protocol.part.ClassUsage;
 import java.util.List;
 
@@ -22,7 +21,7 @@ public record SpaceReport(
     int datanodes,
     int onlineDatanodes,
     List<String> missing)
-    implements CommandReport {
+    implements PartialReport {
   /** The space in a report on the whole cluster. */
   public static SpaceReport of(ClusterReport cluster) {
     return new SpaceReport(
@@ -63,25 +62,5 @@ public record SpaceReport(
       text.line(
           "%s lost with datanodes that are gone; 'crail fsck' names the files", text.size(lost));
     }
-  }
-
-  @Override
-  public List<String> warnings() {
-    return absent(missing);
-  }
-
-  @Override
-  public int exitCode() {
-    return code(missing);
-  }
-
-  /** What to say about namenodes whose parts are missing. */
-  static List<String> absent(List<String> missing) {
-    return missing.stream().map(each -> "crail: without the part of " + each).toList();
-  }
-
-  /** The exit code of a report that lacks these parts. */
-  static int code(List<String> missing) {
-    return missing.isEmpty() ? 0 : ExitCode.PARTIAL;
   }
 }

@@ -5,15 +5,27 @@ import io.crail.common.Printable;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * All of a cluster in one view.
  *
  * @param cluster what its namenodes say
  * @param applications what the applications of Spark hold, ordered by id
+ * @param missing the namenodes whose parts are missing, each with the reason
  */
-public record WholeReport(ClusterReport cluster, List<ApplicationReport> applications)
-    implements CommandReport {
+public record WholeReport(
+    ClusterReport cluster, List<ApplicationReport> applications, List<String> missing)
+    implements PartialReport {
+  /** Both reports together. */
+  public static WholeReport of(ClusterReport cluster, ApplicationsReport applications) {
+    List<String> missing =
+        Stream.concat(cluster.missing().stream(), applications.missing().stream())
+            .distinct()
+            .toList();
+    return new WholeReport(cluster, applications.applications(), missing);
+  }
+
   @Override
   public void print(ReportText text) {
     text.line(
@@ -50,15 +62,5 @@ public record WholeReport(ClusterReport cluster, List<ApplicationReport> applica
           each.answers() ? "answers in " + each.micros() + " us" : "missing: " + each.problem());
     }
     return table;
-  }
-
-  @Override
-  public List<String> warnings() {
-    return SpaceReport.absent(cluster.missing());
-  }
-
-  @Override
-  public int exitCode() {
-    return SpaceReport.code(cluster.missing());
   }
 }

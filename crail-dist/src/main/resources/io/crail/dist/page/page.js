@@ -451,7 +451,6 @@
   function drainRow(each) {
     const left = each.usedBytes + each.waitingBytes;
     const reasons = [];
-    if (each.silentAt.length > 0) reasons.push('it was not heard of lately');
     if (each.usedBytes > 0) reasons.push(`${bytes(each.usedBytes)} belong to files, which are to be moved or deleted`);
     if (each.waitingBytes > 0) reasons.push(`${bytes(each.waitingBytes)} wait for the end of leases`);
     return [

@@ -120,10 +120,18 @@ class ClusterReportTest {
     ClusterReport cluster =
         new ClusterReport(
             "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);
-    WholeReport report = new WholeReport(cluster, List.of());
+    WholeReport report =
+        WholeReport.of(
+            cluster,
+            new ApplicationsReport(
+                List.of(),
+                List.of("namenode 0 at a:9060 (slow)", "namenode 1 at b:9060 (timed out)")));
     assertEquals(3, report.exitCode());
     assertEquals(
-        List.of("crail: without the part of namenode 1 at b:9060 (timed out)"), report.warnings());
+        List.of(
+            "crail: without the part of namenode 1 at b:9060 (timed out)",
+            "crail: without the part of namenode 0 at a:9060 (slow)"),
+        report.warnings());
     assertEquals(
         """
         cluster mine at 1970-01-01T00:00:00Z

@@ -255,12 +255,7 @@ public final class Allocator {
     }
     datanode.await(extent);
     boolean heard = endsEarly || !datanode.checksGeneration();
-    quarantine.add(
-        extent,
-        ready + datanode.marginNanos(options.freeMarginNanos()),
-        heard ? writer : null,
-        maySay,
-        endsEarly);
+    quarantine.add(extent, restedNanos(extent, ready), heard ? writer : null, maySay, endsEarly);
   }
 
   /**
@@ -307,9 +302,7 @@ public final class Allocator {
           isFor(datanode, grant, client, now) ? datanode.takeToLend(length) : null;
       if (place != null) {
         Allocation extent = allocation(place, 0);
-        long endNanos = now + options.leaseNanos();
-        quarantine.add(
-            extent, endNanos + datanode.marginNanos(options.freeMarginNanos()), grant, true, true);
+        lend(extent, grant, now);
         return extent;
       }
     }
@@ -343,10 +336,18 @@ public final class Allocator {
     }
     DatanodeSpace datanode = extent.region().datanode();
     datanode.lend(extent.allocatedLength());
-    long endNanos = clock.nanoTime() + options.leaseNanos();
-    quarantine.add(
-        extent, endNanos + datanode.marginNanos(options.freeMarginNanos()), grant, true, true);
+    lend(extent, grant, clock.nanoTime());
     return extent;
+  }
+
+  /** Lets an extent rest until its writer's lease is over, unless a node takes it before. */
+  private void lend(Allocation extent, Quarantine.Grant grant, long now) {
+    quarantine.add(extent, restedNanos(extent, now + options.leaseNanos()), grant, true, true);
+  }
+
+  /** When what began before the end of a lease is in its place. */
+  private long restedNanos(Allocation extent, long leaseEndNanos) {
+    return leaseEndNanos + extent.region().datanode().marginNanos(options.freeMarginNanos());
   }
 
   /** Takes an extent at one datanode, which has to be of the right class. */
@@ -374,9 +375,8 @@ public final class Allocator {
       return;
     }
     datanode.await(extent);
-    long ready = clock.nanoTime() + options.leaseNanos();
-    quarantine.add(
-        extent, ready + datanode.marginNanos(options.freeMarginNanos()), null, false, false);
+    long endNanos = clock.nanoTime() + options.leaseNanos();
+    quarantine.add(extent, restedNanos(extent, endNanos), null, false, false);
   }
 
   private boolean isFor(

@@ -193,8 +193,8 @@ public final class DatanodeRegistry {
   }
 
   /**
-   * Gives a datanode no new data from now on. Of one that is silent the data are given up, since it
-   * would never be empty: should it come back, it is told to end.
+   * Gives a datanode no new data from now on. Of one that is silent the data are given up if that
+   * is asked for: should it come back, it is told to end.
    */
   public synchronized RemoveDatanode.Response remove(RemoveDatanode.Request request)
       throws CrailException {
@@ -202,7 +202,11 @@ public final class DatanodeRegistry {
     if (datanode == null) {
       throw ErrorCode.UNKNOWN_DATANODE.exception(request.host() + ":" + request.port());
     }
-    if (!isOnline(datanode)) {
+    boolean silent = !isOnline(datanode);
+    if (silent && !request.givesUp()) {
+      throw ErrorCode.UNAVAILABLE.exception(datanode + " is silent");
+    }
+    if (silent) {
       datanode.markStopped();
       die(datanode);
       reportedOffline.remove(datanode.id());

@@ -144,7 +144,7 @@ public final class DatanodeSpace {
   }
 
   /** Whether it is dead or was told to end. What nodes have there is lost. */
-  boolean isGone() {
+  public boolean isGone() {
     return state == State.DEAD || stopped;
   }
 

@@ -13,13 +13,15 @@ public final class RemoveDatanode {
   /**
    * The request.
    *
+   * @param givesUp whether the data of a silent datanode are given up; else it is refused
    * @param port port of the datanode
    * @param host host of the datanode as it registered
    */
-  public record Request(int port, Utf8 host) {
+  public record Request(boolean givesUp, int port, Utf8 host) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RemoveDatanode.Request")
+            .u8("givesUp", "whether the data of a silent datanode are given up; 0 or 1")
             .i32("port", "port of the datanode")
             .u16("hostLength", "bytes of host")
             .bytes(

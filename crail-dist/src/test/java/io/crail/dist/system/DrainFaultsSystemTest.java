@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.system;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailBufferedOutputStream;
+import io.crail.CrailFile;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.Utf8;
+import io.crail.conf.CrailConfiguration;
+import io.crail.dist.Ran;
+import io.crail.protocol.part.NodePath;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of a drain when its datanode falls silent, and when one namenode has no space. */
+@Tag("once")
+class DrainFaultsSystemTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final int NAMENODES = 2;
+  private static final int MIB = 1 << 20;
+
+  private static final Map<String, String> SETTINGS =
+      Map.of(
+          "crail.lease", "2s",
+          "crail.namenode.freemargin", "200ms",
+          "crail.storage.keepalive", "200ms");
+
+  private static Ran ran(ProcessCluster cluster, String... arguments) {
+    return Ran.run(cluster.directory(), arguments);
+  }
+
+  private static String address(ProcessCluster cluster, int datanode) {
+    return "127.0.0.1:" + cluster.datanodeAddress(datanode).getPort();
+  }
+
+  /** Paths that belong to one namenode. */
+  private static List<String> paths(int namenode, int count) {
+    List<String> paths = new ArrayList<>();
+    for (int i = 0; paths.size() < count; i++) {
+      String path = "/f" + i;
+      if (NodePath.namenodeOf(Utf8.of(path), NAMENODES) == namenode) {
+        paths.add(path);
+      }
+    }
+    return paths;
+  }
+
+  private static byte[] bytes(String path, int length) {
+    byte[] bytes = new byte[length];
+    Arrays.fill(bytes, (byte) path.hashCode());
+    return bytes;
+  }
+
+  private static CrailBufferedOutputStream begin(CrailStore store, String path, int length)
+      throws Exception {
+    CrailFile file =
+        store
+            .create(
+                path,
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true)
+            .get(60, TimeUnit.SECONDS)
+            .asFile();
+    CrailBufferedOutputStream out = file.getBufferedOutputStream(length);
+    out.write(bytes(path, length));
+    out.sync().get(60, TimeUnit.SECONDS);
+    return out;
+  }
+
+  private static void write(CrailStore store, List<String> paths, int length) throws Exception {
+    for (String path : paths) {
+      begin(store, path, length).close();
+    }
+  }
+
+  private static void check(CrailStore store, List<String> paths, int length) throws Exception {
+    for (String path : paths) {
+      CrailFile file = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
+      try (CrailBufferedInputStream in = file.getBufferedInputStream(length)) {
+        assertTrue(Arrays.equals(bytes(path, length), in.readAllBytes()), path);
+      }
+    }
+  }
+
+  @Test
+  void aSilentDatanodeIsWaitedForUntilSomebodyGivesItUp() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 3, SETTINGS);
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      List<String> paths = new ArrayList<>(paths(0, 3));
+      paths.addAll(paths(1, 3));
+      write(store, paths, 3 * MIB);
+
+      CrailBufferedOutputStream held = begin(store, "/held", 6 * MIB);
+      CrailProcess drain = cluster.crail("drain", address(cluster, 0));
+      drain.await("being written", PATIENCE);
+      cluster.datanode(0).signal("STOP");
+      String silent = address(cluster, 0) + " is silent";
+      drain.await(silent, PATIENCE);
+      Ran second = ran(cluster, "drain", address(cluster, 0));
+      assertEquals(1, second.code(), second.stdout());
+      assertTrue(second.stderr().contains(silent), second.stderr());
+      cluster.datanode(0).signal("CONT");
+      held.close();
+      assertEquals(0, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
+      assertEquals(0, cluster.datanode(0).awaitExit(PATIENCE));
+      assertEquals(0, ran(cluster, "fsck").code());
+      check(store, paths, 3 * MIB);
+      check(store, List.of("/held"), 6 * MIB);
+
+      // It stays open until the store closes.
+      begin(store, "/lost", 6 * MIB);
+      CrailProcess vain = cluster.crail("drain", address(cluster, 1));
+      vain.await("being written", PATIENCE);
+      cluster.datanode(1).signal("STOP");
+      vain.await(address(cluster, 1) + " is silent", PATIENCE);
+      Ran removed = ran(cluster, "removeDatanode", address(cluster, 1));
+      assertEquals(0, removed.code(), removed.stderr());
+      assertTrue(removed.stdout().contains(" was silent and is removed; "), removed.stdout());
+      assertEquals(1, vain.awaitExit(PATIENCE), vain::stdout);
+      assertTrue(vain.stderr().contains("fell silent before it was empty"), vain.stderr());
+      Ran fsck = ran(cluster, "fsck", "--paths");
+      assertEquals("/lost\n", fsck.stdout());
+      cluster.datanode(1).signal("CONT");
+      assertEquals(0, cluster.datanode(1).awaitExit(PATIENCE));
+    }
+  }
+
+  @Test
+  void aNamenodeWithoutSpaceKeepsNothingBackAtTheOther() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 2, SETTINGS);
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      // Each namenode has 32 MiB of each datanode.
+      List<String> many = paths(0, 44);
+      List<String> few = paths(1, 6);
+      write(store, many, MIB);
+      write(store, few, MIB);
+      String port = ":" + cluster.datanodeAddress(0).getPort();
+      String[] stat = new String[1 + few.size()];
+      stat[0] = "stat";
+      for (int i = 0; i < few.size(); i++) {
+        stat[1 + i] = few.get(i);
+      }
+      assertTrue(ran(cluster, stat).stdout().contains(port));
+
+      CrailProcess drain = cluster.crail("drain", address(cluster, 0));
+      drain.await("no space: ", PATIENCE);
+      Await.until("few files move", PATIENCE, () -> !ran(cluster, stat).stdout().contains(port));
+      assertTrue(drain.isAlive());
+      for (String path : many.subList(0, 22)) {
+        store.delete(path, false).get(60, TimeUnit.SECONDS);
+      }
+      assertEquals(0, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
+      check(store, many.subList(22, 44), MIB);
+      check(store, few, MIB);
+      assertFalse(ran(cluster, "datanodes").stdout().contains(port));
+    }
+  }
+}
