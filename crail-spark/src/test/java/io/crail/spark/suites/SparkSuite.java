@@ -45,13 +45,22 @@ record SparkSuite(String name, Map<String, String> leftOut) {
     run(leftOut.keySet(), false);
   }
 
+  /** {@return the names of its tests, sorted} */
+  List<String> tests() throws Exception {
+    return CollectionConverters.asJava(create().testNames()).stream().sorted().toList();
+  }
+
+  private Suite create() throws ReflectiveOperationException {
+    return (Suite) Class.forName(name).getConstructor().newInstance();
+  }
+
   /** Runs some of its tests. */
   void run(String... tests) throws Exception {
     run(Set.of(tests), true);
   }
 
   private void run(Set<String> marked, boolean only) throws Exception {
-    Suite suite = (Suite) Class.forName(name).getConstructor().newInstance();
+    Suite suite = create();
     Set<String> unknown = new HashSet<>(marked);
     unknown.removeAll(CollectionConverters.asJava(suite.testNames()));
     assertEquals(Set.of(), unknown, "not in the suite");

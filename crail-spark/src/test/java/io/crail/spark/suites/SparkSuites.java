@@ -34,41 +34,6 @@ final class SparkSuites {
 
   static final SparkSuite QUERIES = sql("SQLQueryTestSuite");
 
-  /** Files of queries that shuffle. */
-  static final List<String> QUERY_FILES =
-      List.of(
-          "except-all.sql",
-          "except.sql",
-          "group-by-alias.sql",
-          "group-by-all-duckdb.sql",
-          "group-by-all-mosha.sql",
-          "group-by-all.sql",
-          "group-by-filter.sql",
-          "group-by-ordinal.sql",
-          "group-by.sql",
-          "grouping_set.sql",
-          "grouping_set_grand_total_disabled.sql",
-          "having-and-order-by-recursive-type-name-resolution.sql",
-          "having.sql",
-          "inner-join.sql",
-          "intersect-all.sql",
-          "join-empty-relation.sql",
-          "join-lateral.sql",
-          "join-nearest-by.sql",
-          "join-resolution-edge-cases.sql",
-          "limit.sql",
-          "natural-join.sql",
-          "order-by-alias.sql",
-          "order-by-all.sql",
-          "order-by-and-having-on-top-of-aggregate-with-join.sql",
-          "order-by-nulls-ordering.sql",
-          "order-by-ordinal.sql",
-          "order-by.sql",
-          "outer-join.sql",
-          "postgreSQL/aggregates_part1.sql",
-          "postgreSQL/aggregates_part2.sql",
-          "postgreSQL/groupingsets.sql");
-
   static final List<SparkSuite> ENCRYPTED =
       List.of(
           core("rdd.SortingSuite"),

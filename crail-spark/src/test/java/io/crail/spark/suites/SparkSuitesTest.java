@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -19,6 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("once")
 @Timeout(value = 40, unit = TimeUnit.MINUTES)
 class SparkSuitesTest {
+  private static final int QUERY_PARTS = 16;
+
   private SuiteEnvironment environment;
 
   @BeforeEach
@@ -62,10 +65,19 @@ class SparkSuitesTest {
     SparkSuites.QUERIES.run("group-by-ordinal.sql", "natural-join.sql");
   }
 
-  @Test
+  static IntStream parts() {
+    return IntStream.range(0, QUERY_PARTS);
+  }
+
+  /** All files of queries, most of which shuffle; in parts, each of which starts Spark anew. */
+  @ParameterizedTest
+  @MethodSource("parts")
   @EnabledIfSystemProperty(named = "crail.test.long", matches = "true")
-  void moreQueries() throws Exception {
-    SparkSuites.QUERIES.run(SparkSuites.QUERY_FILES.toArray(String[]::new));
+  void allQueries(int part) throws Exception {
+    List<String> files = SparkSuites.QUERIES.tests();
+    int first = files.size() * part / QUERY_PARTS;
+    int end = files.size() * (part + 1) / QUERY_PARTS;
+    SparkSuites.QUERIES.run(files.subList(first, end).toArray(String[]::new));
   }
 
   static List<SparkSuite> suites() {
