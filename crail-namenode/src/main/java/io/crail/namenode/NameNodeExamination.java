@@ -2,6 +2,7 @@
 package io.crail.namenode;
 
 import io.crail.common.Utf8;
+import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.NodeSpace;
@@ -9,14 +10,15 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeTable;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Examine.Finding;
+import io.crail.protocol.cluster.Examine.Lease;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Finds the nodes whose bytes cannot be read. The namenode continues in the meantime, so a page
- * shows each node as it was at a moment of its own.
+ * Finds the nodes whose bytes cannot be read, and those with write leases. The namenode continues
+ * in the meantime, so a page shows each node as it was at a moment of its own.
  */
 final class NameNodeExamination {
   /** The most extents of a page, since other requests wait while it is made. */
@@ -35,7 +37,13 @@ final class NameNodeExamination {
     Page page = new Page(namenode, request);
     long next = namenode.tree().walk(Math.max(0, request.cursor()), MOST_SLOTS, page);
     return new Examine.Response(
-        next, page.stoppedIn, page.stoppedAt, page.nodes, page.allocated, page.findings);
+        next,
+        page.stoppedIn,
+        page.stoppedAt,
+        page.nodes,
+        page.allocated,
+        page.findings,
+        page.leases);
   }
 
   private static final class Page implements NodeTable.Visitor {
@@ -43,7 +51,9 @@ final class NameNodeExamination {
     private final Examine.Request request;
     private final Map<DatanodeSpace, Integer> kinds = new IdentityHashMap<>();
     private final List<Finding> findings = new ArrayList<>();
+    private final List<Lease> leases = new ArrayList<>();
     private int findingsLength;
+    private int leasesLength;
     private int nodes;
     private int extents;
     private long allocated;
@@ -60,15 +70,21 @@ final class NameNodeExamination {
       if (nodes == MOST_NODES || extents >= MOST_EXTENTS) {
         return false;
       }
+      int begun = node.id() == request.id() ? Math.max(0, request.extent()) : 0;
+      if (begun == 0 && !addLease(node)) {
+        return false;
+      }
       NodeSpace space = node.space();
       if (space == null) {
         nodes++;
         return true;
       }
-      int begun = node.id() == request.id() ? Math.max(0, request.extent()) : 0;
       int from = Math.min(begun, space.count());
       int to = Math.min(space.count(), from + MOST_EXTENTS - extents);
       if (!examine(node, space, from, to)) {
+        if (begun == 0) {
+          leases.removeIf(lease -> lease.id() == node.id());
+        }
         return false;
       }
       if (to < space.count()) {
@@ -77,6 +93,32 @@ final class NameNodeExamination {
         return false;
       }
       nodes++;
+      return true;
+    }
+
+    /** Tells a write lease; false when it does not fit into this page. */
+    private boolean addLease(Node node) {
+      long now = namenode.clock().nanoTime();
+      Lease told;
+      synchronized (node) {
+        WriteLease<Node> lease = node.lease();
+        if (lease == null || namenode.tree().isDetached(node)) {
+          return true;
+        }
+        told =
+            new Lease(
+                node.id(),
+                lease.client().clientId(),
+                lease.isHeld(),
+                Math.max(0, now - lease.grantedNanos()) / 1_000_000,
+                (lease.endNanos() - now) / 1_000_000,
+                Utf8.of(node.path().toString()));
+      }
+      if (leasesLength + told.wireLength() > Examine.MAX_LEASES_LENGTH) {
+        return false;
+      }
+      leases.add(told);
+      leasesLength += told.wireLength();
       return true;
     }
 
@@ -98,6 +140,11 @@ final class NameNodeExamination {
           worst = worst == 0 ? kind : Math.min(worst, kind);
         }
         sum += extent.allocatedLength();
+      }
+      if (worst == 0 && request.all() && !detached && to > from) {
+        worst = Examine.READABLE;
+        long end = Math.min(space.at(to - 1).fileEnd(), space.size());
+        bytes = Math.max(0, end - space.at(from).fileOffset());
       }
       if (worst != 0 && bytes > 0) {
         Utf8 path = Utf8.of(node.path().toString());

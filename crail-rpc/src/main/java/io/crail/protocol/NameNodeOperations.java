@@ -280,7 +280,7 @@ public final class NameNodeOperations {
           Examine.Response.CODEC,
           IDEMPOTENT,
           named(),
-          "looks for nodes whose bytes cannot be read");
+          "looks for nodes whose bytes cannot be read, and for write leases");
   public static final Operation<BeginMove.Request, BeginMove.Response> BEGIN_MOVE =
       add(
           27,

@@ -18,6 +18,7 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Ping;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
@@ -67,7 +68,7 @@ public final class AdminClient implements AutoCloseable {
   }
 
   /** The configuration of the cluster. */
-  Configuration configuration() {
+  public Configuration configuration() {
     return configuration;
   }
 
@@ -99,6 +100,12 @@ public final class AdminClient implements AutoCloseable {
   /** The same, even if none answers. */
   public ClusterReport reportAnyway() throws InterruptedException {
     return ClusterQuery.ofAny(client);
+  }
+
+  /** How namenode {@code index} sees its datanodes, ascending by id. */
+  public List<ReportDatanodes.Datanode> datanodes(int index)
+      throws CrailException, InterruptedException {
+    return ClusterQuery.datanodes(client, index);
   }
 
   /** Which namenodes answer, and how fast. */

@@ -31,8 +31,17 @@ public final class Colours {
     String colour =
         switch (word) {
           case "ok", "online", "alive", "answers", "healthy" -> GOOD;
-          case "warning", "draining", "silent" -> DOUBTFUL;
-          case "broken", "offline", "lost", "expired", "unhealthy", "missing" -> BAD;
+          case "warning", "draining", "silent", "waits" -> DOUBTFUL;
+          case "broken",
+                  "offline",
+                  "lost",
+                  "stale",
+                  "unread",
+                  "overdue",
+                  "expired",
+                  "unhealthy",
+                  "missing" ->
+              BAD;
           default -> "";
         };
     return wanted && !colour.isEmpty() ? colour + text + END : text;

@@ -10,6 +10,7 @@ import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.FsckReport.Damage;
 import io.crail.dist.report.Display;
+import io.crail.dist.report.ProgressLines;
 import io.crail.dist.report.ReportCommand;
 import io.crail.dist.report.ReportText;
 import io.crail.protocol.NameNodeOperations;
@@ -19,11 +20,15 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 import org.apache.commons.cli.CommandLine;
+import org.apache.commons.cli.Option;
 
-/** Finds the files whose bytes are lost, and checks the accounts of space. */
+/**
+ * Finds the files whose bytes are lost, and checks the accounts of space, its owners and leases.
+ */
 public final class FsckCommand extends ReportCommand {
   /** The most files in a report that is kept whole; as text, files are printed when found. */
   private static final int MOST_FILES = 10_000;
@@ -36,12 +41,27 @@ public final class FsckCommand extends ReportCommand {
         """
         A file is lost when a datanode is gone that had some of its bytes: reading them fails, and
         deleting the file frees what is left. It is silent when its datanode says nothing and may
-        come back. Exit code 0 means that all is well, or is well after a repair.
+        come back. Space must have one owner, and write leases must end in time. Exit code 0 means
+        that all is well, or is well after a repair.
+        All this is what the namenodes say. With --data a byte of each extent is read as well, so
+        that datanodes tell what they have: a file is stale when they lack some of its bytes, and
+        unread when this host cannot read them. In a large store, --data 1% reads from each file
+        with that chance.
         Without --repair nothing is changed. With it lost files are removed, after a question on the
         terminal or with --yes. A file that has changed meanwhile is left alone, and so are silent
         ones.
         """,
-        flag("p", "paths", "print only the paths of lost files, one in each line"),
+        Option.builder("d")
+            .longOpt("data")
+            .hasArg()
+            .optionalArg(true)
+            .argName("percent")
+            .desc("also read a byte of each extent, of all files or of some, such as 5%")
+            .get(),
+        flag(
+            "p",
+            "paths",
+            "print only the paths of lost files, and of stale ones, one in each line"),
         flag("r", "repair", "say what a repair would remove, then ask and do it"),
         flag("y", "yes", "with --repair: do it without a question"));
   }
@@ -50,6 +70,8 @@ public final class FsckCommand extends ReportCommand {
   public List<Example> examples() {
     return List.of(
         new Example("crail fsck", "lost and silent files, and the accounts of space"),
+        new Example("crail fsck --data", "the same, and whether the datanodes have the bytes"),
+        new Example("crail fsck --data 1%", "the same for one file of a hundred"),
         new Example("crail fsck --paths", "only the paths of lost files, for scripts"),
         new Example("crail fsck --repair", "also remove lost files, after a question"));
   }
@@ -65,6 +87,9 @@ public final class FsckCommand extends ReportCommand {
     private final long[] bytes = new long[3];
     private int compared;
     private final List<String> wrongAccounts = new ArrayList<>();
+    private final List<String> doubleOwners = new ArrayList<>();
+    private final SpaceClaims claims;
+    private final FsckLeases.Tally leases = new FsckLeases.Tally();
 
     // A large file may have several findings, one after the other.
     private Examine.Finding last;
@@ -73,22 +98,30 @@ public final class FsckCommand extends ReportCommand {
     /** Creates one that also hands on each lost file with the index of its namenode. */
     Tally(AdminClient cluster, Consumer<Damage> found, ObjIntConsumer<Examine.Finding> lostFiles) {
       this.cluster = cluster;
+      this.claims = new SpaceClaims(cluster);
       this.found = found;
       this.lostFiles = lostFiles;
     }
 
     void examine(int index) throws IOException, InterruptedException {
       namenode = index;
+      findFiles(index);
+      doubleOwners.addAll(ExtentOwners.check(cluster, index));
+      claims.ask(index);
+    }
+
+    private void findFiles(int index) throws IOException, InterruptedException {
       Usage.Response before = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
       long allocated = 0;
-      Examine.Request request = new Examine.Request(0, 0, 0);
+      Examine.Request request = new Examine.Request(0, 0, 0, false);
       try {
         while (request.cursor() != -1) {
           Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
           objects += page.nodes();
           allocated += page.allocatedBytes();
           page.findings().forEach(this::add);
-          request = new Examine.Request(page.next(), page.id(), page.extent());
+          page.leases().forEach(leases::add);
+          request = new Examine.Request(page.next(), page.id(), page.extent(), false);
         }
       } finally {
         tell();
@@ -133,26 +166,32 @@ public final class FsckCommand extends ReportCommand {
       }
       found.accept(
           new Damage(
-              last.kind() == Examine.LOST ? "lost" : "silent",
+              last.kind() == Examine.LOST ? Damage.LOST : Damage.SILENT,
               last.path().toString(),
               lastBytes,
               last.size(),
-              last.datanode()));
+              last.datanode(),
+              last.kind() == Examine.LOST ? "is gone" : "is silent"));
       last = null;
     }
 
-    FsckReport report(List<Damage> shown, long omitted, List<MissingNamenode> missing) {
+    FsckReport report(Shown shown, Optional<FsckReport.Data> data, List<MissingNamenode> missing)
+        throws IOException, InterruptedException {
+      doubleOwners.addAll(claims.check());
       return new FsckReport(
           objects,
           files[Examine.LOST],
           bytes[Examine.LOST],
           files[Examine.SILENT],
           bytes[Examine.SILENT],
-          shown,
-          omitted,
+          shown.files,
+          shown.omitted,
           cluster.count(),
           compared,
           wrongAccounts,
+          doubleOwners,
+          leases.report(),
+          data,
           missing.stream().map(MissingNamenode::toString).toList());
     }
   }
@@ -171,20 +210,25 @@ public final class FsckCommand extends ReportCommand {
       String option = pathsOnly ? "--paths" : "--repair";
       throw new UsageException(option + " goes with neither --json nor --watch");
     }
+    double share = share(line);
     try (AdminClient cluster = AdminClient.of(context)) {
       if (!display.isPlain()) {
-        return display.show(() -> collect(cluster));
+        // On a page that is shown again and again progress would only disturb.
+        PrintStream progress = line.hasOption("w") ? null : context.err();
+        return display.show(() -> collect(cluster, share, progress));
       }
       ReportText text = display.text();
       FsckRepair repair = new FsckRepair(cluster, context.out());
-      Tally tally =
-          new Tally(
+      FsckReport report =
+          examine(
               cluster,
+              share,
               pathsOnly
                   ? each -> printPath(each, context.out(), context.err())
                   : each -> each.print(text),
-              repairs ? repair::add : (file, namenode) -> {});
-      FsckReport report = tally.report(List.of(), 0, cluster.each(tally::examine));
+              repairs ? repair::add : (file, namenode) -> {},
+              new Shown(),
+              context.err());
       report.warnings().forEach(context.err()::println);
       if (!pathsOnly) {
         report.printSummary(text);
@@ -194,6 +238,61 @@ public final class FsckCommand extends ReportCommand {
         return ExitCode.PARTIAL;
       }
       return report.exitCode(repaired);
+    }
+  }
+
+  /** The part of the files that is read from; 0 for none. */
+  private static double share(CommandLine line) throws UsageException {
+    if (!line.hasOption("d")) {
+      return 0;
+    }
+    String text = line.getOptionValue("d", "100%");
+    double percent = 0;
+    try {
+      percent =
+          Double.parseDouble(text.endsWith("%") ? text.substring(0, text.length() - 1) : text);
+    } catch (NumberFormatException e) {
+      // The message below says the same of zero.
+    }
+    if (!(percent > 0 && percent <= 100)) {
+      throw new UsageException(
+          "option --data has the bad value '" + text + "': must be above 0% and at most 100%");
+    }
+    return percent / 100;
+  }
+
+  /**
+   * Examines a cluster.
+   *
+   * @param share the part of the files that is read from
+   * @param found takes each damaged file
+   * @param lostFiles takes each lost file with the index of its namenode
+   * @param shown the files of the report
+   * @param progress takes lines about long reads; null for none
+   */
+  private static FsckReport examine(
+      AdminClient cluster,
+      double share,
+      Consumer<Damage> found,
+      ObjIntConsumer<Examine.Finding> lostFiles,
+      Shown shown,
+      PrintStream progress)
+      throws Exception {
+    Tally tally = new Tally(cluster, found, lostFiles);
+    if (share == 0) {
+      return tally.report(shown, Optional.empty(), cluster.each(tally::examine));
+    }
+    try (DataCheck data = new DataCheck(cluster.configuration(), share, found)) {
+      if (progress != null) {
+        data.whileReading(new ProgressLines(progress, data::progress));
+      }
+      List<MissingNamenode> missing =
+          cluster.each(
+              index -> {
+                tally.examine(index);
+                data.check(index);
+              });
+      return tally.report(shown, Optional.of(data.report()), missing);
     }
   }
 
@@ -207,28 +306,30 @@ public final class FsckCommand extends ReportCommand {
     return false;
   }
 
-  private static FsckReport collect(AdminClient cluster) throws IOException, InterruptedException {
-    List<Damage> files = new ArrayList<>();
-    long[] omitted = new long[1];
-    Tally tally =
-        new Tally(
-            cluster,
-            each -> {
-              if (files.size() < MOST_FILES) {
-                files.add(each);
-              } else {
-                omitted[0]++;
-              }
-            },
-            (file, namenode) -> {});
-    List<MissingNamenode> missing = cluster.each(tally::examine);
-    return tally.report(files, omitted[0], missing);
+  /** The damaged files of a report that is kept whole. */
+  private static final class Shown {
+    private final List<Damage> files = new ArrayList<>();
+    private long omitted;
+
+    void add(Damage damage) {
+      if (files.size() < MOST_FILES) {
+        files.add(damage);
+      } else {
+        omitted++;
+      }
+    }
+  }
+
+  private static FsckReport collect(AdminClient cluster, double share, PrintStream progress)
+      throws Exception {
+    Shown shown = new Shown();
+    return examine(cluster, share, shown::add, (file, namenode) -> {}, shown, progress);
   }
 
   private static void printPath(Damage damage, PrintStream out, PrintStream err) {
-    if (damage.isLost() && Printable.isPrintable(damage.path())) {
+    if (damage.isGone() && Printable.isPrintable(damage.path())) {
       out.println(damage.path());
-    } else if (damage.isLost()) {
+    } else if (damage.isGone()) {
       err.println(
           "crail fsck: left out, as its name has control characters: "
               + Printable.line(damage.path()));

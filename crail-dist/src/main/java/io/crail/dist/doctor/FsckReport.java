@@ -7,6 +7,7 @@ import io.crail.dist.command.ExitCode;
 import io.crail.dist.report.PartialReport;
 import io.crail.dist.report.ReportText;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a check of all files has found.
@@ -22,6 +23,9 @@ import java.util.List;
  * @param comparedNamenodes at how many of them accounts and files could be compared, since nothing
  *     changed meanwhile
  * @param wrongAccounts where accounts and files differ, a line each
+ * @param doubleOwners space that two files have, or two namenodes give out, a line each
+ * @param leases the write leases
+ * @param data what reading from the extents has shown, if that was asked for
  * @param missing the namenodes whose parts are missing, each with the reason
  */
 public record FsckReport(
@@ -35,20 +39,38 @@ public record FsckReport(
     int namenodes,
     int comparedNamenodes,
     List<String> wrongAccounts,
+    List<String> doubleOwners,
+    FsckLeases leases,
+    Optional<Data> data,
     List<String> missing)
     implements PartialReport {
   /**
    * A file with bytes that cannot be read.
    *
-   * @param state {@code lost} or {@code silent}
+   * @param state {@link #LOST} or one of the others
    * @param path where it is
    * @param bytes how many bytes cannot be read
    * @param size how many it has
    * @param datanode the first datanode of which this is true, by its id at the namenode
+   * @param reason what is the matter with that datanode
    */
-  public record Damage(String state, String path, long bytes, long size, int datanode) {
-    boolean isLost() {
-      return state.equals("lost");
+  public record Damage(
+      String state, String path, long bytes, long size, int datanode, String reason) {
+    /** The datanode is gone. */
+    static final String LOST = "lost";
+
+    /** The datanode says nothing, and may come back. */
+    static final String SILENT = "silent";
+
+    /** The datanode is there, without these bytes. */
+    static final String STALE = "stale";
+
+    /** The datanode is there, but not for this host. */
+    static final String UNREAD = "unread";
+
+    /** Whether nobody will read the bytes again. */
+    boolean isGone() {
+      return state.equals(LOST) || state.equals(STALE);
     }
 
     void print(ReportText text) {
@@ -60,7 +82,36 @@ public record FsckReport(
           text.size(bytes),
           text.size(size),
           datanode,
-          isLost() ? "is gone" : "is silent");
+          Printable.line(reason));
+    }
+  }
+
+  /**
+   * What came of reading from extents.
+   *
+   * @param percent how many of the files were to be read from
+   * @param files those files
+   * @param extents from how many of their extents a byte was read
+   * @param staleFiles files with bytes that their datanodes do not have
+   * @param staleBytes bytes of those extents
+   * @param unreadFiles other files with bytes that this host could not read
+   * @param unreadBytes bytes of those extents
+   */
+  public record Data(
+      double percent,
+      long files,
+      long extents,
+      long staleFiles,
+      long staleBytes,
+      long unreadFiles,
+      long unreadBytes) {
+    private void print(ReportText text) {
+      text.line(
+          "read from %s of %s; stale: %s; unread: %s",
+          ReportText.count(extents, "extent"),
+          ReportText.count(files, "file"),
+          sum(staleFiles, staleBytes),
+          sum(unreadFiles, unreadBytes));
     }
   }
 
@@ -76,11 +127,15 @@ public record FsckReport(
   /** Prints everything but the files. */
   void printSummary(ReportText text) {
     wrongAccounts.forEach(each -> text.line("accounts " + each));
+    doubleOwners.forEach(each -> text.line("owners   " + each));
+    leases.print(text);
+    data.ifPresent(each -> each.print(text));
     text.line(
-        "%s examined; lost: %s; silent: %s; %s",
+        "%s examined; lost: %s; silent: %s; %s; %s",
         ReportText.count(objects, "object"),
         sum(lostFiles, lostBytes),
         sum(silentFiles, silentBytes),
+        doubleOwners.isEmpty() ? "no space has two owners" : "space has two owners",
         accounts());
   }
 
@@ -108,7 +163,13 @@ public record FsckReport(
     if (!missing.isEmpty()) {
       return ExitCode.PARTIAL;
     }
-    boolean well = silentFiles == 0 && wrongAccounts.isEmpty() && (repaired || lostFiles == 0);
+    boolean well =
+        silentFiles == 0
+            && wrongAccounts.isEmpty()
+            && doubleOwners.isEmpty()
+            && leases.overdue() == 0
+            && data.map(each -> each.staleFiles() + each.unreadFiles()).orElse(0L) == 0
+            && (repaired || lostFiles == 0);
     return well ? 0 : ExitCode.FAILURE;
   }
 }

@@ -7,6 +7,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
 import io.crail.dist.report.DatanodeReport;
+import io.crail.dist.report.ProgressLines;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.cluster.ReportDatanodes;

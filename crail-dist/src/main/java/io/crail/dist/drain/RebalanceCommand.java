@@ -9,6 +9,7 @@ import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.report.ProgressLines;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.DatanodeState;
 import java.io.IOException;

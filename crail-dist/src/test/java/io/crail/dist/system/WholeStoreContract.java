@@ -24,6 +24,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
+import io.crail.dist.Ran;
 import io.crail.memory.OffHeapBuffer;
 import io.crail.protocol.part.NodePath;
 import java.io.ByteArrayOutputStream;
@@ -183,6 +184,26 @@ abstract class WholeStoreContract {
         store.delete(top, true).get();
         assertNull(lookup(store, top + "/file"));
       }
+    } finally {
+      store.close();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void fsckReadsFromTheDatanodes(boolean mapped) throws Exception {
+    CrailStore store = open(mapped);
+    try {
+      for (String path : namesOnBothNamenodes("fsck-" + mapped)) {
+        write(create(store, path, CrailNodeType.DATAFILE).asFile(), new byte[3 * MIB]);
+      }
+      Ran ran =
+          Ran.run(
+              cluster.directory(), "fsck", "--data", "--set", "crail.storage.localmap=" + mapped);
+      assertEquals(0, ran.code(), ran::toString);
+      assertTrue(
+          ran.stdout().contains("; stale: 0 files (0 B); unread: 0 files (0 B)\n"), ran::toString);
+      assertFalse(ran.stdout().contains("read from 0 extents"), ran::toString);
     } finally {
       store.close();
     }

@@ -53,10 +53,11 @@ public final class LeaseTable<T> {
       throw ErrorCode.LIMIT_EXCEEDED.exception(maxLeases + " write leases");
     }
     while (true) {
-      long until = clock.nanoTime() + leaseNanos;
+      long now = clock.nanoTime();
+      long until = now + leaseNanos;
       ClientLeases<T> client =
           clients.computeIfAbsent(clientId, id -> new ClientLeases<>(clientId, until));
-      WriteLease<T> lease = new WriteLease<>(subject, token, client);
+      WriteLease<T> lease = new WriteLease<>(subject, token, client, now);
       if (client.add(lease, until)) {
         return lease;
       }

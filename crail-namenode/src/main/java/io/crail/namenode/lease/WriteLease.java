@@ -12,6 +12,7 @@ public final class WriteLease<T> {
   private final T subject;
   private final long token;
   private final ClientLeases<T> client;
+  private final long grantedNanos;
 
   // Links of the client's list; guarded by the client's monitor.
   private WriteLease<T> previous;
@@ -23,10 +24,11 @@ public final class WriteLease<T> {
   private boolean valueRefused;
   private long endNanos;
 
-  WriteLease(T subject, long token, ClientLeases<T> client) {
+  WriteLease(T subject, long token, ClientLeases<T> client, long grantedNanos) {
     this.subject = subject;
     this.token = token;
     this.client = client;
+    this.grantedNanos = grantedNanos;
   }
 
   /** The node to which the holder may append. */
@@ -40,6 +42,11 @@ public final class WriteLease<T> {
 
   public ClientLeases<T> client() {
     return client;
+  }
+
+  /** When it was granted. */
+  public long grantedNanos() {
+    return grantedNanos;
   }
 
   /** True while the holder may write. Under the node's monitor. */

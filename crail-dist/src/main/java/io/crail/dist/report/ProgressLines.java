@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist.drain;
+package io.crail.dist.report;
 
 import io.crail.common.Printable;
 import java.io.PrintStream;
 import java.util.function.Supplier;
 
 /** Prints how far something is, now and then. Used by one thread. */
-final class ProgressLines implements Runnable {
+public final class ProgressLines implements Runnable {
   private static final long INTERVAL_NANOS = 5_000_000_000L;
   private static final long FIRST_NANOS = 1_000_000_000L;
 
@@ -20,7 +20,7 @@ final class ProgressLines implements Runnable {
    *
    * @param text gives the line
    */
-  ProgressLines(PrintStream out, Supplier<String> text) {
+  public ProgressLines(PrintStream out, Supplier<String> text) {
     this.out = out;
     this.text = text;
   }

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.doctor;
+
+import io.crail.client.ClientKeys;
+import io.crail.client.CoreStore;
+import io.crail.client.loop.Awaitable;
+import io.crail.client.loop.LoopContext;
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.dist.doctor.FsckReport.Damage;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.Examine;
+import io.crail.protocol.node.Locations;
+import io.crail.protocol.part.Extent;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+
+/**
+ * Reads the first byte of each extent of files, several at a time, through the data path of all
+ * clients and tiers. An extent that cannot be read is damage only if its file still has it then.
+ * Files that are known as lost or silent are left out. Used by one thread.
+ */
+final class DataCheck implements AutoCloseable {
+  private static final int MOST_ASKED = 32;
+  private static final int MOST_READ = 64;
+
+  /** Bytes are on cache lines of their own. */
+  private static final int SPACING = 64;
+
+  /** A file whose extents are read. */
+  private static final class Checked {
+    private final Utf8 path;
+    private final long id;
+    private final long size;
+    private int reading;
+    private boolean listed;
+    private long badBytes;
+    private int badDatanode;
+    private CrailException cause;
+
+    Checked(Examine.Finding finding) {
+      this.path = finding.path();
+      this.id = finding.id();
+      this.size = finding.size();
+    }
+  }
+
+  private record Asked(Checked file, OperationCall<Locations.Request, Locations.Response> call) {}
+
+  private record Reading(Checked file, ExtentProbe probe) {}
+
+  private final Transport transport;
+  private final CoreStore store;
+  private final LoopContext connections;
+  private final long timeoutNanos;
+  private final double share;
+  private final Consumer<Damage> found;
+  private Runnable heartbeat = () -> {};
+
+  private final ByteBuffer memory = ByteBuffer.allocateDirect(MOST_READ * SPACING);
+  private final ArrayDeque<Integer> places = new ArrayDeque<>();
+  private final ArrayDeque<Asked> asked = new ArrayDeque<>();
+  private final ArrayDeque<Reading> readings = new ArrayDeque<>();
+
+  /** Datanodes that do not answer, which would cost a deadline each time. */
+  private final Map<Integer, CrailException> outOfReach = new HashMap<>();
+
+  private long files;
+  private long extents;
+  private final Sums stale = new Sums();
+  private final Sums unread = new Sums();
+
+  private static final class Sums {
+    private long files;
+    private long bytes;
+  }
+
+  /**
+   * Opens a check.
+   *
+   * @param share the part of the files that is checked, 1 for all
+   * @param found takes each file that has an extent that cannot be read
+   */
+  DataCheck(Configuration configuration, double share, Consumer<Damage> found)
+      throws CrailException {
+    this.share = share;
+    this.found = found;
+    this.timeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
+    for (int i = 0; i < MOST_READ; i++) {
+      places.add(i * SPACING);
+    }
+    transport = TransportProvider.open(configuration);
+    try {
+      store = CoreStore.open(configuration, transport, Clock.SYSTEM);
+      connections = store.connections();
+    } catch (CrailException | RuntimeException e) {
+      transport.close();
+      throw e;
+    }
+  }
+
+  /** Calls something now and then while it reads. */
+  void whileReading(Runnable newHeartbeat) {
+    heartbeat = newHeartbeat;
+  }
+
+  /**
+   * Checks the files of a namenode.
+   *
+   * @throws CrailException with UNSUPPORTED when this host cannot reach a tier
+   */
+  void check(int index) throws CrailException, InterruptedException {
+    Examine.Request request = new Examine.Request(0, 0, 0, true);
+    // A large file may have several findings, one after the other.
+    Examine.Finding last = null;
+    while (request.cursor() != -1) {
+      Examine.Response page =
+          connections.namenodes().callAt(index, NameNodeOperations.EXAMINE, request).join();
+      for (Examine.Finding finding : page.findings()) {
+        if (last != null && last.id() == finding.id()) {
+          last = last.kind() <= finding.kind() ? last : finding;
+        } else {
+          begin(last);
+          last = finding;
+        }
+      }
+      request = new Examine.Request(page.next(), page.id(), page.extent(), true);
+    }
+    begin(last);
+    while (!asked.isEmpty()) {
+      endOldestQuestion();
+    }
+    while (!readings.isEmpty()) {
+      endOldestReading();
+    }
+  }
+
+  private void begin(Examine.Finding finding) throws CrailException, InterruptedException {
+    if (finding == null
+        || finding.kind() != Examine.READABLE
+        || ThreadLocalRandom.current().nextDouble() >= share) {
+      return;
+    }
+    while (asked.size() >= MOST_ASKED) {
+      endOldestQuestion();
+    }
+    Checked file = new Checked(finding);
+    asked.add(new Asked(file, ask(file, 0, file.size)));
+  }
+
+  private OperationCall<Locations.Request, Locations.Response> ask(
+      Checked file, long position, long length) {
+    return connections
+        .namenodes()
+        .call(NameNodeOperations.LOCATIONS, new Locations.Request(file.id, position, length));
+  }
+
+  private void endOldestQuestion() throws CrailException, InterruptedException {
+    Asked oldest = asked.remove();
+    Checked file = oldest.file;
+    OperationCall<Locations.Request, Locations.Response> call = oldest.call;
+    try {
+      while (true) {
+        Locations.Response locations = call.join();
+        long end = file.size;
+        for (Extent extent : locations.extents()) {
+          read(file, extent);
+          end = extent.fileEnd();
+        }
+        if (end >= file.size || locations.extents().isEmpty()) {
+          break;
+        }
+        call = ask(file, end, file.size - end);
+      }
+    } catch (CrailException e) {
+      if (e.code() != ErrorCode.STALE_NODE) {
+        throw e;
+      }
+    }
+    file.listed = true;
+    tell(file);
+  }
+
+  private void read(Checked file, Extent extent) throws CrailException, InterruptedException {
+    CrailException known = outOfReach.get(extent.datanode());
+    if (known != null) {
+      failed(file, extent, known);
+      return;
+    }
+    while (readings.size() >= MOST_READ || places.isEmpty()) {
+      endOldestReading();
+    }
+    ExtentProbe probe = new ExtentProbe(connections, extent, memory, places.remove(), timeoutNanos);
+    file.reading++;
+    readings.add(new Reading(file, probe));
+    probe.begin();
+  }
+
+  private void endOldestReading() throws CrailException, InterruptedException {
+    Reading oldest = readings.remove();
+    ExtentProbe probe = oldest.probe;
+    Checked file = oldest.file;
+    if (!connections.loop().await(probe, probe.deadlineNanos() + Awaitable.GRACE_NANOS)) {
+      // Its place in the memory is still in use.
+      throw ErrorCode.TIMED_OUT.exception(probe.toString());
+    }
+    places.add(probe.offset());
+    file.reading--;
+    extents++;
+    if (probe.isFailed()) {
+      ErrorCode code = probe.failure().code();
+      if (code == ErrorCode.UNSUPPORTED || code == ErrorCode.CLOSED) {
+        throw probe.failure().rethrown();
+      }
+      if (code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT) {
+        outOfReach.put(probe.extent().datanode(), probe.failure());
+      }
+      failed(file, probe.extent(), probe.failure());
+    }
+    tell(file);
+    heartbeat.run();
+  }
+
+  /** An extent could not be read; notes that, if the file still has it. */
+  private void failed(Checked file, Extent extent, CrailException cause)
+      throws CrailException, InterruptedException {
+    heartbeat.run();
+    if (!stillHas(file, extent)) {
+      return;
+    }
+    // Bytes that are gone say more than bytes that this host cannot read.
+    if (file.cause == null || isStale(cause) && !isStale(file.cause)) {
+      file.cause = cause;
+      file.badDatanode = extent.datanode();
+    }
+    file.badBytes += extent.length();
+  }
+
+  private boolean stillHas(Checked file, Extent extent)
+      throws CrailException, InterruptedException {
+    try {
+      return ask(file, extent.fileOffset(), 1).join().extents().stream()
+          .anyMatch(
+              each ->
+                  each.generation() == extent.generation()
+                      && each.datanode() == extent.datanode()
+                      && each.region() == extent.region()
+                      && each.regionOffset() == extent.regionOffset());
+    } catch (CrailException e) {
+      if (e.code() == ErrorCode.STALE_NODE) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  /** Whether the datanode itself says that it does not have the bytes. */
+  private static boolean isStale(CrailException cause) {
+    return switch (cause.code()) {
+      case STALE_EXTENT, DATA_LOST, OUT_OF_RANGE, UNKNOWN_DATANODE -> true;
+      default -> false;
+    };
+  }
+
+  private void tell(Checked file) {
+    if (!file.listed || file.reading > 0) {
+      return;
+    }
+    files++;
+    if (file.cause != null) {
+      boolean gone = isStale(file.cause);
+      Sums sums = gone ? stale : unread;
+      sums.files++;
+      sums.bytes += file.badBytes;
+      found.accept(
+          new Damage(
+              gone ? Damage.STALE : Damage.UNREAD,
+              file.path.toString(),
+              file.badBytes,
+              file.size,
+              file.badDatanode,
+              (gone ? "lacks them: " : "cannot be read: ") + file.cause.getMessage()));
+    }
+  }
+
+  /** How far it is, in a few words. */
+  String progress() {
+    return "read from " + extents + " extents of " + files + " files";
+  }
+
+  /** What was found so far. */
+  FsckReport.Data report() {
+    return new FsckReport.Data(
+        share * 100, files, extents, stale.files, stale.bytes, unread.files, unread.bytes);
+  }
+
+  @Override
+  public void close() throws Exception {
+    try {
+      store.close();
+    } finally {
+      transport.close();
+    }
+  }
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.dist.doctor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.bench.report.JsonInput;
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.config.Configuration;
+import io.crail.dist.Ran;
+import io.crail.namenode.NameNode;
+import io.crail.namenode.NameNodeServer;
+import io.crail.namenode.tree.Node;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.TierTraits;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.lang.reflect.Field;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What {@code crail fsck} says of two namenodes in this process that are damaged by hand. They have
+ * no timer, so nothing ends by itself.
+ */
+@Timeout(300)
+class FsckCommandTest {
+  private static final int BLOCK = 1 << 20;
+  private static final long TOKEN = 9;
+
+  private static final class MovedClock implements Clock {
+    private final AtomicLong movedMillis = new AtomicLong();
+
+    @Override
+    public long nanoTime() {
+      return System.nanoTime() + movedMillis.get() * 1_000_000;
+    }
+
+    @Override
+    public long currentTimeMillis() {
+      return System.currentTimeMillis() + movedMillis.get();
+    }
+  }
+
+  private final MovedClock clock = new MovedClock();
+  private final List<NameNodeServer> namenodes = new ArrayList<>();
+  private Transport transport;
+  private ClientLoop loop;
+  private NameNodeClient client;
+  private NameNodeClient datanodes;
+
+  @TempDir Path directory;
+
+  @BeforeEach
+  void start() throws Exception {
+    Configuration conf =
+        Configuration.builder()
+            .set("crail.lease", "10s", "the test")
+            .set("crail.storage.keepalive", "60s", "the test")
+            .build();
+    transport = TransportProvider.open(conf);
+    for (int index = 0; index < 2; index++) {
+      namenodes.add(
+          NameNodeServer.open(
+              conf,
+              index,
+              2,
+              new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+              transport,
+              clock,
+              new Random(index)));
+    }
+    loop = transport.newClientLoop("test");
+    client = connect(Hello.ROLE_CLIENT);
+    datanodes = connect(Hello.ROLE_DATANODE);
+    Files.writeString(
+        directory.resolve("crail-site.conf"),
+        "crail.namenode.address "
+            + namenodes.stream()
+                .map(each -> "crail://" + Addresses.text(each.address()))
+                .collect(Collectors.joining(",")));
+  }
+
+  private NameNodeClient connect(int role) {
+    return new NameNodeClient(
+        loop,
+        namenodes.stream().map(NameNodeServer::address).toList(),
+        new NameNodeClient.Identity(role, 0x7700 + role, "host", "crail"),
+        RpcPeer.Options.defaults(),
+        60_000_000_000L);
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    datanodes.close();
+    loop.close();
+    namenodes.forEach(NameNodeServer::close);
+    transport.close();
+  }
+
+  private <Q, R> R ask(int index, Operation<Q, R> operation, Q request) throws Exception {
+    boolean isDatanode = operation.name().startsWith("register-");
+    return (isDatanode ? datanodes : client).callAt(index, operation, request).join();
+  }
+
+  private int register(int index, long uuid, int port) throws Exception {
+    RegisterDatanode.Request request =
+        new RegisterDatanode.Request(
+            uuid,
+            uuid,
+            0,
+            port,
+            false,
+            Utf8.of("tcp"),
+            Utf8.of("127.0.0.1"),
+            TierTraits.ofMemory(FenceKind.GENERATION, true, ""));
+    return ask(index, NameNodeOperations.REGISTER_DATANODE, request).datanode();
+  }
+
+  private void lend(int index, int datanode, int region, long address) throws Exception {
+    ask(
+        index,
+        NameNodeOperations.REGISTER_REGION,
+        new RegisterRegion.Request(datanode, region, 16L * BLOCK, address, 5, 0));
+  }
+
+  /** A file of one byte at namenode 0 whose writer goes on. */
+  private long open(String name) throws Exception {
+    String path = pathAtFirst(name);
+    Create.Request create =
+        new Create.Request(
+            NodeType.DATAFILE,
+            true,
+            false,
+            false,
+            0644,
+            Create.PARENT_CLASS,
+            TOKEN,
+            Utf8.of(path),
+            Utf8.EMPTY);
+    long id = ask(0, NameNodeOperations.CREATE, create).node().id();
+    ask(0, NameNodeOperations.EXTEND, new Extend.Request(id, TOKEN, 0, 1, -1));
+    ask(0, NameNodeOperations.SET_SIZE, new SetSize.Request(id, TOKEN, 1, SetSize.KEEP));
+    return id;
+  }
+
+  private long write(String name) throws Exception {
+    long id = open(name);
+    ask(0, NameNodeOperations.SET_SIZE, new SetSize.Request(id, TOKEN, 1, SetSize.END));
+    return id;
+  }
+
+  /** A path with this beginning that belongs to namenode 0. */
+  private static String pathAtFirst(String name) {
+    String path = "/" + name;
+    while (NodePath.namenodeOf(Utf8.of(path), 2) != 0) {
+      path += "x";
+    }
+    return path;
+  }
+
+  private Ran fsck(int code, String... options) {
+    List<String> line = new ArrayList<>(List.of("fsck"));
+    line.addAll(List.of(options));
+    Ran ran = Ran.run(directory, line.toArray(new String[0]));
+    assertEquals(code, ran.code(), ran::toString);
+    return ran;
+  }
+
+  private Map<?, ?> json(int code) throws Exception {
+    return (Map<?, ?>) JsonInput.parse(fsck(code, "--json").stdout());
+  }
+
+  /** Each has memory of its own. */
+  private void startDatanode() throws Exception {
+    for (int index = 0; index < 2; index++) {
+      lend(index, register(index, 1, 1001), index, (long) (index + 1) << 30);
+    }
+  }
+
+  @Test
+  void aSoundClusterHasNoFindings() throws Exception {
+    startDatanode();
+    write("a");
+    write("b");
+    String text = fsck(0).stdout();
+    assertTrue(
+        text.endsWith(
+            """
+            write leases: 0; ended, and still in the way: 0; overdue: 0
+            4 objects examined; lost: 0 files (0 B); silent: 0 files (0 B); \
+            no space has two owners; accounts are right
+            """),
+        text);
+    assertEquals(List.of(), json(0).get("doubleOwners"));
+  }
+
+  @Test
+  void memoryThatTwoNamenodesHaveIsNamed() throws Exception {
+    lend(0, register(0, 1, 1001), 0, 1L << 30);
+    lend(1, register(1, 1, 1001), 1, (1L << 30) + 15 * BLOCK);
+    String text = fsck(1).stdout();
+    assertTrue(
+        text.matches(
+            "(?s).*owners   namenode 0 at \\S+ and namenode 1 at \\S+ have the same memory,"
+                + " as region 0 and 1 of datanode tcp at 127.0.0.1:1001\n.*"
+                + "space has two owners; accounts are right\n"),
+        text);
+    assertEquals(1, ((List<?>) json(1).get("doubleOwners")).size());
+  }
+
+  @Test
+  void twoDatanodesAtOneAddressAreNamed() throws Exception {
+    lend(0, register(0, 1, 1001), 0, 0);
+    lend(1, register(1, 2, 1001), 1, 0);
+    String text = fsck(1).stdout();
+    assertTrue(
+        text.matches(
+            "(?s).*owners   datanode tcp at 127.0.0.1:1001 is process \\S+1 for namenode 0 at \\S+,"
+                + " and \\S+2 for namenode 1 at \\S+\n.*"),
+        text);
+  }
+
+  /** Two nodes of a namenode get the same extent. */
+  @Test
+  void anExtentOfTwoFilesIsNamed() throws Exception {
+    startDatanode();
+    long first = write("first");
+    long second = write("second");
+    write("third");
+    Field field = NameNodeServer.class.getDeclaredField("namenode");
+    field.setAccessible(true);
+    NameNode namenode = (NameNode) field.get(namenodes.get(0));
+    Node node = namenode.tree().find(second);
+    synchronized (node) {
+      node.space(namenode.tree().find(first).space());
+    }
+    String text = fsck(1).stdout();
+    assertTrue(
+        text.matches(
+            "(?s)owners   /\\w+ and /\\w+ both have the space at \\d+ of region 0 of datanode \\d+"
+                + "\n.*space has two owners; .*"),
+        text);
+    assertTrue(text.contains(pathAtFirst("first") + " "), text);
+    assertTrue(text.contains(pathAtFirst("second") + " "), text);
+    assertEquals(1, ((List<?>) json(1).get("doubleOwners")).size());
+  }
+
+  @Test
+  void leasesAreToldAndThoseThatShouldHaveEndedAreDamage() throws Exception {
+    startDatanode();
+    open("old");
+    clock.movedMillis.addAndGet(3000);
+    open("young");
+    long left = open("left");
+    ask(0, NameNodeOperations.SET_SIZE, new SetSize.Request(left, TOKEN, 1, SetSize.EXPIRE));
+    String text = fsck(0).stdout();
+    assertTrue(
+        text.matches(
+            "(?s)waits    "
+                + pathAtFirst("left")
+                + ": the write lease of client 7700 ends in \\d s, and nobody may write until then"
+                + "\nwrite leases: 2 of 1 client, the oldest for [3-9] s on "
+                + pathAtFirst("old")
+                + "; ended, and still in the way: 1; overdue: 0\n.*"),
+        text);
+    Map<?, ?> leases = (Map<?, ?>) json(0).get("leases");
+    assertEquals(2.0, leases.get("held"));
+    assertEquals(pathAtFirst("old"), ((Map<?, ?>) leases.get("oldest")).get("path"));
+    clock.movedMillis.addAndGet(30_000);
+    text = fsck(1).stdout();
+    assertTrue(
+        text.matches(
+            "(?s).*overdue  "
+                + pathAtFirst("old")
+                + ": the write lease of client 7700 was over 2\\d s ago, and has not ended\n.*"
+                + "write leases: 0; ended, and still in the way: 0; overdue: 3\n.*"),
+        text);
+    namenodes.get(0).tick();
+    assertEquals(0.0, ((Map<?, ?>) json(0).get("leases")).get("overdue"));
+  }
+}
