@@ -112,13 +112,13 @@ class ClusterDaySystemTest {
 
   /** Each namenode counts this many datanodes that serve, and so does the report. */
   private void awaitDatanodes(int count) throws Exception {
-    String active = "crail_namenode_datanodes{state=\"active\"}";
+    String online = "crail_namenode_datanodes{state=\"online\"}";
     Await.until(
         count + " datanodes at each namenode",
         ProcessCluster.PATIENCE,
         () -> {
           for (int index = 0; index < NAMENODES; index++) {
-            if (PrometheusText.of(cluster.namenode(index)).value(active) != count) {
+            if (PrometheusText.of(cluster.namenode(index)).value(online) != count) {
               return false;
             }
           }
