@@ -67,7 +67,7 @@ public final class AdminClient implements AutoCloseable {
   }
 
   /** The configuration of the cluster. */
-  Configuration configuration() {
+  public Configuration configuration() {
     return configuration;
   }
 

@@ -97,12 +97,12 @@ class ClusterReportTest {
             List.of("LOST", "lost with 10 B"))) {
       DatanodesReport report =
           new DatanodesReport(
-              List.of(merged(DatanodeState.valueOf(each.get(0)))), List.of());
+              List.of(merged(DatanodeState.valueOf(each.get(0)))), List.of(), List.of());
       String line = text(report).lines().toList().get(1);
       assertEquals(each.get(1), line.replaceAll(".*\\[::1\\]:50020  ", ""), line);
     }
     DatanodeReport silentDrain = merged(DatanodeState.DRAINING, DatanodeState.OFFLINE);
-    String line = text(new DatanodesReport(List.of(silentDrain), List.of()));
+    String line = text(new DatanodesReport(List.of(silentDrain), List.of(), List.of()));
     assertTrue(line.endsWith("  offline for 2 s, draining, 30 B left\n"), line);
   }
 
