@@ -60,7 +60,7 @@ public class CrailStatistics {
     /**
      * Returns a time that a share of the operations did not exceed, from the moment when the store
      * begins with an operation to its end. The store takes the time of a sample, and knows it up to
-     * a factor of two; what took longer than 2 s counts as 2 s.
+     * a factor of two; what took longer than 69 s counts as 69 s.
      *
      * @param share from 0 to 1, such as 0.99
      * @return nanoseconds; 0 when no time was taken yet
@@ -107,7 +107,10 @@ public class CrailStatistics {
     return Map.of();
   }
 
-  /** {@return parts of reads and writes that did not wait for their location} */
+  /**
+   * {@return parts of reads and writes that did not wait for their location; those of an open
+   * stream are added now and then, and at its close}
+   */
   public long getLocationHits() {
     return 0;
   }

@@ -19,6 +19,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.AfterEach;
@@ -113,6 +114,18 @@ class ApplicationsCommandTest {
     Ran clean = partly("applications", "--clean");
     String none = "no application is expired where a namenode answers";
     assertTrue(clean.stdout().contains(none), clean::toString);
+  }
+
+  /** Cluster and applications are asked at the same time, so they wait together. */
+  @Test
+  void aReportWaitsOnceForANamenodeThatHangs() {
+    for (String report : List.of("applications", "report")) {
+      long began = System.nanoTime();
+      partly(report, "--set", "crail.rpctimeout=3s");
+      double seconds = (System.nanoTime() - began) / 1e9;
+      System.out.printf("%s: %.1f s%n", report, seconds);
+      assertTrue(seconds >= 3 && seconds < 5.5, () -> report + " took " + seconds + " s");
+    }
   }
 
   @Test

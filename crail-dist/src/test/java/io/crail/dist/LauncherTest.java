@@ -128,6 +128,8 @@ class LauncherTest {
         "fsck --data=many | at most 100%",
         "doctor --here --plain --json | --plain",
         "applications --clean --watch | --clean",
+        "applications --top 0 | must be between 1 and",
+        "applications --top 3 --clean | --top",
         "applications --force | --clean",
         "applications --clean --force | --id"
       })

@@ -255,8 +255,9 @@ public final class NameNode {
    *
    * @param requests requests answered so far
    * @param requestNanos the time of work on them
+   * @param waitedNanos how long connections have waited for their turn
    */
-  Usage.Response usage(long requests, long requestNanos) {
+  Usage.Response usage(long requests, long requestNanos, long waitedNanos) {
     List<DatanodeSpace> known = datanodes.datanodes();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
@@ -267,6 +268,7 @@ public final class NameNode {
         startedMillis,
         requests,
         requestNanos,
+        waitedNanos,
         smallValues.used(),
         datanodes.usage());
   }

@@ -6,20 +6,18 @@ import io.crail.common.Clock;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.conf.NameNodeOptions;
-import io.crail.namenode.space.DatanodeSpace;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.part.ClassUsage;
+import io.crail.protocol.part.DatanodeState;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -155,21 +153,9 @@ public final class NameNodeServer implements AutoCloseable {
     return endpoint.statistics();
   }
 
-  /** The number of datanodes by their state, such as {@code active}; silent ones by themselves. */
-  public Map<String, Integer> datanodeStates() {
-    Map<String, Integer> states = new TreeMap<>(Map.of("offline", 0));
-    for (DatanodeSpace.State state : DatanodeSpace.State.values()) {
-      states.put(state.name().toLowerCase(Locale.ROOT), 0);
-    }
-    for (DatanodeSpace datanode : namenode.datanodes().datanodes()) {
-      boolean gone = datanode.state() == DatanodeSpace.State.DEAD;
-      String state =
-          gone || namenode.datanodes().isOnline(datanode)
-              ? datanode.state().name().toLowerCase(Locale.ROOT)
-              : "offline";
-      states.merge(state, 1, Integer::sum);
-    }
-    return states;
+  /** The number of datanodes by their state; those that are gone, while nodes have bytes there. */
+  public Map<DatanodeState, Integer> datanodeStates() {
+    return namenode.datanodes().states();
   }
 
   /** The present contents. The work grows with the number of datanodes only. */

@@ -28,6 +28,7 @@ import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.rpc.Session;
+import io.crail.rpc.Turns;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -164,7 +165,9 @@ final class NameNodeService {
             .handleLong(
                 NameNodeOperations.REPORT_DATANODES,
                 (request, session) -> datanodes.report(request.after()))
-            .handleLong(NameNodeOperations.USAGE, (request, session) -> usage(namenode, server[0]))
+            .handleLong(
+                NameNodeOperations.USAGE,
+                (request, session) -> usage(namenode, server[0], transportFigures.get()))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handleLong(
@@ -227,7 +230,8 @@ final class NameNodeService {
     return response;
   }
 
-  private static Usage.Response usage(NameNode namenode, OperationServer server) {
+  private static Usage.Response usage(
+      NameNode namenode, OperationServer server, Map<String, Long> transport) {
     long requests = 0;
     long nanos = 0;
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
@@ -235,7 +239,7 @@ final class NameNodeService {
       requests += figures.count();
       nanos += figures.nanos();
     }
-    return namenode.usage(requests, nanos);
+    return namenode.usage(requests, nanos, transport.getOrDefault(Turns.WAITED, 0L));
   }
 
   private static Node make(NameNode namenode, NewNode request, Session session)

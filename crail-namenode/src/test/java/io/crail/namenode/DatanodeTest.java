@@ -88,6 +88,52 @@ class DatanodeTest {
     assertEquals(report.subList(1, 3), rest);
   }
 
+  /** What a drain waits for is seen, also while the datanode is silent. */
+  @Test
+  void aReportSaysWhichDatanodesAreBeingRemoved() throws Exception {
+    TestStore store = new TestStore();
+    int leaving = store.datanode(1, "a", 0, true, 4L << 20);
+    store.write("/f", BLOCK);
+    int well = store.datanode(2, "b", 0, true, 4L << 20);
+    remove(store, "a", 1001);
+    assertEquals(List.of(true, false), draining(store));
+    store.pass(17_000);
+    keepAlive(store, well);
+    assertEquals(DatanodeState.OFFLINE, report(store).get(0).state());
+    assertEquals(List.of(true, false), draining(store));
+    // What it held is given up then.
+    remove(store, "a", 1001);
+    assertEquals(leaving, report(store).get(0).id());
+    assertEquals(DatanodeState.LOST, report(store).get(0).state());
+    assertEquals(List.of(false, false), draining(store));
+  }
+
+  private static List<Boolean> draining(TestStore store) throws Exception {
+    return report(store).stream().map(ReportDatanodes.Datanode::draining).toList();
+  }
+
+  /** As the reports say them, so that figures and reports use the same words. */
+  @Test
+  void statesAreCountedAsReported() throws Exception {
+    TestStore store = new TestStore();
+    store.datanode(1, "a", 0, true, 4L << 20);
+    store.write("/f", BLOCK);
+    int well = store.datanode(2, "b", 0, true, 4L << 20);
+    assertEquals(List.of(2, 0, 0, 0), states(store));
+    store.pass(17_000);
+    keepAlive(store, well);
+    assertEquals(List.of(1, 0, 1, 0), states(store));
+    remove(store, "a", 1001);
+    assertEquals(List.of(1, 0, 0, 1), states(store));
+    remove(store, "b", 1002);
+    assertEquals(List.of(0, 1, 0, 1), states(store));
+  }
+
+  /** Online, draining, offline, lost. */
+  private static List<Integer> states(TestStore store) {
+    return List.copyOf(store.namenode.datanodes().states().values());
+  }
+
   private static List<Long> silence(List<ReportDatanodes.Datanode> report) {
     return report.stream().map(ReportDatanodes.Datanode::silentMillis).toList();
   }

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  */
 public final class OperationFigures {
   /** The number of buckets of times. */
-  public static final int BUCKETS = 24;
+  public static final int BUCKETS = 30;
 
   /**
    * The first bucket is for times up to two to this power, in nanoseconds; each next one doubles.
@@ -85,6 +85,7 @@ public final class OperationFigures {
   /**
    * The time, in nanoseconds, that a share of the requests did not exceed; 0 when there were none.
    * Within a bucket, requests are taken to be spread evenly, so it is right up to a factor of two.
+   * In the last bucket, which has no limit, it is the least time: 69 s.
    *
    * @param share from 0 to 1, such as 0.99
    */
@@ -102,7 +103,7 @@ public final class OperationFigures {
     for (int i = 0; i < BUCKETS && all > 0; i++) {
       if (left <= counts[i]) {
         long low = i == 0 ? 0 : upperNanos(i - 1);
-        long high = i == BUCKETS - 1 ? 2 * low : upperNanos(i);
+        long high = i == BUCKETS - 1 ? low : upperNanos(i);
         return low + (long) ((high - low) * left / counts[i]);
       }
       left -= counts[i];

@@ -22,7 +22,7 @@ import java.util.PriorityQueue;
  * than processors, and then all its connections would wait. The pause lasts for a turn at most: if
  * the slice took longer, the machine was the cause.
  *
- * <p>Used by one thread, except for the figure.
+ * <p>Used by one thread, except for the figures.
  */
 public final class Turns {
   /** How long a turn lasts before other connections come first. */
@@ -30,6 +30,12 @@ public final class Turns {
 
   /** The same limit for requests that take long; also the length of a slice. */
   public static final long SLICE_NANOS = 500_000;
+
+  /**
+   * The name of a server's figure: how long connections have waited for their turn, all together,
+   * in nanoseconds.
+   */
+  public static final String WAITED = "waited-nanos";
 
   private final Clock clock;
   private final PriorityQueue<Member> waiting = new PriorityQueue<>();
@@ -40,12 +46,14 @@ public final class Turns {
   private boolean servedLong;
   private boolean isTimed;
   private long beganNanos;
+  private volatile long waitedNanos;
 
   /** A connection. Its tags are nanoseconds of service. */
   public abstract static class Member implements Comparable<Member> {
     private long tag;
     private long arrival;
     private long endTag;
+    private long sinceNanos;
 
     /** Creates a connection that does not wait yet. */
     protected Member() {}
@@ -89,6 +97,7 @@ public final class Turns {
   private void add(Member member) {
     member.tag = Math.max(member.endTag, servedTag);
     member.arrival = arrivals++;
+    member.sinceNanos = clock.nanoTime();
     waiting.add(member);
   }
 
@@ -100,6 +109,11 @@ public final class Turns {
   /** Connections that wait, now or a moment ago. By any thread. */
   public int waitingCount() {
     return waiting.size();
+  }
+
+  /** How long connections have waited for their turn so far, all together. By any thread. */
+  public long waitedNanos() {
+    return waitedNanos;
   }
 
   /** Begins a turn. Its time counts from the first query of the time. */
@@ -148,6 +162,7 @@ public final class Turns {
   private long serveNext(long began) {
     served = waiting.remove();
     servedTag = served.tag;
+    waitedNanos += beganNanos + began - served.sinceNanos;
     isLeft = false;
     long ended;
     try {

@@ -33,6 +33,19 @@ class OperationFiguresTest {
     assertEquals(6, figures.count());
   }
 
+  /** Of what a deadline ends, it is seen how long it took. */
+  @Test
+  void secondsAreToldApart() {
+    for (long seconds : new long[] {3, 10, 30, 60}) {
+      OperationFigures figures = new OperationFigures();
+      figures.served(1, seconds * 1_000_000_000);
+      long told = figures.quantileNanos(0.5);
+      assertTrue(
+          told >= seconds * 500_000_000 && told <= seconds * 2_000_000_000,
+          seconds + " s: " + told);
+    }
+  }
+
   @Test
   void quantilesAreWithinTheBucketsOfTheirTimes() {
     OperationFigures figures = new OperationFigures();
@@ -52,7 +65,8 @@ class OperationFiguresTest {
       assertThrows(IllegalArgumentException.class, () -> figures.quantileNanos(bad));
     }
     figures.served(1000, Long.MAX_VALUE);
-    assertTrue(figures.quantileNanos(0.99) > 1_000_000_000);
+    assertEquals(
+        OperationFigures.upperNanos(OperationFigures.BUCKETS - 2), figures.quantileNanos(0.99));
     figures.reset();
     assertEquals(0, figures.quantileNanos(0.99));
   }

@@ -78,6 +78,20 @@ class TurnsTest {
   }
 
   @Test
+  void countsHowLongConnectionsWait() {
+    new Peer("alone", SLICE_MICROS, 1);
+    turns.serveSlice();
+    assertEquals(0, turns.waitedNanos());
+    new Peer("first", SLICE_MICROS, 1);
+    new Peer("second", SLICE_MICROS, 1);
+    turns.serveSlice();
+    assertEquals(0, turns.waitedNanos());
+    nowNanos += 7;
+    turns.serveSlice();
+    assertEquals(Turns.SLICE_NANOS + 7, turns.waitedNanos());
+  }
+
+  @Test
   void servesFirstWhoHasHadLittle() {
     Peer little = new Peer("little", 100, 0);
     for (int i = 0; i < 100; i++) {

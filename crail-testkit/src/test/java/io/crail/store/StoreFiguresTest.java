@@ -115,6 +115,8 @@ class StoreFiguresTest {
     assertEquals(1, far.getStatistics().getOpenInputStreams());
     // Some of it comes in before the close.
     assertTrue(far.getStatistics().getBytesRead().get("tcp") > 0);
+    long hits = far.getStatistics().getLocationHits();
+    assertTrue(hits > 0 && hits <= reads, hits + " hits");
     input.close();
     assertEquals(0, far.getStatistics().getOpenInputStreams());
     assertEquals((long) reads * BYTES, far.getStatistics().getBytesRead().get("tcp"));

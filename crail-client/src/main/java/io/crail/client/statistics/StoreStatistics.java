@@ -161,7 +161,8 @@ public final class StoreStatistics {
   public void inputClosed(StreamCounters counters) {
     if (enabled) {
       streams.input.closed();
-      addPieces(input, counters);
+      addSoFar(input, counters);
+      input.add(STREAMS, 1);
     }
   }
 
@@ -169,7 +170,8 @@ public final class StoreStatistics {
   public void outputClosed(StreamCounters counters) {
     if (enabled) {
       streams.output.closed();
-      addPieces(output, counters);
+      addSoFar(output, counters);
+      output.add(STREAMS, 1);
     }
   }
 
@@ -186,17 +188,16 @@ public final class StoreStatistics {
   /** Adds what an open direct stream has counted. In the thread that uses it. */
   public void goesOn(boolean isWriter, StreamCounters counters) {
     if (enabled) {
-      counters.settle();
-      addOperations(isWriter ? output : input, counters);
+      addSoFar(isWriter ? output : input, counters);
     }
   }
 
-  private void addPieces(CounterGroup group, StreamCounters counters) {
+  private static void addSoFar(CounterGroup group, StreamCounters counters) {
     counters.settle();
-    add(group, counters);
-    group.add(LOCAL, counters.localPieces());
-    group.add(REMOTE, counters.remotePieces());
-    group.add(CACHED, counters.cachedPieces());
+    addOperations(group, counters);
+    group.add(LOCAL, counters.takeLocalPieces());
+    group.add(REMOTE, counters.takeRemotePieces());
+    group.add(CACHED, counters.takeCachedPieces());
   }
 
   private void add(CounterGroup group, StreamCounters counters) {

@@ -26,6 +26,11 @@ public final class StreamCounters {
 
   private long wayBytes;
 
+  // Pieces that have been added up.
+  private long takenLocal;
+  private long takenRemote;
+  private long takenCached;
+
   /**
    * Counts an operation.
    *
@@ -107,16 +112,36 @@ public final class StreamCounters {
     return bytes;
   }
 
-  long localPieces() {
+  private long localPieces() {
     return local + localInLoop.get();
   }
 
-  long remotePieces() {
+  private long remotePieces() {
     return remote + remoteInLoop.get();
   }
 
-  /** Pieces whose location was known when they were to begin. */
-  long cachedPieces() {
-    return Math.max(0, localPieces() + remotePieces() - unlocated.get());
+  /** Pieces within this host since this was called last. */
+  long takeLocalPieces() {
+    long fresh = localPieces() - takenLocal;
+    takenLocal += fresh;
+    return fresh;
+  }
+
+  /** Other pieces since this was called last. */
+  long takeRemotePieces() {
+    long fresh = remotePieces() - takenRemote;
+    takenRemote += fresh;
+    return fresh;
+  }
+
+  /**
+   * Pieces whose location was known when they were to begin, since this was called last. Those that
+   * wait for their location and are not issued yet make it less, never more.
+   */
+  long takeCachedPieces() {
+    long cached = localPieces() + remotePieces() - unlocated.get();
+    long fresh = Math.max(0, cached - takenCached);
+    takenCached += fresh;
+    return fresh;
   }
 }

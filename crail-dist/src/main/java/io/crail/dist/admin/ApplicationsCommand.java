@@ -11,7 +11,6 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
-import io.crail.dist.report.ApplicationReport;
 import io.crail.dist.report.ApplicationsReport;
 import io.crail.dist.report.Display;
 import io.crail.dist.report.PartialReport;
@@ -38,12 +37,13 @@ public final class ApplicationsCommand extends ReportCommand {
         "applications",
         "shows what Spark's applications hold, and ends dead ones",
         """
-        An application is expired when none of its processes has renewed its lease in time, by the
-        clocks of both hosts. Before --clean deletes, it watches for as long as the lease whether
-        somebody does. It suits cron.
+        The applications that hold most come first. An application is expired when none of its
+        processes has renewed its lease in time, by the clocks of both hosts. Before --clean deletes,
+        it watches for as long as the lease whether somebody does. It suits cron.
         """,
         bytes(),
         valued("i", "id", "id", "only this application"),
+        valued("n", "top", "number", "only so many, the ones that hold most"),
         flag("c", "clean", "delete what expired applications hold"),
         flag("f", "force", "with -c and -i: at once, also when it lives"));
   }
@@ -52,6 +52,7 @@ public final class ApplicationsCommand extends ReportCommand {
   public List<Example> examples() {
     return List.of(
         new Example("crail applications", "what each application holds"),
+        new Example("crail applications --top 10", "the ten that hold most"),
         new Example("crail applications --clean", "delete what dead ones have left"));
   }
 
@@ -59,6 +60,10 @@ public final class ApplicationsCommand extends ReportCommand {
   protected int run(CommandContext context, CommandLine line, Display display) throws Exception {
     String id = line.getOptionValue("i");
     boolean clean = line.hasOption("c");
+    int most = line.hasOption("n") ? number(line, "n", 1, Integer.MAX_VALUE) : Integer.MAX_VALUE;
+    if (line.hasOption("n") && (clean || id != null)) {
+      throw new UsageException("--top goes with neither --clean nor --id");
+    }
     boolean force = line.hasOption("f");
     if (force && !(clean && id != null)) {
       throw new UsageException("--force needs --clean and --id");
@@ -71,7 +76,7 @@ public final class ApplicationsCommand extends ReportCommand {
       try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(configuration))) {
         Applications applications = of(store, configuration);
         if (id == null && !clean) {
-          return display.show(() -> report(applications.list()));
+          return display.show(() -> ApplicationsReport.of(applications.list()).top(most));
         }
         Report first = applications.list();
         Absence absence = new Absence(context.err());
@@ -83,7 +88,7 @@ public final class ApplicationsCommand extends ReportCommand {
           return absence.code(ExitCode.FAILURE);
         }
         if (!clean) {
-          return display.show(() -> report(only(applications.list(), id)));
+          return display.show(() -> ApplicationsReport.of(only(applications.list(), id)));
         }
         absence.tell(first.missing());
         List<Application> found = only(first, id).applications();
@@ -108,25 +113,6 @@ public final class ApplicationsCommand extends ReportCommand {
     return new Report(
         report.applications().stream().filter(each -> id == null || each.id().equals(id)).toList(),
         report.missing());
-  }
-
-  /** What was found, as it is shown. */
-  static ApplicationsReport report(Report found) {
-    Instant now = Instant.now();
-    return new ApplicationsReport(
-        found.applications().stream()
-            .map(
-                each ->
-                    new ApplicationReport(
-                        each.id(),
-                        each.began(),
-                        each.shuffle().files() + each.broadcast().files(),
-                        each.shuffle().bytes(),
-                        each.broadcast().bytes(),
-                        !each.expired(now),
-                        each.renewed().plus(each.lease())))
-            .toList(),
-        found.missing().stream().map(MissingNamenode::toString).toList());
   }
 
   /** Names each namenode that does not answer once. */

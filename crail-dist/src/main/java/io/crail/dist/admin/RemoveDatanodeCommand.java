@@ -15,6 +15,8 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.commons.cli.CommandLine;
 
 /** Takes a datanode out of service. */
@@ -50,20 +52,45 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
       DatanodeReport datanode = cluster.report().require(address);
       RemoveDatanode.Request request =
           new RemoveDatanode.Request(true, datanode.port(), Utf8.of(datanode.host()));
-      long[] used = new long[1];
-      int code = cluster.report(context.err(), index -> used[0] += remove(cluster, index, request));
-      // Each namenode gives up what it has there if it has not heard of the datanode lately.
-      boolean silent = datanode.silentAt().size() == datanode.namenodes().size();
-      context
-          .out()
-          .println(
-              "datanode "
-                  + datanode.address()
-                  + (silent ? " was silent and is removed; " : " is being removed; ")
-                  + ByteText.of(used[0])
-                  + (silent ? " on it are lost" : " on it are still in use"));
+      Map<Integer, Long> held = new TreeMap<>();
+      int code =
+          cluster.report(context.err(), index -> held.put(index, remove(cluster, index, request)));
+      context.out().println("datanode " + datanode.address() + outcome(datanode.silentAt(), held));
       return code;
     }
+  }
+
+  /**
+   * What becomes of a datanode. Each namenode gives up what it has there if it has not heard of the
+   * datanode lately.
+   *
+   * @param silentAt the namenodes that have not
+   * @param held what was in use there, by namenode
+   */
+  static String outcome(List<Integer> silentAt, Map<Integer, Long> held) {
+    long lost = 0;
+    long used = 0;
+    boolean served = false;
+    for (Map.Entry<Integer, Long> part : held.entrySet()) {
+      if (silentAt.contains(part.getKey())) {
+        lost += part.getValue();
+      } else {
+        used += part.getValue();
+        served = true;
+      }
+    }
+    if (!served && !silentAt.isEmpty()) {
+      return " was silent and is removed; " + ByteText.of(lost) + " on it are lost";
+    }
+    String kept = " is being removed; " + ByteText.of(used) + " on it are still in use";
+    return silentAt.isEmpty()
+        ? kept
+        : kept
+            + "; it was silent at namenodes "
+            + silentAt
+            + ", where "
+            + ByteText.of(lost)
+            + " are lost";
   }
 
   /** Removes it at one namenode, which may not know it. Returns what is in use on it there. */

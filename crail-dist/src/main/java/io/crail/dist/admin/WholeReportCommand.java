@@ -5,11 +5,15 @@ import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
+import io.crail.dist.report.ApplicationsReport;
+import io.crail.dist.report.ClusterReport;
 import io.crail.dist.report.Display;
 import io.crail.dist.report.ReportCommand;
 import io.crail.dist.report.WholeReport;
 import io.crail.spark.application.Applications;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.apache.commons.cli.CommandLine;
 
 /** Shows all of a cluster in one view. */
@@ -21,7 +25,7 @@ public final class WholeReportCommand extends ReportCommand {
         "shows all of the cluster in one view",
         """
         Namenodes, datanodes with use and state, space by storage class, files and write leases, and
-        what Spark's applications hold.
+        what the ten applications of Spark hold that hold most.
         """,
         bytes());
   }
@@ -39,8 +43,22 @@ public final class WholeReportCommand extends ReportCommand {
     try (AdminClient cluster = AdminClient.of(context);
         CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
       Applications applications = ApplicationsCommand.of(store, cluster.configuration());
-      return display.show(
-          () -> WholeReport.of(cluster.report(), ApplicationsCommand.report(applications.list())));
+      return display.show(() -> ask(cluster, applications));
+    }
+  }
+
+  /** Asks for both at the same time, so that they wait together for a namenode that hangs. */
+  private static WholeReport ask(AdminClient cluster, Applications applications) throws Exception {
+    FutureTask<ApplicationsReport> held =
+        new FutureTask<>(() -> ApplicationsReport.of(applications.list()));
+    Thread thread = new Thread(held, "crail-applications");
+    thread.setDaemon(true);
+    thread.start();
+    ClusterReport report = cluster.report();
+    try {
+      return WholeReport.of(report, held.get());
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof Exception cause ? cause : e;
     }
   }
 }

@@ -3,12 +3,17 @@ package io.crail.dist.doctor;
 
 import io.crail.common.ByteText;
 import io.crail.dist.report.ClusterReport;
+import io.crail.dist.report.DatanodeLatency;
 import io.crail.dist.report.DatanodeReport;
 import io.crail.dist.report.NamenodeReport;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Says what is wrong with a cluster, by what its namenodes say. Stateless. */
 final class ClusterChecks {
@@ -74,6 +79,39 @@ final class ClusterChecks {
           "it registers by itself within seconds; else see its log");
     }
     return Finding.ok(datanode.name() + " is online");
+  }
+
+  /** What there is to say of how long datanodes take to answer this host. */
+  static List<Finding> of(ClusterReport cluster, List<DatanodeLatency> latencies) {
+    Map<UUID, DatanodeReport> datanodes =
+        cluster.datanodes().stream()
+            .collect(Collectors.toMap(DatanodeReport::uuid, Function.identity()));
+    List<Finding> findings = new ArrayList<>();
+    for (DatanodeLatency each : latencies) {
+      DatanodeReport datanode = datanodes.get(each.uuid());
+      if (!each.problem().isEmpty()) {
+        findings.add(
+            Finding.warning(
+                datanode.name() + " does not answer this host: " + each.problem(),
+                "programs of this host cannot use it; look at the network and at its log"));
+      } else if (each.slow()) {
+        findings.add(
+            Finding.warning(
+                datanode.name()
+                    + " is slow: it answers this host in "
+                    + each.micros()
+                    + " us, the median of storage class "
+                    + datanode.storageClass()
+                    + " is "
+                    + each.classMicros()
+                    + " us",
+                "look at its host and the network to it; 'crail drain' moves its data away"));
+      }
+    }
+    if (!latencies.isEmpty() && findings.isEmpty()) {
+      findings.add(Finding.ok("no datanode is much slower than the others, for this host"));
+    }
+    return findings;
   }
 
   private static Finding check(ClassUsage usage) {

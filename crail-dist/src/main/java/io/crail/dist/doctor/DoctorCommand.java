@@ -3,13 +3,16 @@ package io.crail.dist.doctor;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.dist.admin.AdminClient;
 import io.crail.dist.admin.VersionCommand;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.DoctorReport.Place;
+import io.crail.dist.report.ClusterReport;
 import io.crail.dist.report.Display;
+import io.crail.dist.report.LatencyQuery;
 import io.crail.dist.report.ReportCommand;
 import io.crail.protocol.ClusterKeys;
 import io.crail.storage.StorageKeys;
@@ -113,12 +116,14 @@ public final class DoctorCommand extends ReportCommand {
   }
 
   private static DoctorReport examineAll(
-      CommandContext context, AdminClient cluster, boolean others)
-      throws IOException, InterruptedException {
+      CommandContext context, AdminClient cluster, boolean others) throws Exception {
     HostAnswer answer = examine(context);
     List<Place> places = new ArrayList<>();
     places.add(here(answer));
-    places.add(new Place("the cluster", ClusterChecks.of(cluster.reportAnyway())));
+    ClusterReport report = cluster.reportAnyway();
+    List<Finding> findings = new ArrayList<>(ClusterChecks.of(report));
+    findings.addAll(latencies(cluster, report));
+    places.add(new Place("the cluster", findings));
     if (others) {
       Set<String> hosts = otherHosts(context.configuration(), ListedDatanode.all());
       if (hosts.isEmpty()) {
@@ -131,6 +136,21 @@ public final class DoctorCommand extends ReportCommand {
           .forEach((host, found) -> places.add(new Place("host " + host, found)));
     }
     return DoctorReport.of(places);
+  }
+
+  private static List<Finding> latencies(AdminClient cluster, ClusterReport report)
+      throws Exception {
+    if (report.answering().isEmpty()) {
+      return List.of();
+    }
+    try {
+      return ClusterChecks.of(report, LatencyQuery.of(cluster.configuration(), report));
+    } catch (CrailException e) {
+      return List.of(
+          Finding.warning(
+              "how fast datanodes answer could not be measured: " + e.getMessage(),
+              "see what else is wrong here"));
+    }
   }
 
   private static long now() {

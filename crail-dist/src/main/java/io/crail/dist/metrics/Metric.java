@@ -57,13 +57,24 @@ public enum Metric {
       "Bytes that were freed or given ahead, and wait for the end of leases",
       "class"),
   /** Namenode. */
+  LOST_BYTES(
+      Type.GAUGE,
+      "crail_namenode_lost_bytes",
+      "Bytes that belong to nodes and are lost with their datanodes",
+      "class"),
+  /** Namenode. */
   LARGEST_FREE_BYTES(
       Type.GAUGE,
       "crail_namenode_largest_free_extent_bytes",
       "The largest extent that can be given out now",
       "class"),
   /** Namenode. */
-  DATANODES(Type.GAUGE, "crail_namenode_datanodes", "Datanodes that it knows", "state"),
+  DATANODES(
+      Type.GAUGE,
+      "crail_namenode_datanodes",
+      "Datanodes that it knows, by the states of the reports: online, draining, offline; lost, if"
+          + " nodes have lost bytes there",
+      "state"),
   /** Namenode. */
   TRANSPORT(
       Type.GAUGE,
@@ -72,6 +83,12 @@ public enum Metric {
           + " turn, answers that are held back until an event, and the memory that it holds for"
           + " peers, now and at most; over RDMA only the memory of answers that are held back",
       "figure"),
+  /** Namenode. */
+  WAITED_SECONDS(
+      Type.COUNTER,
+      "crail_namenode_waited_seconds",
+      "Time that connections with requests waited for their turn, all together: how much clients"
+          + " were held back"),
   /** Namenode. */
   CONNECTIONS_ENDED(
       Type.COUNTER,

@@ -7,6 +7,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
 import io.crail.protocol.part.ClassUsage;
+import io.crail.rpc.Turns;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -56,9 +57,12 @@ final class NamenodeMetrics implements MetricsSource {
       readings.add(Metric.FREE_BYTES, usage.freeBytes(), storageClass);
       readings.add(Metric.USED_BYTES, usage.usedBytes(), storageClass);
       readings.add(Metric.WAITING_BYTES, usage.waitingBytes(), storageClass);
+      readings.add(Metric.LOST_BYTES, usage.lostBytes(), storageClass);
       readings.add(Metric.LARGEST_FREE_BYTES, usage.largestFreeExtentBytes(), storageClass);
     }
-    server.datanodeStates().forEach((state, count) -> readings.add(Metric.DATANODES, count, state));
+    server
+        .datanodeStates()
+        .forEach((state, count) -> readings.add(Metric.DATANODES, count, state.toString()));
     server
         .transportFigures()
         .forEach(
@@ -66,6 +70,8 @@ final class NamenodeMetrics implements MetricsSource {
               if (figure.startsWith(ENDED)) {
                 String reason = figure.substring(ENDED.length());
                 readings.add(Metric.CONNECTIONS_ENDED, value, reason);
+              } else if (figure.equals(Turns.WAITED)) {
+                readings.add(Metric.WAITED_SECONDS, value / 1e9);
               } else {
                 readings.add(Metric.TRANSPORT, value, figure);
               }

@@ -33,6 +33,12 @@ public final class ClusterPage implements AutoCloseable {
   private static final int MOST_READS = 4;
   private static final int MOST_READS_IN_A_SECOND = 50;
 
+  /**
+   * The page sends it with its requests. No other site can: a browser would ask this port first
+   * whether it may, and gets no permission.
+   */
+  private static final String OWN_HEADER = "x-crail-page";
+
   /** A browser loads and asks nothing but what this port has, and no other site may frame it. */
   private static final List<String> PROTECTION =
       List.of(
@@ -45,8 +51,13 @@ public final class ClusterPage implements AutoCloseable {
           "Cross-Origin-Opener-Policy: same-origin");
 
   private final Map<String, HttpPort.Page> pages = new TreeMap<>();
-  private final RequestLimit limit =
+  private final RequestLimit own =
       new RequestLimit(MOST_READS, MOST_READS_IN_A_SECOND, Clock.SYSTEM);
+
+  /** Of requests that do not come from the page: they leave room for those that do. */
+  private final RequestLimit strangers =
+      new RequestLimit(MOST_READS / 2, MOST_READS_IN_A_SECOND / 2, Clock.SYSTEM);
+
   private final Optional<PageSource> source;
 
   /** One without pages. */
@@ -62,6 +73,15 @@ public final class ClusterPage implements AutoCloseable {
     addFile(guard, "/page.js", "page.js", "text/javascript");
     SharedAnswer cluster = new SharedAnswer(() -> json(source::cluster), Clock.SYSTEM);
     add(guard, "/api/cluster.json", request -> cluster.get());
+    SharedAnswer applications = new SharedAnswer(() -> json(source::applications), Clock.SYSTEM);
+    // It costs more than the rest, so other sites cannot make a browser ask for it.
+    add(
+        guard,
+        "/api/applications.json",
+        request ->
+            isOwn(request)
+                ? applications.get()
+                : Answer.text(403, "the header X-Crail-Page is missing"));
     NamespaceReader namespace = source.namespace();
     add(
         guard,
@@ -126,6 +146,7 @@ public final class ClusterPage implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       return Answer.text(400, "what follows the question mark is not encoded right");
     }
+    RequestLimit limit = isOwn(request) ? own : strangers;
     if (!limit.enter()) {
       return Answer.text(429, "too many requests at this namenode; ask again in a second");
     }
@@ -134,6 +155,10 @@ public final class ClusterPage implements AutoCloseable {
     } finally {
       limit.leave();
     }
+  }
+
+  private static boolean isOwn(Request request) {
+    return !request.header(OWN_HEADER).isEmpty();
   }
 
   /** An answer in JSON, or the error that took its place. */

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.page;
 
+import io.crail.CrailStore;
+import io.crail.client.CoreStore;
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.dist.metrics.MetricsKeys;
+import io.crail.dist.report.ApplicationsReport;
 import io.crail.dist.report.ClusterQuery;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
@@ -13,12 +18,16 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
+import io.crail.spark.application.Applications;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Where the page has its figures from: the namenodes, as any client asks them, and the counters of
@@ -28,20 +37,38 @@ final class PageSource implements AutoCloseable {
   /** A namenode that is down costs no more of a request, which lasts 10 s at most. */
   private static final long LONGEST_CALL_NANOS = 3_000_000_000L;
 
+  private static final int MOST_APPLICATIONS = 10;
+
   private final NameNodeServer server;
   private final List<InetSocketAddress> addresses;
   private final TreeSet<String> hosts = new TreeSet<>();
+  private final Configuration configuration;
+  private final Transport transport;
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
 
   PageSource(NameNodeServer server, Configuration configuration, Transport transport) {
     this.server = server;
+    this.transport = transport;
     addresses = new ArrayList<>(configuration.get(ClusterKeys.NAMENODE_ADDRESS));
     // The configured port may be 0, or another one than on the command line.
     addresses.set(
         server.index(),
         InetSocketAddress.createUnresolved(
             addresses.get(server.index()).getHostString(), server.address().getPort()));
+    this.configuration =
+        configuration.toBuilder()
+            .set(
+                ClusterKeys.NAMENODE_ADDRESS.name(),
+                addresses.stream()
+                    .map(each -> "crail://" + Addresses.text(each))
+                    .collect(Collectors.joining(",")),
+                "the addresses of this cluster")
+            .set(
+                ClusterKeys.RPC_TIMEOUT.name(),
+                callNanos(configuration) / 1_000_000 + "ms",
+                "what a request to the page may cost")
+            .build();
     NameNodeClient.Identity identity =
         NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME));
     hosts.add(identity.host());
@@ -51,11 +78,11 @@ final class PageSource implements AutoCloseable {
     loop = transport.newClientLoop("page");
     namenodes =
         new NameNodeClient(
-            loop,
-            addresses,
-            identity,
-            transport.peerOptions(),
-            Math.min(configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos(), LONGEST_CALL_NANOS));
+            loop, addresses, identity, transport.peerOptions(), callNanos(configuration));
+  }
+
+  private static long callNanos(Configuration configuration) {
+    return Math.min(configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos(), LONGEST_CALL_NANOS);
   }
 
   /** What this namenode and the others are called. */
@@ -75,6 +102,26 @@ final class PageSource implements AutoCloseable {
     state.put("report", ClusterQuery.ofAny(namenodes));
     state.put("operations", operations());
     return state;
+  }
+
+  /**
+   * What the applications of Spark hold. All of their files are listed for that, by a client that
+   * lives for this answer only.
+   */
+  Map<String, Object> applications() throws IOException, InterruptedException {
+    try (CrailStore store = CoreStore.open(configuration, transport, Clock.SYSTEM)) {
+      ApplicationsReport all =
+          ApplicationsReport.of(new Applications(store, addresses).list()).top(MOST_APPLICATIONS);
+      Map<String, Object> answer = new LinkedHashMap<>();
+      answer.put("at", Instant.now());
+      answer.put("report", all);
+      return answer;
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      // Of the listing, or of the close, which may throw anything.
+      throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
+    }
   }
 
   /**

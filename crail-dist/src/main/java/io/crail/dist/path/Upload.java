@@ -161,11 +161,22 @@ final class Upload {
       write(source, NodeTypes.withBytes(node).getDirectOutputStream(Math.max(0, length)));
       run.store().rename(temporary, target, force).get();
       placed = true;
+    } catch (CrailException e) {
+      throw named(e, temporary, target);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof CrailException cause ? named(cause, temporary, target) : e;
     } finally {
       if (!placed) {
         remove(temporary);
       }
     }
+  }
+
+  /** An error with the name that the user knows. */
+  private static CrailException named(CrailException error, String temporary, String target) {
+    CrailException renamed = error.code().exception(error.detail().replace(temporary, target));
+    renamed.initCause(error);
+    return renamed;
   }
 
   private void write(ReadableByteChannel source, CrailOutputStream out) throws Exception {

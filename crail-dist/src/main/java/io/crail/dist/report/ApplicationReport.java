@@ -22,4 +22,9 @@ public record ApplicationReport(
     long shuffleBytes,
     long broadcastBytes,
     boolean alive,
-    Instant leaseEnd) {}
+    Instant leaseEnd) {
+  /** Bytes of both kinds together. */
+  public long bytes() {
+    return shuffleBytes + broadcastBytes;
+  }
+}

@@ -1,18 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.report;
 
+import io.crail.common.error.MissingNamenode;
+import io.crail.spark.application.Applications;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 import java.util.List;
 
 /**
  * What the applications of Spark hold.
  *
- * @param applications ordered by id
+ * @param applications the ones that hold most come first
+ * @param others how many more there are
  * @param missing the namenodes whose parts are missing, each with the reason
  */
-public record ApplicationsReport(List<ApplicationReport> applications, List<String> missing)
+public record ApplicationsReport(
+    List<ApplicationReport> applications, int others, List<String> missing)
     implements PartialReport {
+  /** What was found. */
+  public static ApplicationsReport of(Applications.Report found) {
+    Instant now = Instant.now();
+    return new ApplicationsReport(
+        found.applications().stream()
+            .map(
+                each ->
+                    new ApplicationReport(
+                        each.id(),
+                        each.began(),
+                        each.shuffle().files() + each.broadcast().files(),
+                        each.shuffle().bytes(),
+                        each.broadcast().bytes(),
+                        !each.expired(now),
+                        each.renewed().plus(each.lease())))
+            .sorted(Comparator.comparingLong(ApplicationReport::bytes).reversed())
+            .toList(),
+        0,
+        found.missing().stream().map(MissingNamenode::toString).toList());
+  }
+
+  /** The same with that many applications at most. */
+  public ApplicationsReport top(int most) {
+    int shown = Math.min(most, applications.size());
+    return new ApplicationsReport(
+        applications.subList(0, shown), others + applications.size() - shown, missing);
+  }
+
   @Override
   public void print(ReportText text) {
     TextTable table =
@@ -29,5 +62,8 @@ public record ApplicationsReport(List<ApplicationReport> applications, List<Stri
               : "expired since " + each.leaseEnd().truncatedTo(ChronoUnit.SECONDS));
     }
     table.print(text);
+    if (others > 0) {
+      text.line("and %d more", others);
+    }
   }
 }

@@ -110,7 +110,20 @@ public final class ClusterQuery {
 
   private static NamenodeReport without(NamenodeAnswer answer, String problem) {
     return new NamenodeReport(
-        answer.index(), answer.address(), false, 0, problem, Optional.empty(), 0, 0, 0, 0, 0, 0, 0);
+        answer.index(),
+        answer.address(),
+        false,
+        0,
+        problem,
+        Optional.empty(),
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0);
   }
 
   /** Asks one namenode for everything, and only then adds it to what others have said. */
@@ -132,6 +145,7 @@ public final class ClusterQuery {
         Optional.of(Instant.ofEpochMilli(usage.startedMillis())),
         usage.requests(),
         usage.requestNanos(),
+        usage.waitedNanos(),
         usage.nodes() - 1,
         usage.leases(),
         usage.smallValueBytes(),

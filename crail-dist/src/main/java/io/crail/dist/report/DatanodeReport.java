@@ -17,6 +17,7 @@ import java.util.stream.Stream;
  * @param host name or address under which clients reach it
  * @param port port on which its tier serves
  * @param state how it stands; the worst of what the namenodes say
+ * @param draining whether it is being removed, also while it is offline
  * @param silentMillis the time since its last sign of life; the longest at any namenode
  * @param lentBytes what it lends
  * @param freeBytes what can be given out now
@@ -33,6 +34,7 @@ public record DatanodeReport(
     String host,
     int port,
     DatanodeState state,
+    boolean draining,
     long silentMillis,
     long lentBytes,
     long freeBytes,
@@ -57,6 +59,7 @@ public record DatanodeReport(
         datanode.host().toString(),
         datanode.port(),
         datanode.state(),
+        datanode.draining(),
         datanode.silentMillis(),
         lost ? 0 : datanode.lentBytes(),
         lost ? 0 : datanode.freeBytes(),
@@ -76,6 +79,7 @@ public record DatanodeReport(
         host,
         port,
         worse(state, other.state),
+        draining || other.draining,
         Math.max(silentMillis, other.silentMillis),
         lentBytes + other.lentBytes,
         freeBytes + other.freeBytes,
@@ -109,7 +113,11 @@ public record DatanodeReport(
     return switch (state) {
       case ONLINE -> state + (lostBytes > 0 ? ", lost " + text.size(lostBytes) : "");
       case DRAINING -> state + ", " + text.size(usedBytes + waitingBytes) + " left";
-      case OFFLINE -> state + " for " + silentMillis / 1000 + " s";
+      case OFFLINE -> {
+        String left =
+            draining ? ", draining, " + text.size(usedBytes + waitingBytes) + " left" : "";
+        yield state + " for " + silentMillis / 1000 + " s" + left;
+      }
       case LOST -> state + " with " + text.size(lostBytes);
     };
   }

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param started when it was started, by its clock
  * @param requests requests that it has answered since then
  * @param requestNanos how long it has worked on all of them together
+ * @param waitedNanos how long connections have waited for their turn since then, all together
  * @param objects its files, directories, tables and so on, without the root
  * @param leases its write leases
  * @param smallValueBytes memory that its small values take
@@ -31,6 +32,7 @@ public record NamenodeReport(
     Optional<Instant> started,
     long requests,
     long requestNanos,
+    long waitedNanos,
     long objects,
     int leases,
     long smallValueBytes,

@@ -11,12 +11,15 @@ import java.util.stream.Stream;
  * All of a cluster in one view.
  *
  * @param cluster what its namenodes say
- * @param applications what the applications of Spark hold, ordered by id
+ * @param applications what the applications of Spark hold; the ones that hold most come first
  * @param missing the namenodes whose parts are missing, each with the reason
  */
 public record WholeReport(
     ClusterReport cluster, List<ApplicationReport> applications, List<String> missing)
     implements PartialReport {
+  /** The most applications that people see; programs see all. */
+  private static final int MOST_APPLICATIONS = 10;
+
   /** Both reports together. */
   public static WholeReport of(ClusterReport cluster, ApplicationsReport applications) {
     List<String> missing =
@@ -42,13 +45,13 @@ public record WholeReport(
     text.line(ReportText.count(cluster.leases(), "write lease"));
     if (!applications.isEmpty()) {
       text.line("");
-      new ApplicationsReport(applications, List.of()).print(text);
+      new ApplicationsReport(applications, 0, List.of()).top(MOST_APPLICATIONS).print(text);
     }
   }
 
   private TextTable namenodes() {
     TextTable table =
-        new TextTable("-namenode", "-address", "-since", "objects", "leases", "-state");
+        new TextTable("-namenode", "-address", "-since", "objects", "leases", "waited", "-state");
     for (NamenodeReport each : cluster.namenodes()) {
       table.row(
           each.index(),
@@ -59,6 +62,7 @@ public record WholeReport(
               .orElse("-"),
           each.objects(),
           each.leases(),
+          "%.1f s".formatted(each.waitedNanos() / 1e9),
           each.answers() ? "answers in " + each.micros() + " us" : "missing: " + each.problem());
     }
     return table;

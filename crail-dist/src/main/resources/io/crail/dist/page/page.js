@@ -209,7 +209,11 @@
   class Refusal extends Error {}
 
   async function ask(address) {
-    const answer = await fetch(address, { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MILLIS) });
+    const answer = await fetch(address, {
+      cache: 'no-store',
+      headers: { 'X-Crail-Page': '1' },
+      signal: AbortSignal.timeout(PATIENCE_MILLIS),
+    });
     if (!answer.ok) {
       throw new Refusal((await answer.text()).trim());
     }
@@ -304,7 +308,7 @@
     table('class-rows', report.classes.map(classRow));
     table('namenode-rows', report.namenodes.map(namenodeRow));
     table('datanode-rows', report.datanodes.map(datanodeRow));
-    const drains = report.datanodes.filter((each) => each.state === 'draining');
+    const drains = report.datanodes.filter((each) => each.draining);
     table('drain-rows', drains.map(drainRow));
     byId('no-drains').hidden = drains.length > 0;
     byId('drain-table').hidden = drains.length === 0;
@@ -391,7 +395,10 @@
   function within(buckets, wanted) {
     let seen = 0;
     const index = buckets.findIndex((value) => (seen += value) >= wanted);
-    return index < 0 || index === buckets.length - 1 ? 'more' : nanos(2 ** (FIRST_BUCKET_POWER + index));
+    // The last bucket has no end.
+    return index < 0 || index === buckets.length - 1
+      ? `more than ${nanos(2 ** (FIRST_BUCKET_POWER + buckets.length - 2))}`
+      : nanos(2 ** (FIRST_BUCKET_POWER + index));
   }
 
   // ---- Rows ----
@@ -424,6 +431,7 @@
       told(count(each.objects)),
       told(bytes(each.smallValueBytes)),
       told(count(each.leases)),
+      told(`${(each.waitedNanos / 1e9).toFixed(1)} s`),
       told(`${each.onlineDatanodes} of ${each.datanodes}`),
     ];
   }
@@ -451,6 +459,9 @@
   function drainRow(each) {
     const left = each.usedBytes + each.waitingBytes;
     const reasons = [];
+    if (each.state === 'offline') {
+      reasons.push(`it was last heard of ${ago(each.silentMillis)}; the drain waits for it`);
+    }
     if (each.usedBytes > 0) reasons.push(`${bytes(each.usedBytes)} belong to files, which are to be moved or deleted`);
     if (each.waitingBytes > 0) reasons.push(`${bytes(each.waitingBytes)} wait for the end of leases`);
     return [
@@ -460,6 +471,44 @@
       { text: reasons.length === 0 ? 'nothing: it is empty, and ends' : reasons.join('; '), kind: 'reason' },
     ];
   }
+
+  // ---- Applications ----
+
+  // All files of all applications are listed for this, so only when somebody asks.
+  let counting = false;
+
+  async function countApplications() {
+    if (counting) return;
+    counting = true;
+    byId('application-state').textContent = 'counting';
+    try {
+      const answer = await ask('api/applications.json');
+      const { applications, others, missing } = answer.report;
+      table('application-rows', applications.map(applicationRow));
+      byId('application-table').hidden = applications.length === 0;
+      byId('application-state').textContent = printable(
+        `${applications.length === 0 ? 'none' : things(applications.length, 'application')}`
+          + `${others > 0 ? `, and ${count(others)} more hold less` : ''}, as of ${moment(Date.parse(answer.at))}`
+          + `${missing.length === 0 ? '' : `; without the part of ${missing.join(', ')}`}`);
+    } catch (failure) {
+      byId('application-state').textContent = printable(sentence(failure));
+    }
+    counting = false;
+  }
+
+  function applicationRow(each) {
+    return [
+      printable(each.id),
+      number(bytes(each.shuffleBytes + each.broadcastBytes)),
+      number(bytes(each.shuffleBytes)),
+      number(bytes(each.broadcastBytes)),
+      number(count(each.files)),
+      each.began === null ? '-' : moment(Date.parse(each.began)),
+      each.alive ? '\u25cf alive' : { text: `\u25bc expired since ${moment(Date.parse(each.leaseEnd))}`, kind: 'warn' },
+    ];
+  }
+
+  byId('count').addEventListener('click', countApplications);
 
   // ---- The namespace ----
 

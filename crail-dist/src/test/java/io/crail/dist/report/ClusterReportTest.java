@@ -2,6 +2,7 @@
 package io.crail.dist.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.ByteText;
@@ -10,10 +11,13 @@ import io.crail.dist.command.Colours;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
+import io.crail.spark.application.Applications;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -24,7 +28,20 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ClusterReportTest {
   private static ReportDatanodes.Datanode datanode(int id, DatanodeState state, long used) {
     return new ReportDatanodes.Datanode(
-        id, 7, 7, 50020, 0, state, id * 1000L, 100, 0, used, 5, Utf8.of("tcp"), Utf8.of("::1"));
+        id,
+        7,
+        7,
+        50020,
+        0,
+        state,
+        state == DatanodeState.DRAINING,
+        id * 1000L,
+        100,
+        0,
+        used,
+        5,
+        Utf8.of("tcp"),
+        Utf8.of("::1"));
   }
 
   private static DatanodeReport merged(DatanodeState... states) {
@@ -79,10 +96,14 @@ class ClusterReportTest {
             List.of("OFFLINE", "offline for 1 s"),
             List.of("LOST", "lost with 10 B"))) {
       DatanodesReport report =
-          new DatanodesReport(List.of(merged(DatanodeState.valueOf(each.get(0)))), List.of());
+          new DatanodesReport(
+              List.of(merged(DatanodeState.valueOf(each.get(0)))), List.of(), List.of());
       String line = text(report).lines().toList().get(1);
       assertEquals(each.get(1), line.replaceAll(".*\\[::1\\]:50020  ", ""), line);
     }
+    DatanodeReport silentDrain = merged(DatanodeState.DRAINING, DatanodeState.OFFLINE);
+    String line = text(new DatanodesReport(List.of(silentDrain), List.of(), List.of()));
+    assertTrue(line.endsWith("  offline for 2 s, draining, 30 B left\n"), line);
   }
 
   private static SpaceReport space(ClassUsage... classes) {
@@ -113,10 +134,23 @@ class ClusterReportTest {
   void theWholeReportNamesWhoIsMissing() {
     NamenodeReport well =
         new NamenodeReport(
-            0, "a:9060", true, 80, "", Optional.of(Instant.EPOCH), 5, 9, 12, 3, 0, 1, 1);
+            0,
+            "a:9060",
+            true,
+            80,
+            "",
+            Optional.of(Instant.EPOCH),
+            5,
+            9,
+            2_500_000_000L,
+            12,
+            3,
+            0,
+            1,
+            1);
     NamenodeReport down =
         new NamenodeReport(
-            1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0);
+            1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0);
     ClusterReport cluster =
         new ClusterReport(
             "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);
@@ -125,6 +159,7 @@ class ClusterReportTest {
             cluster,
             new ApplicationsReport(
                 List.of(),
+                0,
                 List.of("namenode 0 at a:9060 (slow)", "namenode 1 at b:9060 (timed out)")));
     assertEquals(3, report.exitCode());
     assertEquals(
@@ -136,9 +171,9 @@ class ClusterReportTest {
         """
         cluster mine at 1970-01-01T00:00:00Z
 
-        namenode  address  since                 objects  leases  state
-        0         a:9060   1970-01-01T00:00:00Z       12       3  answers in 80 us
-        1         b:9060   -                           0       0  missing: timed out
+        namenode  address  since                 objects  leases  waited  state
+        0         a:9060   1970-01-01T00:00:00Z       12       3   2.5 s  answers in 80 us
+        1         b:9060   -                           0       0   0.0 s  missing: timed out
 
         there is no space: no datanode is registered
           start one with 'crail datanode', or name hosts in conf/datanodes: start-crail
@@ -146,6 +181,37 @@ class ClusterReportTest {
         3 write leases
         """,
         text(report));
+  }
+
+  @Test
+  void applicationsThatHoldMostComeFirst() {
+    List<Applications.Application> found = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      found.add(
+          new Applications.Application(
+              "a-" + i,
+              Optional.empty(),
+              Duration.ofSeconds(1),
+              Instant.EPOCH,
+              new Applications.Held(1, 100L * (i % 4)),
+              new Applications.Held(1, i),
+              List.of()));
+    }
+    ApplicationsReport all = ApplicationsReport.of(new Applications.Report(found, List.of()));
+    assertEquals(
+        List.of("a-11", "a-7", "a-3", "a-10"),
+        all.applications().stream().limit(4).map(ApplicationReport::id).toList());
+    assertFalse(text(all).contains("more"));
+    ApplicationsReport top = all.top(3);
+    assertEquals(
+        List.of("a-11", "a-7", "a-3"),
+        top.applications().stream().map(ApplicationReport::id).toList());
+    assertTrue(text(top).endsWith("\nand 9 more\n"), () -> text(top));
+    ClusterReport nothing =
+        new ClusterReport("mine", Instant.EPOCH, List.of(), List.of(), List.of(), 0, 0, 0);
+    WholeReport whole = WholeReport.of(nothing, all);
+    assertTrue(text(whole).endsWith("\nand 2 more\n"), () -> text(whole));
+    assertEquals(12, whole.applications().size());
   }
 
   @ParameterizedTest
@@ -177,6 +243,7 @@ class ClusterReportTest {
                 50020,
                 0,
                 DatanodeState.ONLINE,
+                false,
                 0,
                 1,
                 1,

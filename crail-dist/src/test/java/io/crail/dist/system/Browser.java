@@ -226,6 +226,32 @@ final class Browser implements AutoCloseable {
     Await.until(expression, PATIENCE, () -> Boolean.TRUE.equals(evaluate(expression)));
   }
 
+  /** An expression that is true when the page has such an element. */
+  static String has(String selector) {
+    return "document.querySelector('" + selector + "') !== null";
+  }
+
+  /** An expression of the text of an element; empty if there is none. */
+  static String textOf(String selector) {
+    return "(document.querySelector('" + selector + "')?.textContent ?? '')";
+  }
+
+  /** Opens the page of a namenode anew, and waits until it shows the cluster. */
+  void openPage(String url, int width, boolean dark) throws Exception {
+    look(width, 900, dark);
+    // Another document, so that the page begins anew.
+    open("about:blank");
+    open(url);
+    await("document.readyState === 'complete' && " + has("#datanode-rows tr"));
+    await(textOf("#listing") + " !== ''");
+  }
+
+  /** Keeps a picture for people to look at. */
+  void keep(String name) throws Exception {
+    Path pictures = Files.createDirectories(Path.of("target", "pictures"));
+    Files.write(pictures.resolve(name + ".png"), picture());
+  }
+
   /** Sets the size of the window, and whether its user likes it dark. */
   void look(int width, int height, boolean dark) throws Exception {
     send(

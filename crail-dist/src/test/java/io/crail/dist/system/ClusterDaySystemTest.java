@@ -41,7 +41,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A day in the life of a cluster, as its operator has it: two namenodes and three datanodes are
  * filled, lose a datanode, get another one, are emptied, restarted and examined. Reports and
- * metrics tell of each step.
+ * metrics tell of each step, and so does the web page, where there is a browser (see {@link
+ * Browser#program}).
  */
 @Tag("once")
 class ClusterDaySystemTest {
@@ -63,10 +64,23 @@ class ClusterDaySystemTest {
   private ProcessCluster cluster;
   private CrailStore store;
 
+  /** Null without one. */
+  private Browser browser;
+
   @Test
   void aDay(@TempDir Path elsewhere) throws Exception {
-    try (ProcessCluster started = ProcessCluster.start(NAMENODES, 3, SETTINGS)) {
+    try (ProcessCluster started = ProcessCluster.start(NAMENODES, 0, SETTINGS);
+        Browser opened =
+            Browser.program().isPresent() ? Browser.start(Browser.program().get()) : null) {
       cluster = started;
+      browser = opened;
+      for (int index = 0; index < NAMENODES; index++) {
+        // Now they learn each other's ports, so that the page of one shows both.
+        cluster.restartNamenode(index);
+      }
+      for (int i = 0; i < 3; i++) {
+        cluster.startDatanode("64m", -1);
+      }
       awaitDatanodes(3);
       store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
       try {
@@ -97,6 +111,38 @@ class ClusterDaySystemTest {
     return ran.stdout();
   }
 
+  /** A condition on the text of an element of the page. */
+  private static String shows(String selector, String text) {
+    return Browser.textOf(selector) + ".includes('" + text + "')";
+  }
+
+  /** Opens the page of namenode 0, waits for what it has to show, and keeps a picture. */
+  private void page(String step, String... conditions) throws Exception {
+    if (browser == null) {
+      return;
+    }
+    String url =
+        cluster
+            .namenode(0)
+            .await("^the cluster's page is at (http://\\S+/)$", ProcessCluster.PATIENCE)
+            .group(1);
+    browser.openPage(url, 1280, false);
+    for (String condition : conditions) {
+      browser.await(condition);
+    }
+    browser.keep("day-" + step);
+    assertEquals(List.of(), browser.complaints(), step);
+    // What comes next may end the namenode, and the page would complain of that.
+    browser.open("about:blank");
+  }
+
+  /** How many namenodes and datanodes are well, on the page. */
+  private static String wellOnPage(int namenodes, String datanodes) {
+    return shows("#tiles", "Namenodes" + namenodes + " of " + NAMENODES)
+        + " && "
+        + shows("#tiles", "Datanodes" + datanodes + "online");
+  }
+
   /** The sum of a metric over all namenodes. */
   private double sum(String series) throws Exception {
     double sum = 0;
@@ -112,13 +158,13 @@ class ClusterDaySystemTest {
 
   /** Each namenode counts this many datanodes that serve, and so does the report. */
   private void awaitDatanodes(int count) throws Exception {
-    String active = "crail_namenode_datanodes{state=\"active\"}";
+    String online = "crail_namenode_datanodes{state=\"online\"}";
     Await.until(
         count + " datanodes at each namenode",
         ProcessCluster.PATIENCE,
         () -> {
           for (int index = 0; index < NAMENODES; index++) {
-            if (PrometheusText.of(cluster.namenode(index)).value(active) != count) {
+            if (PrometheusText.of(cluster.namenode(index)).value(online) != count) {
               return false;
             }
           }
@@ -169,6 +215,13 @@ class ClusterDaySystemTest {
     assertEquals(FILES, sum("crail_namenode_nodes{type=\"datafile\"}") - before);
     String fsck = crail(0, "fsck");
     assertTrue(fsck.endsWith("accounts are right\n"), fsck);
+    page(
+        "1-filled",
+        wellOnPage(2, "3 of 3"),
+        shows("#tiles", "Used9 MiB of 192 MiB"),
+        shows("#tiles", "Namespace" + FILES + " nodes"),
+        Browser.textOf("#trouble") + " === ''",
+        "document.querySelectorAll('#node-rows tr').length === " + FILES);
   }
 
   private static Set<String> found(String fsck) {
@@ -187,6 +240,11 @@ class ClusterDaySystemTest {
     Set<String> silent = found(fsck);
     assertTrue(fsck.contains("lost: 0 files (0 B); silent: " + silent.size() + " files"), fsck);
     assertTrue(silent.size() > 0 && silent.size() < FILES, fsck);
+    page(
+        "2-datanode-killed",
+        wellOnPage(2, "2 of 3"),
+        shows("#datanode-rows td.bad", "offline"),
+        shows("#tiles", "Used9 MiB"));
     return silent;
   }
 
@@ -208,11 +266,17 @@ class ClusterDaySystemTest {
       }
     }
     assertKept(lost);
+    page(
+        "3-bytes-lost",
+        wellOnPage(2, "3 of 3"),
+        shows("#class-rows td.bad", "\\u2716 "),
+        shows("#datanode-rows td.bad", "lost"));
     List<String> remove = new ArrayList<>(List.of("rm"));
     remove.addAll(lost);
     crail(0, remove.toArray(new String[0]));
     assertTrue(crail(0, "fsck").contains("lost: 0 files (0 B); silent: 0 files"));
     assertEquals((double) (FILES - lost.size()) * BYTES, used());
+    page("4-lost-files-removed", wellOnPage(2, "3 of 3"), "!(" + Browser.has("td.bad") + ")");
   }
 
   private static ErrorCode codeOf(Throwable failure) {
@@ -230,6 +294,7 @@ class ClusterDaySystemTest {
     awaitDatanodes(4);
     assertEquals(
         before + (64 << 20), sum("crail_namenode_capacity_bytes{class=\"0\"}"), "capacity");
+    page("5-datanode-added", wellOnPage(2, "4 of 4"), shows("#tiles", "of 256 MiB"));
   }
 
   /** Writes, reads and deletes until it is told to stop; any failure ends it. */
@@ -287,10 +352,24 @@ class ClusterDaySystemTest {
     Await.until("the load goes on", ProcessCluster.PATIENCE, () -> done.get() >= goal);
   }
 
-  /** What is there moves to the others. */
-  private void empty(int index) {
+  /** What is there moves to the others, slowly enough to be seen. */
+  private void empty(int index) throws Exception {
     InetSocketAddress address = cluster.datanodeAddress(index);
-    crail(0, "drain", address.getHostString() + ":" + address.getPort());
+    String name = address.getHostString() + ":" + address.getPort();
+    CrailProcess drain = cluster.crail("drain", "--bandwidth", "400k", name);
+    Await.until(
+        "the datanode drains",
+        ProcessCluster.PATIENCE,
+        () -> sum("crail_namenode_datanodes{state=\"draining\"}") == NAMENODES);
+    page(
+        "6-drain-under-load",
+        wellOnPage(2, "3 of 4"),
+        shows("#drain-rows th", name),
+        shows("#drain-rows", "belong to files"),
+        shows("#operation-rows", "create"),
+        Browser.has("#rate path.curve[d*=L]"));
+    assertEquals(
+        0, drain.awaitExit(ProcessCluster.PATIENCE), () -> drain.stdout() + drain.stderr());
   }
 
   /** Ends one after the other in order, and starts it again, empty; the others keep theirs. */
@@ -305,6 +384,7 @@ class ClusterDaySystemTest {
       store.delete("/meanwhile-" + index, false).get(60, TimeUnit.SECONDS);
     }
     crail(0, "fsck", "--repair", "--yes");
+    page("7-datanodes-restarted", wellOnPage(2, "3 of 3"), "!(" + Browser.has("td.bad") + ")");
     assertTrue(crail(0, "fsck").contains("lost: 0 files (0 B); silent: 0 files"));
   }
 
@@ -322,6 +402,7 @@ class ClusterDaySystemTest {
         ProcessCluster.PATIENCE,
         () -> Ran.run(cluster.directory(), "put", "-f", words.toString(), "/words").code() == 0);
     assertEquals(BYTES, used());
+    page("8-namenodes-restarted", wellOnPage(2, "3 of 3"), shows("#node-rows", "words"));
     crail(0, "rm", "/words");
   }
 
@@ -340,6 +421,12 @@ class ClusterDaySystemTest {
         ProcessCluster.PATIENCE,
         () -> sum("crail_namenode_datanodes{state=\"offline\"}") == NAMENODES);
     cluster.namenode(1).kill();
+    page(
+        "9-namenode-and-datanode-killed",
+        wellOnPage(1, "2 of 3"),
+        shows("#trouble", "Without the part of namenode 1 at "),
+        shows("#namenode-rows td.bad", "no answer"),
+        shows("#datanode-rows td.bad", "offline"));
     String doctor =
         crail(
             1,

@@ -299,6 +299,9 @@ class CommandsSystemTest {
               dead + " 2026-11-26T10:20:30Z 1 3 KiB 0 B expired since 1970-01-01T00:00:01Z",
               living + " 2026-11-26T10:20:30Z 1 3 KiB 0 B alive"),
           shown.stdout().lines().map(line -> line.replaceAll(" +", " ")).toList());
+      assertEquals(
+          "and 1 more",
+          ran("applications", "--top", "1").stdout().lines().skip(2).findFirst().orElse(""));
       assertEquals(1, ran("applications", "--id", "none").code());
       Ran plain = ran("applications", "--bytes", "--id", dead);
       assertTrue(plain.stdout().contains(" 3072 "), plain.stdout());

@@ -163,7 +163,8 @@ class MetricsSystemTest {
         after.value("crail_namenode_used_bytes{class=\"0\"}")
             + after.value("crail_namenode_free_bytes{class=\"0\"}")
             + after.value("crail_namenode_waiting_bytes{class=\"0\"}"));
-    assertEquals(1, after.value("crail_namenode_datanodes{state=\"active\"}"));
+    assertEquals(1, after.value("crail_namenode_datanodes{state=\"online\"}"));
+    assertEquals(0, after.value("crail_namenode_lost_bytes{class=\"0\"}"));
     assertEquals(1, after.value("crail_ready"));
     assertTrue(
         after.value("crail_namenode_errors_total{error=\"node_not_found\",operation=\"remove\"}")

@@ -124,6 +124,8 @@ class PathSystemTest {
     assertEquals(1, put.awaitExit(PATIENCE));
     assertEquals(1, put.stderr().lines().count(), put.stderr());
     assertTrue(put.stderr().startsWith("crail put: " + file + ": no space"), put.stderr());
+    assertTrue(put.stderr().contains("/large (node "), put.stderr());
+    assertFalse(put.stderr().contains(".crail-put-"), put.stderr());
     assertTrue(put.stderr().endsWith("'crail df' shows what is free\n"), put.stderr());
     assertNothingLeft();
     assertEquals(0, ran("put", file(1000).toString(), "/small").code());

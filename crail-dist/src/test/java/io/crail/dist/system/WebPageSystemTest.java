@@ -21,11 +21,11 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
@@ -143,13 +143,24 @@ class WebPageSystemTest {
   }
 
   private static HttpResponse<String> get(String path) throws Exception {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create(page + path)).timeout(ProcessCluster.PATIENCE).build();
-    return http.send(request, HttpResponse.BodyHandlers.ofString());
+    return send(request(path));
+  }
+
+  /** As the page itself asks. */
+  private static HttpResponse<String> getAsPage(String path) throws Exception {
+    return send(request(path).header("X-Crail-Page", "1"));
+  }
+
+  private static HttpRequest.Builder request(String path) {
+    return HttpRequest.newBuilder(URI.create(page + path)).timeout(ProcessCluster.PATIENCE);
+  }
+
+  private static HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
   private static Map<?, ?> json(String path) throws Exception {
-    HttpResponse<String> answer = get(path);
+    HttpResponse<String> answer = getAsPage(path);
     assertEquals(200, answer.statusCode(), answer::body);
     assertEquals("application/json", answer.headers().firstValue("Content-Type").orElse(""));
     return parse(answer.body());
@@ -233,7 +244,7 @@ class WebPageSystemTest {
       assertEquals(true, namenode.get("answers"), namenode::toString);
       // Both have served the creation of nodes in the root.
       assertTrue((int) namenode.get("requests") > 0, namenode::toString);
-      assertTrue((int) namenode.get("requestNanos") > 0, namenode::toString);
+      assertTrue(((Number) namenode.get("requestNanos")).longValue() > 0, namenode::toString);
     }
     assertEquals(
         CHILDREN + HOSTILE.size() + 12,
@@ -309,6 +320,8 @@ class WebPageSystemTest {
             400,
             "api/node?path=/nothing",
             404,
+            "api/applications.json",
+            403,
             "api/nothing",
             404);
     for (Map.Entry<String, Integer> each : statuses.entrySet()) {
@@ -323,6 +336,18 @@ class WebPageSystemTest {
             .timeout(ProcessCluster.PATIENCE)
             .build();
     assertEquals(405, http.send(post, HttpResponse.BodyHandlers.ofString()).statusCode());
+    // What a browser asks before it lets another site send a header of the page.
+    HttpResponse<String> refusal =
+        send(
+            request("api/list")
+                .method("OPTIONS", HttpRequest.BodyPublishers.noBody())
+                .header("Access-Control-Request-Headers", "x-crail-page"));
+    assertEquals(405, refusal.statusCode());
+    assertEquals(
+        List.of(),
+        refusal.headers().map().keySet().stream()
+            .filter(name -> name.toLowerCase(Locale.ROOT).startsWith("access-control"))
+            .toList());
   }
 
   /** As in a browser in which a site has given its own name the address of this host. */
@@ -360,6 +385,8 @@ class WebPageSystemTest {
     while (get("api/list?path=/names").statusCode() != 429) {
       assertTrue(System.nanoTime() - deadline < 0, "nothing was refused");
     }
+    // The page itself has room left: only its own scripts can send this header.
+    assertEquals(200, getAsPage("api/list?path=/names").statusCode());
     Await.until(
         "it is served again",
         ProcessCluster.PATIENCE,
@@ -379,27 +406,8 @@ class WebPageSystemTest {
 
   private static Browser open(String where, int width, boolean dark) throws Exception {
     Browser tab = browser();
-    tab.look(width, 900, dark);
-    // Another document, so that the page begins anew.
-    tab.open("about:blank");
-    tab.open(page + where);
-    tab.await("document.readyState === 'complete' && " + has("#datanode-rows tr"));
-    tab.await(textOf("#listing") + " !== ''");
+    tab.openPage(page + where, width, dark);
     return tab;
-  }
-
-  private static String has(String selector) {
-    return "document.querySelector('" + selector + "') !== null";
-  }
-
-  private static String textOf(String selector) {
-    return "(document.querySelector('" + selector + "')?.textContent ?? '')";
-  }
-
-  /** Keeps a picture for people to look at. */
-  private static void keep(Browser tab, String name) throws Exception {
-    Path directory = Files.createDirectories(Path.of("target", "pictures"));
-    Files.write(directory.resolve(name + ".png"), tab.picture());
   }
 
   /** What axe-core finds, with the places. */
@@ -429,9 +437,9 @@ class WebPageSystemTest {
     for (boolean dark : List.of(false, true)) {
       for (int width : List.of(1280, 390)) {
         Browser tab = open("", width, dark);
-        tab.await(has("#rate path.curve[d*=L]"));
+        tab.await(Browser.has("#rate path.curve[d*=L]"));
         String name = (dark ? "dark" : "light") + "-" + width;
-        keep(tab, name);
+        tab.keep(name);
         assertEquals("", barriers(tab), name);
         assertEquals(
             true,
@@ -442,12 +450,12 @@ class WebPageSystemTest {
     }
     Browser tab = open("", 1280, false);
     for (int i = 0; i < 2; i++) {
-      String datanodes = tab.evaluate(textOf("#datanode-rows")).toString();
+      String datanodes = tab.evaluate(Browser.textOf("#datanode-rows")).toString();
       assertTrue(datanodes.contains("127.0.0.1:" + cluster.datanodeAddress(i).getPort()));
-      String namenodes = tab.evaluate(textOf("#namenode-rows")).toString();
+      String namenodes = tab.evaluate(Browser.textOf("#namenode-rows")).toString();
       assertTrue(namenodes.contains("127.0.0.1:" + cluster.namenodeAddress(i).getPort()));
     }
-    tab.await(textOf("#operation-rows") + ".includes('create')");
+    tab.await(Browser.textOf("#operation-rows") + ".includes('create')");
   }
 
   @Test
@@ -465,8 +473,9 @@ class WebPageSystemTest {
           names.replace("'", "%27").replace("(", "%28").replace(")", "%29").contains(shown),
           () -> shown + " in " + names);
     }
-    assertEquals(false, tab.evaluate(has("main img") + " || " + has("main script")));
-    keep(tab, "names");
+    assertEquals(
+        false, tab.evaluate(Browser.has("main img") + " || " + Browser.has("main script")));
+    tab.keep("names");
     // Each link leads to its own node.
     for (String name : HOSTILE) {
       tab.evaluate(
@@ -474,7 +483,7 @@ class WebPageSystemTest {
               + " === '#path=/names/' + decodeURIComponent('"
               + encoded(name).replace("+", "%20")
               + "')).click()");
-      tab.await(textOf("#listing") + ".startsWith('0 children of /names/')");
+      tab.await(Browser.textOf("#listing") + ".startsWith('0 children of /names/')");
       tab.evaluate("history.back()");
       tab.await("document.querySelectorAll('#node-rows tr').length === " + HOSTILE.size());
     }
@@ -504,16 +513,16 @@ class WebPageSystemTest {
     focus(tab, "#crumbs a");
     tab.press("Enter", 13, "\r");
     String button = "#node-rows button[aria-label=\"Show the places of file\"]";
-    tab.await(has(button));
+    tab.await(Browser.has(button));
     focus(tab, button);
     tab.press("Enter", 13, "\r");
-    tab.await(textOf("#node-rows ul.places") + ".includes('127.0.0.1:')");
-    keep(tab, "places");
+    tab.await(Browser.textOf("#node-rows ul.places") + ".includes('127.0.0.1:')");
+    tab.keep("places");
     assertEquals("", barriers(tab));
     // A pause ends the requests.
     focus(tab, "#pause");
     tab.press("Enter", 13, "\r");
-    tab.await(textOf("#age") + ".startsWith('paused')");
+    tab.await(Browser.textOf("#age") + ".startsWith('paused')");
     assertEquals("true", tab.evaluate("document.activeElement.getAttribute('aria-pressed')"));
   }
 
@@ -521,6 +530,43 @@ class WebPageSystemTest {
     String quoted = selector.replace("\"", "\\\"");
     tab.await("document.querySelector(\"" + quoted + "\") !== null");
     tab.evaluate("document.querySelector(\"" + quoted + "\").focus()");
+  }
+
+  /** Comes late, since other tests count what is in the root. */
+  @Test
+  @Order(LAST - 2)
+  void applicationsAreCountedWhenSomebodyAsks() throws Exception {
+    for (int i = 0; i < 12; i++) {
+      String root = "/spark-job" + i + "-20261126-102030-ab.999999999s.0";
+      create(root, CrailNodeType.DIRECTORY);
+      create(root + "/broadcast", CrailNodeType.DIRECTORY);
+      create(root + "/shuffle-0", CrailNodeType.DIRECTORY);
+      write(root + "/shuffle-0/0", CrailNodeType.DATAFILE, 1000 * (i + 1));
+    }
+    Map<?, ?> report = (Map<?, ?>) json("api/applications.json").get("report");
+    List<Map<?, ?>> top = maps(report.get("applications"));
+    assertEquals(10, top.size());
+    assertEquals(2, report.get("others"));
+    assertEquals("job11-20261126-102030-ab", top.get(0).get("id"));
+    assertEquals(12_000, top.get(0).get("shuffleBytes"));
+    assertEquals(List.of(), report.get("missing"));
+    // One that was made a moment ago is good enough.
+    assertEquals(json("api/applications.json").get("at"), json("api/applications.json").get("at"));
+    Browser tab = open("#applications", 1280, false);
+    assertEquals(0L, ((Number) tab.evaluate(rows("#application-rows"))).longValue());
+    focus(tab, "#count");
+    tab.press("Enter", 13, "\r");
+    tab.await(rows("#application-rows") + " === 10");
+    tab.await(Browser.textOf("#application-state") + ".includes('and 2 more hold less')");
+    String first = tab.evaluate(Browser.textOf("#application-rows tr")).toString();
+    assertTrue(first.startsWith("job11-20261126-102030-ab11.7 KiB"), first);
+    tab.keep("applications");
+    assertEquals("", barriers(tab));
+    assertEquals(List.of(), tab.complaints());
+  }
+
+  private static String rows(String selector) {
+    return "document.querySelectorAll('" + selector + " tr').length";
   }
 
   /** Comes late, since the datanode gets no new data afterwards. */
@@ -536,11 +582,31 @@ class WebPageSystemTest {
         ProcessCluster.PATIENCE,
         () -> datanodes().stream().anyMatch(each -> "draining".equals(each.get("state"))));
     Browser tab = open("", 1280, true);
-    tab.await(textOf("#drain-rows th") + " === '" + address + "'");
-    String row = tab.evaluate(textOf("#drain-rows tr")).toString();
+    tab.await(Browser.textOf("#drain-rows th") + " === '" + address + "'");
+    String row = tab.evaluate(Browser.textOf("#drain-rows tr")).toString();
     assertTrue(row.contains("MiB belong to files"), row);
-    keep(tab, "drains");
+    tab.keep("drains");
     assertEquals("", barriers(tab));
+    // While it is silent its drain waits, and is still one.
+    cluster.datanode(0).signal("STOP");
+    try {
+      Await.until(
+          "the datanode is offline",
+          ProcessCluster.PATIENCE,
+          () -> datanodes().stream().anyMatch(each -> "offline".equals(each.get("state"))));
+      assertTrue(
+          datanodes().stream()
+              .anyMatch(
+                  each ->
+                      "offline".equals(each.get("state"))
+                          && Boolean.TRUE.equals(each.get("draining"))),
+          () -> "it is not draining any more");
+      tab.await(Browser.textOf("#drain-rows tr") + ".includes('the drain waits for it')");
+      assertEquals(address, tab.evaluate(Browser.textOf("#drain-rows th")));
+      tab.keep("silent-drain");
+    } finally {
+      cluster.datanode(0).signal("CONT");
+    }
   }
 
   /** Comes last, since the cluster is broken then. */
@@ -566,9 +632,9 @@ class WebPageSystemTest {
     assertTrue(root.get("missing").toString().contains(gone), root::toString);
     assertFalse(maps(root.get("entries")).isEmpty());
     Browser tab = open("", 1280, false);
-    tab.await(textOf("#trouble") + ".includes('" + gone + "')");
-    tab.await(textOf("#listing") + ".includes('" + gone + "')");
-    keep(tab, "missing");
+    tab.await(Browser.textOf("#trouble") + ".includes('" + gone + "')");
+    tab.await(Browser.textOf("#listing") + ".includes('" + gone + "')");
+    tab.keep("missing");
     assertEquals("", barriers(tab));
   }
 }

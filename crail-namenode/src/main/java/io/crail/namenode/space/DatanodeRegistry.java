@@ -14,6 +14,7 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.ClassUsage;
+import io.crail.protocol.part.DatanodeState;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -266,6 +267,11 @@ public final class DatanodeRegistry {
   /** True when a datanode has sent a sign of life recently. */
   public boolean isOnline(DatanodeSpace datanode) {
     return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
+  }
+
+  /** The number of datanodes by their state; those that are gone, while nodes have bytes there. */
+  public synchronized Map<DatanodeState, Integer> states() {
+    return reports.states(byId.values());
   }
 
   /** The accounts of each class that has datanodes, ascending. */

@@ -9,7 +9,9 @@ import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 /** Tells how datanodes stand and what space there is. Stateless. */
 final class DatanodeReports {
@@ -94,6 +96,21 @@ final class DatanodeReports {
     return new ReportDatanodes.Response(page);
   }
 
+  /** The number of datanodes by their state; those that are gone, while nodes have bytes there. */
+  Map<DatanodeState, Integer> states(Collection<DatanodeSpace> datanodes) {
+    Map<DatanodeState, Integer> states = new EnumMap<>(DatanodeState.class);
+    for (DatanodeState state : DatanodeState.values()) {
+      states.put(state, 0);
+    }
+    for (DatanodeSpace datanode : datanodes) {
+      DatanodeState state = state(datanode);
+      if (state != DatanodeState.LOST || datanode.accounts(false).used() > 0) {
+        states.merge(state, 1, Integer::sum);
+      }
+    }
+    return states;
+  }
+
   private ReportDatanodes.Datanode of(DatanodeSpace datanode) {
     RegisterDatanode.Request description = datanode.description();
     DatanodeState state = state(datanode);
@@ -105,6 +122,7 @@ final class DatanodeReports {
         description.port(),
         description.storageClass(),
         state,
+        state != DatanodeState.LOST && datanode.state() == DatanodeSpace.State.DRAINING,
         datanode.silentNanos(clock.nanoTime()) / 1_000_000,
         datanode.totalBlocks() * options.blockSize(),
         accounts.free(),

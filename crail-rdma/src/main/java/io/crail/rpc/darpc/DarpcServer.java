@@ -9,6 +9,7 @@ import io.crail.common.error.CrailException;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
+import io.crail.rpc.Turns;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
 import io.crail.rpc.rdma.RdmaListener;
@@ -224,6 +225,8 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     figures.put(
         "waiting-connections",
         threads.stream().mapToLong(thread -> thread.turns().waitingCount()).sum());
+    figures.put(
+        Turns.WAITED, threads.stream().mapToLong(thread -> thread.turns().waitedNanos()).sum());
     HeldAnswers.addFigures(figures, threads.stream().map(PollingThread::answers).toList());
     return figures;
   }

@@ -32,6 +32,7 @@ public final class Usage {
    * @param startedMillis when the namenode was started, by its clock, since 1970
    * @param requests requests that it has answered since then
    * @param requestNanos how long it has worked on all of them together
+   * @param waitedNanos how long connections have waited for their turn since then, all together
    * @param smallValueBytes memory that the small values of the namenode take
    * @param classes space of each storage class that has datanodes
    */
@@ -43,6 +44,7 @@ public final class Usage {
       long startedMillis,
       long requests,
       long requestNanos,
+      long waitedNanos,
       long smallValueBytes,
       List<ClassUsage> classes) {
     /** The layout. */
@@ -55,6 +57,7 @@ public final class Usage {
             .i64("startedMillis", "when the namenode was started, by its clock, since 1970")
             .i64("requests", "requests answered since then")
             .i64("requestNanos", "time of work on all of them together")
+            .i64("waitedNanos", "time that connections waited for their turn, all together")
             .i64("smallValueBytes", "memory that the small values of the namenode take")
             .u16("classesCount", "number of classes")
             .list("classes", "classesCount", ClassUsage.CODEC, MAX_CLASSES);

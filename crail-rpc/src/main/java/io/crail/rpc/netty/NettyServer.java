@@ -8,6 +8,7 @@ import io.crail.common.config.Configuration;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
+import io.crail.rpc.Turns;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -176,6 +177,8 @@ final class NettyServer implements Transport.ServerEndpoint {
     figures.put(
         "waiting-connections",
         loops.values().stream().mapToLong(loop -> loop.turns().waitingCount()).sum());
+    figures.put(
+        Turns.WAITED, loops.values().stream().mapToLong(loop -> loop.turns().waitedNanos()).sum());
     figures.put("held-bytes", loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum());
     figures.put(
         "peak-held-bytes",

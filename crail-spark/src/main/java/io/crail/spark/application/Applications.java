@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 
 /**
  * What Spark's applications have in a store, and their end when their processes are gone. It needs
@@ -196,10 +197,7 @@ public final class Applications {
     Held broadcast = Held.NOTHING;
     for (CrailNode directory : children(node)) {
       if (directory.getType().isContainer()) {
-        Held held = Held.NOTHING;
-        for (CrailNode file : children(directory)) {
-          held = held.plus(new Held(1, file.getCapacity()));
-        }
+        Held held = held(directory);
         if (directory.getPath().endsWith("/broadcast")) {
           broadcast = broadcast.plus(held);
         } else {
@@ -217,21 +215,40 @@ public final class Applications {
         List.of(node.getPath()));
   }
 
+  /** What a directory holds; nothing when the application deletes it meanwhile. */
+  private static Held held(CrailNode directory) throws Exception {
+    // They may be many, so they are not kept.
+    long[] sums = new long[2];
+    boolean isThere =
+        forEach(
+            directory,
+            file -> {
+              sums[0]++;
+              sums[1] += file.getCapacity();
+            });
+    return isThere ? new Held(sums[0], sums[1]) : Held.NOTHING;
+  }
+
   /** The children; none when the application deletes them meanwhile. */
   private static List<CrailNode> children(CrailNode directory) throws Exception {
     List<CrailNode> children = new ArrayList<>();
+    return forEach(directory, children::add) ? children : List.of();
+  }
+
+  /** Takes the children; false when the application deletes them meanwhile. */
+  private static boolean forEach(CrailNode directory, Consumer<CrailNode> taker) throws Exception {
     try {
-      directory.asContainer().listStatus().forEachRemaining(children::add);
+      directory.asContainer().listStatus().forEachRemaining(taker);
+      return true;
     } catch (StaleNodeException | NodeNotFoundException e) {
-      return List.of();
+      return false;
     } catch (UncheckedIOException e) {
       if (e.getCause() instanceof StaleNodeException
           || e.getCause() instanceof NodeNotFoundException) {
-        return List.of();
+        return false;
       }
       throw e;
     }
-    return children;
   }
 
   /**
