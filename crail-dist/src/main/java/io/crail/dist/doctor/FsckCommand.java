@@ -48,8 +48,8 @@ public final class FsckCommand extends ReportCommand {
         unread when this host cannot read them. In a large store, --data 1% reads from each file
         with that chance.
         Without --repair nothing is changed. With it lost files are removed, after a question on the
-        terminal or with --yes. A file that has changed meanwhile is left alone, and so are silent
-        ones.
+        terminal or with --yes. A file that has changed meanwhile is left alone, and so are silent,
+        stale and unread ones.
         """,
         Option.builder("d")
             .longOpt("data")
