@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.system;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -11,6 +12,9 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -252,6 +256,34 @@ class PathSystemTest {
     assertEquals(1, ping.code());
     assertTrue(ping.stderr().contains(wrong), ping.stderr());
     assertTrue(ping.stderr().contains("before it answered; is it a namenode?"), ping.stderr());
+  }
+
+  /** A proxy, or a server of another kind, answers with what is no message of Crail's. */
+  @Test
+  void whoeverSpeaksAnotherProtocolIsAskedFor() throws Exception {
+    try (ServerSocket listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      Thread server = new Thread(() -> refuseRequests(listener));
+      server.start();
+      String wrong = "127.0.0.1:" + listener.getLocalPort();
+      Ran ping = ran("ping", "-Dcrail.rpctimeout=2s", "-Dcrail.namenode.address=crail://" + wrong);
+      listener.close();
+      server.join();
+      assertEquals(1, ping.code());
+      assertTrue(ping.stderr().contains(wrong + ": protocol error"), ping.stderr());
+      assertTrue(ping.stderr().contains("before it answered; is it a namenode?"), ping.stderr());
+    }
+  }
+
+  private static void refuseRequests(ServerSocket listener) {
+    while (!listener.isClosed()) {
+      try (Socket socket = listener.accept()) {
+        socket.getInputStream().read();
+        socket.getOutputStream().write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(US_ASCII));
+        socket.getInputStream().readAllBytes();
+      } catch (IOException e) {
+        // The client or the test has closed it.
+      }
+    }
   }
 
   @Test

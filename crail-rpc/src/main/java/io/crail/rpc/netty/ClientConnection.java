@@ -120,7 +120,6 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
       ReferenceCountUtil.release(message);
       return;
     }
-    answered = true;
     input.received(message);
     ByteBuffer bytes = input.view();
     int start = input.start();
@@ -129,12 +128,13 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     try {
       int length = Frame.check(bytes, start, end - start, Frame.KIND_RESPONSE, Frame.MAX_LENGTH);
       while (length >= 0 && !closed) {
+        answered = true;
         handler.received(bytes, offset, length);
         offset += length;
         length = Frame.check(bytes, offset, end - offset, Frame.KIND_RESPONSE, Frame.MAX_LENGTH);
       }
     } catch (CrailException e) {
-      close(e.getMessage());
+      close(byPeer(e.getMessage()));
     }
     if (!closed) {
       input.drop(offset - start);
@@ -173,7 +173,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     close(failure instanceof IOException ? byPeer(why) : why);
   }
 
-  /** A datanode, or whatever else listens at the port, hangs up on the handshake. */
+  /** Whatever else listens at the port, such as a datanode, hangs up or speaks another protocol. */
   private String byPeer(String why) {
     return answered ? why : why + " before it answered; is it a namenode?";
   }
