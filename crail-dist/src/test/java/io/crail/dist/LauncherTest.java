@@ -124,6 +124,8 @@ class LauncherTest {
         "df --watch never | must be a time",
         "df --watch=1ms | at least 100ms",
         "fsck --paths --json | --paths",
+        "fsck --paths silent | lost or stale",
+        "fsck --paths stale | --data",
         "fsck --data 0% | at most 100%",
         "fsck --data=many | at most 100%",
         "doctor --here --plain --json | --plain",

@@ -56,7 +56,7 @@ final class NameNodeExtents {
         looked++;
         Allocation extent = space.at(i);
         if (isAsked(extent)) {
-          found.add(new Placed(node.id(), extent.extent()));
+          found.add(new Placed(node.id(), extent.extent(), extent.allocatedLength()));
         }
       }
       return true;

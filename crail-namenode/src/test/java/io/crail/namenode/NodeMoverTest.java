@@ -357,6 +357,7 @@ class NodeMoverTest {
       passAlive(LEASE + MARGIN);
       Extent sealed = extents(id).get(0);
       assertEquals(9000, sealed.length());
+      assertEquals(16_384, list(ListExtents.ANY_DATANODE).get(0).allocatedLength());
       BeginMove.Response begun = begin(id, sealed);
       assertEquals(9000, begun.bytes());
       assertEquals(9000, begun.target().length());

@@ -21,7 +21,10 @@ import io.crail.rpc.TransportProvider;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
@@ -57,22 +60,29 @@ final class DataCheck implements AutoCloseable {
 
   private record Asked(Checked file, OperationCall<Locations.Request, Locations.Response> call) {}
 
-  private record Reading(Checked file, ExtentProbe probe) {}
+  private record Reading(Checked file, ExtentProbe probe, Place place) {}
+
+  /** A byte to read to. */
+  private record Place(ByteBuffer memory, int offset) {}
 
   private final Transport transport;
   private final CoreStore store;
   private final LoopContext connections;
   private final long timeoutNanos;
   private final double share;
+  private final DatanodeNames datanodes;
   private final Consumer<Damage> found;
   private Runnable heartbeat = () -> {};
 
-  private final ByteBuffer memory = ByteBuffer.allocateDirect(MOST_READ * SPACING);
-  private final ArrayDeque<Integer> places = new ArrayDeque<>();
+  private final ArrayDeque<Place> places = new ArrayDeque<>();
+
+  /** The files that were begun, and not told yet. */
+  private final Set<Checked> open = new LinkedHashSet<>();
+
   private final ArrayDeque<Asked> asked = new ArrayDeque<>();
   private final ArrayDeque<Reading> readings = new ArrayDeque<>();
 
-  /** Datanodes that do not answer, which would cost a deadline each time. */
+  /** Datanodes that this host cannot reach, which may cost a deadline each time. */
   private final Map<Integer, CrailException> outOfReach = new HashMap<>();
 
   private long files;
@@ -89,16 +99,16 @@ final class DataCheck implements AutoCloseable {
    * Opens a check.
    *
    * @param share the part of the files that is checked, 1 for all
+   * @param datanodes knows their addresses
    * @param found takes each file that has an extent that cannot be read
    */
-  DataCheck(Configuration configuration, double share, Consumer<Damage> found)
+  DataCheck(
+      Configuration configuration, double share, DatanodeNames datanodes, Consumer<Damage> found)
       throws CrailException {
     this.share = share;
+    this.datanodes = datanodes;
     this.found = found;
     this.timeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
-    for (int i = 0; i < MOST_READ; i++) {
-      places.add(i * SPACING);
-    }
     transport = TransportProvider.open(configuration);
     try {
       store = CoreStore.open(configuration, transport, Clock.SYSTEM);
@@ -114,12 +124,32 @@ final class DataCheck implements AutoCloseable {
     heartbeat = newHeartbeat;
   }
 
-  /**
-   * Checks the files of a namenode.
-   *
-   * @throws CrailException with UNSUPPORTED when this host cannot reach a tier
-   */
+  /** Checks the files of a namenode. After an error it can check those of another. */
   void check(int index) throws CrailException, InterruptedException {
+    try {
+      checkAll(index);
+    } catch (CrailException e) {
+      drop();
+      throw e;
+    }
+  }
+
+  /** Ends what is under way, and tells the files of which damage is known. */
+  private void drop() throws InterruptedException {
+    asked.clear();
+    while (!readings.isEmpty()) {
+      end(readings.remove());
+    }
+    for (Checked file : List.copyOf(open)) {
+      file.listed = true;
+      if (file.cause != null) {
+        tell(file);
+      }
+    }
+    open.clear();
+  }
+
+  private void checkAll(int index) throws CrailException, InterruptedException {
     Examine.Request request = new Examine.Request(0, 0, 0, true);
     // A large file may have several findings, one after the other.
     Examine.Finding last = null;
@@ -155,6 +185,7 @@ final class DataCheck implements AutoCloseable {
       endOldestQuestion();
     }
     Checked file = new Checked(finding);
+    open.add(file);
     asked.add(new Asked(file, ask(file, 0, file.size)));
   }
 
@@ -170,6 +201,7 @@ final class DataCheck implements AutoCloseable {
     Checked file = oldest.file;
     OperationCall<Locations.Request, Locations.Response> call = oldest.call;
     try {
+      long position = 0;
       while (true) {
         Locations.Response locations = call.join();
         long end = file.size;
@@ -180,6 +212,10 @@ final class DataCheck implements AutoCloseable {
         if (end >= file.size || locations.extents().isEmpty()) {
           break;
         }
+        if (end <= position) {
+          throw ErrorCode.PROTOCOL.exception("no extent after " + position + " of " + file.path);
+        }
+        position = end;
         call = ask(file, end, file.size - end);
       }
     } catch (CrailException e) {
@@ -192,17 +228,28 @@ final class DataCheck implements AutoCloseable {
   }
 
   private void read(Checked file, Extent extent) throws CrailException, InterruptedException {
+    if (extent.regionOffset() < 0 || extent.length() <= 0) {
+      throw ErrorCode.PROTOCOL.exception(extent.toString());
+    }
     CrailException known = outOfReach.get(extent.datanode());
     if (known != null) {
       failed(file, extent, known);
       return;
     }
-    while (readings.size() >= MOST_READ || places.isEmpty()) {
+    while (readings.size() >= MOST_READ) {
       endOldestReading();
     }
-    ExtentProbe probe = new ExtentProbe(connections, extent, memory, places.remove(), timeoutNanos);
+    if (places.isEmpty()) {
+      ByteBuffer memory = ByteBuffer.allocateDirect(MOST_READ * SPACING);
+      for (int i = 0; i < MOST_READ; i++) {
+        places.add(new Place(memory, i * SPACING));
+      }
+    }
+    Place place = places.remove();
+    ExtentProbe probe =
+        new ExtentProbe(connections, extent, place.memory, place.offset, timeoutNanos);
     file.reading++;
-    readings.add(new Reading(file, probe));
+    readings.add(new Reading(file, probe, place));
     probe.begin();
   }
 
@@ -210,25 +257,33 @@ final class DataCheck implements AutoCloseable {
     Reading oldest = readings.remove();
     ExtentProbe probe = oldest.probe;
     Checked file = oldest.file;
-    if (!connections.loop().await(probe, probe.deadlineNanos() + Awaitable.GRACE_NANOS)) {
-      // Its place in the memory is still in use.
-      throw ErrorCode.TIMED_OUT.exception(probe.toString());
-    }
-    places.add(probe.offset());
-    file.reading--;
+    CrailException failure = end(oldest);
     extents++;
-    if (probe.isFailed()) {
-      ErrorCode code = probe.failure().code();
-      if (code == ErrorCode.UNSUPPORTED || code == ErrorCode.CLOSED) {
-        throw probe.failure().rethrown();
+    if (failure != null) {
+      switch (failure.code()) {
+        case CLOSED -> throw failure.rethrown();
+        case UNAVAILABLE, TIMED_OUT, UNSUPPORTED ->
+            outOfReach.put(probe.extent().datanode(), failure);
+        default -> {
+          // Other extents of that datanode may be well.
+        }
       }
-      if (code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT) {
-        outOfReach.put(probe.extent().datanode(), probe.failure());
-      }
-      failed(file, probe.extent(), probe.failure());
+      failed(file, probe.extent(), failure);
     }
     tell(file);
     heartbeat.run();
+  }
+
+  /** Waits for the end of a reading; gives its failure, or null. */
+  private CrailException end(Reading reading) throws InterruptedException {
+    ExtentProbe probe = reading.probe;
+    reading.file.reading--;
+    if (!connections.loop().await(probe, probe.deadlineNanos() + Awaitable.GRACE_NANOS)) {
+      // Its place is still in use, and never used again.
+      return ErrorCode.TIMED_OUT.exception(probe.toString());
+    }
+    places.add(reading.place);
+    return probe.failure();
   }
 
   /** An extent could not be read; notes that, if the file still has it. */
@@ -276,6 +331,7 @@ final class DataCheck implements AutoCloseable {
     if (!file.listed || file.reading > 0) {
       return;
     }
+    open.remove(file);
     files++;
     if (file.cause != null) {
       boolean gone = isStale(file.cause);
@@ -289,6 +345,7 @@ final class DataCheck implements AutoCloseable {
               file.badBytes,
               file.size,
               file.badDatanode,
+              datanodes.of(file.badDatanode),
               (gone ? "lacks them: " : "cannot be read: ") + file.cause.getMessage()));
     }
   }

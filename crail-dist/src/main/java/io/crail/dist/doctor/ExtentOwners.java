@@ -2,9 +2,10 @@
 package io.crail.dist.doctor;
 
 import io.crail.common.Printable;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.dist.admin.AdminClient;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ListExtents.Placed;
 import io.crail.protocol.part.Extent;
@@ -25,11 +26,23 @@ import java.util.function.Consumer;
  * Used by one thread.
  */
 final class ExtentOwners {
-  /** The most extents that are looked at again. */
-  private static final int MOST_SUSPECTS = 10_000;
+  /** The most extents that are kept to be compared. */
+  private static final int MOST_SUSPECTS = 100_000;
 
   /** The most lines. */
   private static final int MOST_LINES = 1_000;
+
+  /** An extent may lie beyond no more than this, 2 PiB. */
+  private static final long MAX_REGION_LENGTH = (long) Integer.MAX_VALUE << 20;
+
+  /**
+   * Space that two nodes have.
+   *
+   * @param lines a line for each two extents, as many as a report may have
+   * @param omitted how many more there are
+   * @param whole whether all extents were compared
+   */
+  record Found(List<String> lines, long omitted, boolean whole) {}
 
   /** What stays the same of an extent while it belongs to a node; bytes may be cut off. */
   private record Grant(
@@ -49,37 +62,41 @@ final class ExtentOwners {
   private record Pair(Placed first, Placed second) {}
 
   private final AdminClient cluster;
+  private final DatanodeNames datanodes;
   private final int index;
+  private boolean whole = true;
 
-  private ExtentOwners(AdminClient cluster, int index) {
+  private ExtentOwners(AdminClient cluster, DatanodeNames datanodes, int index) {
     this.cluster = cluster;
+    this.datanodes = datanodes;
     this.index = index;
   }
 
-  /** Space of a namenode that two nodes have, a line for each two extents. */
-  static List<String> check(AdminClient cluster, int index)
+  /** Looks for space of a namenode that two nodes have. */
+  static Found check(AdminClient cluster, DatanodeNames datanodes, int index)
       throws IOException, InterruptedException {
-    return new ExtentOwners(cluster, index).check();
+    return new ExtentOwners(cluster, datanodes, index).check();
   }
 
-  private List<String> check() throws IOException, InterruptedException {
+  private Found check() throws IOException, InterruptedException {
     ExtentUnits seen = new ExtentUnits();
     ExtentUnits suspects = new ExtentUnits();
-    int[] count = new int[1];
+    boolean[] any = new boolean[1];
     visit(
         placed -> {
-          if (seen.add(placed.extent()) && count[0] < MOST_SUSPECTS) {
-            count[0]++;
-            suspects.add(placed.extent());
+          if (seen.add(placed)) {
+            any[0] = true;
+            suspects.add(placed);
           }
         });
-    if (count[0] == 0) {
-      return List.of();
+    if (!any[0]) {
+      return new Found(List.of(), 0, true);
     }
     Map<Grant, Placed> first = touching(suspects);
     first.keySet().retainAll(touching(suspects).keySet());
     List<Pair> pairs = overlapping(new ArrayList<>(first.values()));
-    return pairs.isEmpty() ? List.of() : lines(pairs);
+    List<String> lines = pairs.isEmpty() ? List.of() : lines(pairs);
+    return new Found(lines, pairs.size() - lines.size(), whole);
   }
 
   private Map<Grant, Placed> touching(ExtentUnits suspects)
@@ -87,8 +104,13 @@ final class ExtentOwners {
     Map<Grant, Placed> found = new HashMap<>();
     visit(
         placed -> {
-          if (suspects.touches(placed.extent())) {
+          if (!suspects.touches(placed)) {
+            return;
+          }
+          if (found.size() < MOST_SUSPECTS) {
             found.put(Grant.of(placed), placed);
+          } else {
+            whole = false;
           }
         });
     return found;
@@ -99,9 +121,22 @@ final class ExtentOwners {
     ListExtents.Request request = new ListExtents.Request(any, 0, 0, 0);
     while (request.cursor() != -1) {
       ListExtents.Response page = cluster.ask(index, NameNodeOperations.LIST_EXTENTS, request);
-      page.extents().forEach(visitor);
+      for (Placed placed : page.extents()) {
+        visitor.accept(sound(placed));
+      }
       request = new ListExtents.Request(any, page.next(), page.id(), page.extent());
     }
+  }
+
+  private static Placed sound(Placed placed) throws CrailException {
+    Extent extent = placed.extent();
+    if (extent.regionOffset() < 0
+        || extent.regionOffset() > MAX_REGION_LENGTH - placed.allocatedLength()
+        || extent.length() <= 0
+        || extent.length() > placed.allocatedLength()) {
+      throw ErrorCode.PROTOCOL.exception(placed.toString());
+    }
+    return placed;
   }
 
   private static List<Pair> overlapping(List<Placed> extents) {
@@ -113,10 +148,10 @@ final class ExtentOwners {
     Placed furthest = null;
     for (Placed each : extents) {
       boolean together = furthest != null && inOneRegion(furthest.extent(), each.extent());
-      if (together && end(furthest.extent()) > each.extent().regionOffset()) {
+      if (together && end(furthest) > each.extent().regionOffset()) {
         pairs.add(new Pair(furthest, each));
       }
-      if (!together || end(each.extent()) > end(furthest.extent())) {
+      if (!together || end(each) > end(furthest)) {
         furthest = each;
       }
     }
@@ -127,10 +162,8 @@ final class ExtentOwners {
     return a.datanode() == b.datanode() && a.region() == b.region();
   }
 
-  /** A unit has one owner, even if that has no byte in its second half. */
-  private static long end(Extent extent) {
-    long end = extent.regionOffset() + extent.length();
-    return (end + Extent.MIN_LENGTH - 1) / Extent.MIN_LENGTH * Extent.MIN_LENGTH;
+  private static long end(Placed placed) {
+    return placed.extent().regionOffset() + placed.allocatedLength();
   }
 
   private List<String> lines(List<Pair> pairs) throws IOException, InterruptedException {
@@ -145,13 +178,13 @@ final class ExtentOwners {
         .limit(MOST_LINES)
         .map(
             pair ->
-                "%s and %s both have the space at %d of region %d of datanode %d"
+                "%s and %s both have the space at %d of region %d of datanode %s"
                     .formatted(
                         name(pair.first.id(), names),
                         name(pair.second.id(), names),
                         pair.second.extent().regionOffset(),
                         pair.second.extent().region(),
-                        pair.second.extent().datanode()))
+                        datanodes.of(pair.second.extent().datanode())))
         .toList();
   }
 
@@ -161,14 +194,15 @@ final class ExtentOwners {
 
   private Map<Long, String> names(Set<Long> nodes) throws IOException, InterruptedException {
     Map<Long, String> names = new HashMap<>();
-    Examine.Request request = new Examine.Request(0, 0, 0, true);
-    while (request.cursor() != -1) {
-      Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
-      page.findings().forEach(each -> names.put(each.id(), each.path().toString()));
-      page.leases().forEach(each -> names.put(each.id(), each.path().toString()));
-      names.keySet().retainAll(nodes);
-      request = new Examine.Request(page.next(), page.id(), page.extent(), true);
-    }
+    Examination.walk(
+        cluster,
+        index,
+        true,
+        page -> {
+          page.findings().forEach(each -> names.put(each.id(), each.path().toString()));
+          page.leases().forEach(each -> names.put(each.id(), each.path().toString()));
+          names.keySet().retainAll(nodes);
+        });
     return names;
   }
 }

@@ -45,11 +45,6 @@ final class ExtentProbe extends Completion implements Awaitable<Void> {
     return located.extent();
   }
 
-  /** The place of its byte in the memory. */
-  int offset() {
-    return offset;
-  }
-
   /** Starts it. */
   void begin() {
     context.loop().submit(new Way());

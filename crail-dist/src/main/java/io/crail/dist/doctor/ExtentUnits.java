@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
+import io.crail.protocol.cluster.ListExtents.Placed;
 import io.crail.protocol.part.Extent;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -47,21 +48,22 @@ final class ExtentUnits {
 
   private final Map<Region, Bits> regions = new HashMap<>();
 
-  /** Adds an extent; returns whether a part of it was there before. */
-  boolean add(Extent extent) {
-    return look(extent, true);
+  /** Adds the space of an extent; returns whether a part of it was there before. */
+  boolean add(Placed placed) {
+    return look(placed, true);
   }
 
-  /** Whether a part of an extent is there. */
-  boolean touches(Extent extent) {
-    return look(extent, false);
+  /** Whether a part of the space of an extent is there. */
+  boolean touches(Placed placed) {
+    return look(placed, false);
   }
 
-  private boolean look(Extent extent, boolean adds) {
+  private boolean look(Placed placed, boolean adds) {
+    Extent extent = placed.extent();
     Bits bits =
         regions.computeIfAbsent(new Region(extent.datanode(), extent.region()), any -> new Bits());
     boolean touches = false;
-    long end = extent.regionOffset() + extent.length();
+    long end = extent.regionOffset() + placed.allocatedLength();
     for (long at = extent.regionOffset(); at < end; ) {
       int chunk = (int) (at / CHUNK_BYTES);
       long next = Math.min(end, (chunk + 1L) * CHUNK_BYTES);

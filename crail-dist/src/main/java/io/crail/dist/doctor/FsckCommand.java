@@ -2,25 +2,26 @@
 package io.crail.dist.doctor;
 
 import io.crail.common.Printable;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
 import io.crail.dist.admin.AdminClient;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
-import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.FsckReport.Damage;
 import io.crail.dist.report.Display;
 import io.crail.dist.report.ProgressLines;
 import io.crail.dist.report.ReportCommand;
 import io.crail.dist.report.ReportText;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Examine;
-import io.crail.protocol.cluster.Usage;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 import org.apache.commons.cli.CommandLine;
@@ -58,10 +59,13 @@ public final class FsckCommand extends ReportCommand {
             .argName("percent")
             .desc("also read a byte of each extent, of all files or of some, such as 5%")
             .get(),
-        flag(
-            "p",
-            "paths",
-            "print only the paths of lost files, and of stale ones, one in each line"),
+        Option.builder("p")
+            .longOpt("paths")
+            .hasArg()
+            .optionalArg(true)
+            .argName("state")
+            .desc("print only the paths of files in a state, one in each line: lost, or stale")
+            .get(),
         flag("r", "repair", "say what a repair would remove, then ask and do it"),
         flag("y", "yes", "with --repair: do it without a question"));
   }
@@ -79,6 +83,7 @@ public final class FsckCommand extends ReportCommand {
   /** What was found at one namenode after the other. Memory does not grow with the files. */
   private static final class Tally {
     private final AdminClient cluster;
+    private final DatanodeNames datanodes;
     private final Consumer<Damage> found;
     private final ObjIntConsumer<Examine.Finding> lostFiles;
     private int namenode;
@@ -88,6 +93,8 @@ public final class FsckCommand extends ReportCommand {
     private int compared;
     private final List<String> wrongAccounts = new ArrayList<>();
     private final List<String> doubleOwners = new ArrayList<>();
+    private final Set<Integer> ownersChecked = new HashSet<>();
+    private long omittedOwners;
     private final SpaceClaims claims;
     private final FsckLeases.Tally leases = new FsckLeases.Tally();
 
@@ -96,8 +103,13 @@ public final class FsckCommand extends ReportCommand {
     private long lastBytes;
 
     /** Creates one that also hands on each lost file with the index of its namenode. */
-    Tally(AdminClient cluster, Consumer<Damage> found, ObjIntConsumer<Examine.Finding> lostFiles) {
+    Tally(
+        AdminClient cluster,
+        DatanodeNames datanodes,
+        Consumer<Damage> found,
+        ObjIntConsumer<Examine.Finding> lostFiles) {
       this.cluster = cluster;
+      this.datanodes = datanodes;
       this.claims = new SpaceClaims(cluster);
       this.found = found;
       this.lostFiles = lostFiles;
@@ -105,46 +117,47 @@ public final class FsckCommand extends ReportCommand {
 
     void examine(int index) throws IOException, InterruptedException {
       namenode = index;
+      datanodes.ask(index);
       findFiles(index);
-      doubleOwners.addAll(ExtentOwners.check(cluster, index));
+      ExtentOwners.Found owners = ExtentOwners.check(cluster, datanodes, index);
+      doubleOwners.addAll(owners.lines());
+      omittedOwners += owners.omitted();
       claims.ask(index);
+      if (owners.whole()) {
+        ownersChecked.add(index);
+      }
     }
 
     private void findFiles(int index) throws IOException, InterruptedException {
-      Usage.Response before = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
-      long allocated = 0;
-      Examine.Request request = new Examine.Request(0, 0, 0, false);
+      Examination.Accounts accounts;
       try {
-        while (request.cursor() != -1) {
-          Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
-          objects += page.nodes();
-          allocated += page.allocatedBytes();
-          page.findings().forEach(this::add);
-          page.leases().forEach(leases::add);
-          request = new Examine.Request(page.next(), page.id(), page.extent(), false);
-        }
+        accounts = Examination.run(cluster, index, this::add);
       } finally {
         tell();
       }
-      Usage.Response after = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
-      // Other figures change with every request, and say nothing of space.
-      if (before.nodes() != after.nodes() || !before.classes().equals(after.classes())) {
+      if (!accounts.compared()) {
         return;
       }
       compared++;
-      long counted = counted(after);
-      if (counted != allocated) {
+      if (accounts.difference() != 0) {
         wrongAccounts.add(
             "%s counts %d bytes as used or lost, but its files have %d"
-                .formatted(cluster.name(index), counted, allocated));
+                .formatted(cluster.name(index), accounts.counted(), accounts.allocated()));
       }
     }
 
-    private static long counted(Usage.Response usage) {
-      return usage.classes().stream().mapToLong(each -> each.usedBytes() + each.lostBytes()).sum();
+    private void add(Examine.Response page) throws CrailException {
+      objects += page.nodes();
+      for (Examine.Finding finding : page.findings()) {
+        add(finding);
+      }
+      page.leases().forEach(leases::add);
     }
 
-    private void add(Examine.Finding finding) {
+    private void add(Examine.Finding finding) throws CrailException {
+      if (finding.kind() != Examine.LOST && finding.kind() != Examine.SILENT) {
+        throw ErrorCode.PROTOCOL.exception(finding.toString());
+      }
       if (last != null && last.id() == finding.id()) {
         lastBytes += finding.bytes();
         last = last.kind() <= finding.kind() ? last : finding;
@@ -171,13 +184,22 @@ public final class FsckCommand extends ReportCommand {
               lastBytes,
               last.size(),
               last.datanode(),
+              datanodes.of(last.datanode()),
               last.kind() == Examine.LOST ? "is gone" : "is silent"));
       last = null;
     }
 
     FsckReport report(Shown shown, Optional<FsckReport.Data> data, List<MissingNamenode> missing)
         throws IOException, InterruptedException {
-      doubleOwners.addAll(claims.check());
+      List<MissingNamenode> without = new ArrayList<>(missing);
+      List<MissingNamenode> since = new ArrayList<>();
+      doubleOwners.addAll(claims.check(since));
+      for (MissingNamenode each : since) {
+        ownersChecked.remove(each.index());
+        if (missing.stream().noneMatch(known -> known.index() == each.index())) {
+          without.add(each);
+        }
+      }
       return new FsckReport(
           objects,
           files[Examine.LOST],
@@ -189,10 +211,12 @@ public final class FsckCommand extends ReportCommand {
           cluster.count(),
           compared,
           wrongAccounts,
+          ownersChecked.size(),
           doubleOwners,
+          omittedOwners,
           leases.report(),
           data,
-          missing.stream().map(MissingNamenode::toString).toList());
+          without.stream().map(MissingNamenode::toString).toList());
     }
   }
 
@@ -210,7 +234,14 @@ public final class FsckCommand extends ReportCommand {
       String option = pathsOnly ? "--paths" : "--repair";
       throw new UsageException(option + " goes with neither --json nor --watch");
     }
+    String listed = line.getOptionValue("p", Damage.LOST);
+    if (!listed.equals(Damage.LOST) && !listed.equals(Damage.STALE)) {
+      throw new UsageException("option --paths has the bad value '" + listed + "': lost or stale");
+    }
     double share = share(line);
+    if (listed.equals(Damage.STALE) && share == 0) {
+      throw new UsageException("--paths stale goes with --data");
+    }
     try (AdminClient cluster = AdminClient.of(context)) {
       if (!display.isPlain()) {
         // On a page that is shown again and again progress would only disturb.
@@ -224,19 +255,16 @@ public final class FsckCommand extends ReportCommand {
               cluster,
               share,
               pathsOnly
-                  ? each -> printPath(each, context.out(), context.err())
+                  ? each -> printPath(each, listed, context.out(), context.err())
                   : each -> each.print(text),
               repairs ? repair::add : (file, namenode) -> {},
               new Shown(),
               context.err());
-      report.warnings().forEach(context.err()::println);
+      report.warnings().forEach(each -> context.err().println(Printable.line(each)));
       if (!pathsOnly) {
         report.printSummary(text);
       }
       boolean repaired = repair.isNeeded() && repair(context, repair, line.hasOption("y"));
-      if (repair.missesNamenode()) {
-        return ExitCode.PARTIAL;
-      }
       return report.exitCode(repaired);
     }
   }
@@ -278,11 +306,12 @@ public final class FsckCommand extends ReportCommand {
       Shown shown,
       PrintStream progress)
       throws Exception {
-    Tally tally = new Tally(cluster, found, lostFiles);
+    DatanodeNames datanodes = new DatanodeNames(cluster);
+    Tally tally = new Tally(cluster, datanodes, found, lostFiles);
     if (share == 0) {
       return tally.report(shown, Optional.empty(), cluster.each(tally::examine));
     }
-    try (DataCheck data = new DataCheck(cluster.configuration(), share, found)) {
+    try (DataCheck data = new DataCheck(cluster.configuration(), share, datanodes, found)) {
       if (progress != null) {
         data.whileReading(new ProgressLines(progress, data::progress));
       }
@@ -326,10 +355,13 @@ public final class FsckCommand extends ReportCommand {
     return examine(cluster, share, shown::add, (file, namenode) -> {}, shown, progress);
   }
 
-  private static void printPath(Damage damage, PrintStream out, PrintStream err) {
-    if (damage.isGone() && Printable.isPrintable(damage.path())) {
+  private static void printPath(Damage damage, String state, PrintStream out, PrintStream err) {
+    if (!damage.state().equals(state)) {
+      return;
+    }
+    if (Printable.isPrintable(damage.path())) {
       out.println(damage.path());
-    } else if (damage.isGone()) {
+    } else {
       err.println(
           "crail fsck: left out, as its name has control characters: "
               + Printable.line(damage.path()));

@@ -50,11 +50,6 @@ final class FsckRepair {
     }
   }
 
-  /** Whether a namenode went down meanwhile. */
-  boolean missesNamenode() {
-    return !down.isEmpty();
-  }
-
   /** Whether there is anything to do. */
   boolean isNeeded() {
     return !plan.isEmpty();

@@ -23,7 +23,9 @@ import java.util.Optional;
  * @param comparedNamenodes at how many of them accounts and files could be compared, since nothing
  *     changed meanwhile
  * @param wrongAccounts where accounts and files differ, a line each
+ * @param ownersNamenodes at how many of them the owners of all space were compared
  * @param doubleOwners space that two files have, or two namenodes give out, a line each
+ * @param omittedOwners how many more there are
  * @param leases the write leases
  * @param data what reading from the extents has shown, if that was asked for
  * @param missing the namenodes whose parts are missing, each with the reason
@@ -39,7 +41,9 @@ public record FsckReport(
     int namenodes,
     int comparedNamenodes,
     List<String> wrongAccounts,
+    int ownersNamenodes,
     List<String> doubleOwners,
+    long omittedOwners,
     FsckLeases leases,
     Optional<Data> data,
     List<String> missing)
@@ -52,10 +56,17 @@ public record FsckReport(
    * @param bytes how many bytes cannot be read
    * @param size how many it has
    * @param datanode the first datanode of which this is true, by its id at the namenode
+   * @param address host and port of that datanode; its id if its namenode does not know it
    * @param reason what is the matter with that datanode
    */
   public record Damage(
-      String state, String path, long bytes, long size, int datanode, String reason) {
+      String state,
+      String path,
+      long bytes,
+      long size,
+      int datanode,
+      String address,
+      String reason) {
     /** The datanode is gone. */
     static final String LOST = "lost";
 
@@ -68,20 +79,15 @@ public record FsckReport(
     /** The datanode is there, but not for this host. */
     static final String UNREAD = "unread";
 
-    /** Whether nobody will read the bytes again. */
-    boolean isGone() {
-      return state.equals(LOST) || state.equals(STALE);
-    }
-
     void print(ReportText text) {
       text.line(
-          "%s%s %s: %s of %s, datanode %d %s",
+          "%s%s %s: %s of %s, datanode %s %s",
           text.colours().state(state),
           " ".repeat(8 - state.length()),
           Printable.line(path),
           text.size(bytes),
           text.size(size),
-          datanode,
+          Printable.line(address),
           Printable.line(reason));
     }
   }
@@ -126,8 +132,11 @@ public record FsckReport(
 
   /** Prints everything but the files. */
   void printSummary(ReportText text) {
-    wrongAccounts.forEach(each -> text.line("accounts " + each));
-    doubleOwners.forEach(each -> text.line("owners   " + each));
+    wrongAccounts.forEach(each -> text.line("accounts " + Printable.line(each)));
+    doubleOwners.forEach(each -> text.line("owners   " + Printable.line(each)));
+    if (omittedOwners > 0) {
+      text.line("owners   and %d more", omittedOwners);
+    }
     leases.print(text);
     data.ifPresent(each -> each.print(text));
     text.line(
@@ -135,12 +144,21 @@ public record FsckReport(
         ReportText.count(objects, "object"),
         sum(lostFiles, lostBytes),
         sum(silentFiles, silentBytes),
-        doubleOwners.isEmpty() ? "no space has two owners" : "space has two owners",
+        owners(),
         accounts());
   }
 
   private static String sum(long files, long bytes) {
     return ReportText.count(files, "file") + " (" + ByteText.of(bytes) + ")";
+  }
+
+  private String owners() {
+    if (!doubleOwners.isEmpty()) {
+      return "space has two owners";
+    }
+    return ownersNamenodes == namenodes
+        ? "no space has two owners"
+        : "owners of space compared at " + ownersNamenodes + " of " + namenodes + " namenodes";
   }
 
   /** On a store that changes meanwhile there is nothing to compare with. */
@@ -160,9 +178,6 @@ public record FsckReport(
 
   /** The exit code, if the lost files may have been removed since. */
   int exitCode(boolean repaired) {
-    if (!missing.isEmpty()) {
-      return ExitCode.PARTIAL;
-    }
     boolean well =
         silentFiles == 0
             && wrongAccounts.isEmpty()
@@ -170,6 +185,7 @@ public record FsckReport(
             && leases.overdue() == 0
             && data.map(each -> each.staleFiles() + each.unreadFiles()).orElse(0L) == 0
             && (repaired || lostFiles == 0);
-    return well ? 0 : ExitCode.FAILURE;
+    // What was found stays true, whatever the missing part would say.
+    return well ? PartialReport.super.exitCode() : ExitCode.FAILURE;
   }
 }

@@ -2,7 +2,11 @@
 package io.crail.dist.doctor;
 
 import io.crail.common.Addresses;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.dist.admin.AdminClient;
+import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.ReportDatanodes.Datanode;
@@ -10,11 +14,15 @@ import io.crail.protocol.part.DatanodeState;
 import io.crail.protocol.part.Region;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Looks for space that two namenodes give out: a region that both have, regions of a datanode that
@@ -24,11 +32,17 @@ import java.util.UUID;
 final class SpaceClaims {
   private record Claim(int namenode, Datanode datanode, Region region) {}
 
+  private static final long PAUSE_MILLIS = 200;
+
+  /** The longest wait for a namenode to hear of a restart. */
+  private static final long PATIENCE_NANOS = 60_000_000_000L;
+
   private final AdminClient cluster;
   private final Map<UUID, List<Claim>> regions = new HashMap<>();
   private final Map<String, Claim> addresses = new HashMap<>();
-  private final List<Integer> asked = new ArrayList<>();
+  private final Set<Integer> asked = new HashSet<>();
   private final List<String> conflicts = new ArrayList<>();
+  private final List<String> addressConflicts = new ArrayList<>();
 
   SpaceClaims(AdminClient cluster) {
     this.cluster = cluster;
@@ -44,23 +58,46 @@ final class SpaceClaims {
     asked.add(index);
   }
 
-  /** What two of the namenodes claim that were asked, a line each. */
-  List<String> check() throws IOException, InterruptedException {
+  /**
+   * What two of the namenodes claim that were asked, a line each. A datanode that is replaced just
+   * now may be known to one namenode only. The next hears of it with a sign of life, so an address
+   * is watched for as long as that may take.
+   *
+   * @param missing gets the namenodes that went down since they were asked
+   */
+  List<String> check(List<MissingNamenode> missing) throws IOException, InterruptedException {
     List<String> found = compare();
-    if (!found.isEmpty()) {
-      // A datanode that is replaced just now may be known to one namenode only.
+    long begun = System.nanoTime();
+    long keepAlive = cluster.configuration().get(ClusterKeys.KEEP_ALIVE).toNanos();
+    long longest = Math.min(2 * keepAlive, PATIENCE_NANOS);
+    while (!found.isEmpty()) {
       SpaceClaims again = new SpaceClaims(cluster);
-      for (int index : asked) {
-        again.ask(index);
+      for (MissingNamenode each :
+          cluster.each(
+              index -> {
+                if (asked.contains(index)) {
+                  again.ask(index);
+                }
+              })) {
+        if (asked.remove(each.index())) {
+          missing.add(each);
+        }
       }
       found.retainAll(again.compare());
+      if (Collections.disjoint(found, again.addressConflicts)
+          || System.nanoTime() - begun > longest) {
+        break;
+      }
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
     }
     return found;
   }
 
   private List<String> compare() {
     regions.values().forEach(this::compare);
-    return conflicts;
+    List<String> all = new ArrayList<>(conflicts);
+    all.addAll(addressConflicts);
+    return all;
   }
 
   private void ask(int index, Datanode datanode) throws IOException, InterruptedException {
@@ -68,7 +105,7 @@ final class SpaceClaims {
       Claim claim = new Claim(index, datanode, null);
       Claim other = addresses.putIfAbsent(datanode.tier() + " at " + address(datanode), claim);
       if (other != null && !uuid(other.datanode).equals(uuid(datanode))) {
-        conflicts.add(
+        addressConflicts.add(
             "datanode %s at %s is process %s for %s, and %s for %s"
                 .formatted(
                     datanode.tier(),
@@ -82,11 +119,20 @@ final class SpaceClaims {
     List<Claim> claims = regions.computeIfAbsent(uuid(datanode), any -> new ArrayList<>());
     int first = 0;
     while (true) {
-      DescribeDatanode.Response page =
-          cluster.ask(
-              index,
-              NameNodeOperations.DESCRIBE_DATANODE,
-              new DescribeDatanode.Request(datanode.id(), first));
+      DescribeDatanode.Response page;
+      try {
+        page =
+            cluster.ask(
+                index,
+                NameNodeOperations.DESCRIBE_DATANODE,
+                new DescribeDatanode.Request(datanode.id(), first));
+      } catch (CrailException e) {
+        if (e.code() == ErrorCode.UNKNOWN_DATANODE) {
+          // Forgotten since it was listed, with its last file.
+          return;
+        }
+        throw e;
+      }
       page.regions().forEach(region -> claims.add(new Claim(index, datanode, region)));
       first += page.regions().size();
       if (page.regions().isEmpty() || first >= page.totalRegions()) {
@@ -105,18 +151,14 @@ final class SpaceClaims {
         add(a, b, "both have region " + a.region.index());
       }
     }
-    // Address 0 means that the tier has no addresses.
     List<Claim> placed = new ArrayList<>(claims);
-    placed.removeIf(each -> each.region.address() == 0);
     placed.sort(
         Comparator.comparingLong((Claim each) -> each.region.key())
             .thenComparingLong(each -> each.region.address()));
     for (int i = 1; i < placed.size(); i++) {
       Claim a = placed.get(i - 1);
       Claim b = placed.get(i);
-      if (a.region.key() == b.region.key()
-          && a.region.address() + a.region.length() > b.region.address()
-          && a.region.index() != b.region.index()) {
+      if (a.region.overlaps(b.region) && a.region.index() != b.region.index()) {
         add(
             a,
             b,

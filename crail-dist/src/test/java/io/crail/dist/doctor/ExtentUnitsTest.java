@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.protocol.cluster.ListExtents.Placed;
 import io.crail.protocol.part.Extent;
 import java.util.BitSet;
 import java.util.Random;
@@ -14,8 +15,9 @@ import org.junit.jupiter.api.Test;
 class ExtentUnitsTest {
   private static final int UNIT = Extent.MIN_LENGTH;
 
-  private static Extent extent(int region, long offset, int length) {
-    return new Extent(0, 1, offset, length, 7, region);
+  /** An extent that was sealed after its first byte. */
+  private static Placed extent(int region, long offset, int length) {
+    return new Placed(1, new Extent(0, 1, offset, 1, 7, region), length);
   }
 
   @Test
@@ -23,7 +25,7 @@ class ExtentUnitsTest {
     ExtentUnits units = new ExtentUnits();
     assertFalse(units.add(extent(0, 0, 1 << 20)));
     assertFalse(units.add(extent(1, 0, 1 << 20)));
-    assertFalse(units.touches(new Extent(0, 1, 0, 1 << 20, 8, 0)));
+    assertFalse(units.touches(new Placed(1, new Extent(0, 1, 0, 1, 8, 0), 1 << 20)));
     assertTrue(units.touches(extent(0, (1 << 20) - 1, 1)));
     assertFalse(units.touches(extent(0, 1 << 20, 1)));
   }

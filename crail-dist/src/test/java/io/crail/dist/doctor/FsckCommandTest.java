@@ -2,6 +2,7 @@
 package io.crail.dist.doctor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.bench.report.JsonInput;
@@ -10,8 +11,12 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.dist.Ran;
+import io.crail.dist.command.ExitCode;
 import io.crail.namenode.NameNode;
 import io.crail.namenode.NameNodeServer;
+import io.crail.namenode.space.Allocation;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.RegionSpace;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -21,7 +26,9 @@ import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
@@ -30,15 +37,22 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
+import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -106,10 +120,15 @@ class FsckCommandTest {
         "crail.namenode.address "
             + namenodes.stream()
                 .map(each -> "crail://" + Addresses.text(each.address()))
-                .collect(Collectors.joining(",")));
+                .collect(Collectors.joining(","))
+            + "\ncrail.storage.keepalive 100ms\ncrail.datatimeout 2s\ncrail.rpctimeout 2s\n");
   }
 
   private NameNodeClient connect(int role) {
+    return connect(loop, role);
+  }
+
+  private NameNodeClient connect(ClientLoop loop, int role) {
     return new NameNodeClient(
         loop,
         namenodes.stream().map(NameNodeServer::address).toList(),
@@ -133,6 +152,10 @@ class FsckCommandTest {
   }
 
   private int register(int index, long uuid, int port) throws Exception {
+    return register(index, uuid, port, "tcp");
+  }
+
+  private int register(int index, long uuid, int port, String tier) throws Exception {
     RegisterDatanode.Request request =
         new RegisterDatanode.Request(
             uuid,
@@ -140,7 +163,7 @@ class FsckCommandTest {
             0,
             port,
             false,
-            Utf8.of("tcp"),
+            Utf8.of(tier),
             Utf8.of("127.0.0.1"),
             TierTraits.ofMemory(FenceKind.GENERATION, true, ""));
     return ask(index, NameNodeOperations.REGISTER_DATANODE, request).datanode();
@@ -155,7 +178,17 @@ class FsckCommandTest {
 
   /** A file of one byte at namenode 0 whose writer goes on. */
   private long open(String name) throws Exception {
-    String path = pathAtFirst(name);
+    return open(client, 0, pathAt(0, name), 1);
+  }
+
+  private static <Q, R> R ask(
+      NameNodeClient client, int index, Operation<Q, R> operation, Q request) throws Exception {
+    return client.callAt(index, operation, request).join();
+  }
+
+  /** A file of one byte, with more space, whose writer goes on. */
+  private static long open(NameNodeClient client, int index, String path, int space)
+      throws Exception {
     Create.Request create =
         new Create.Request(
             NodeType.DATAFILE,
@@ -167,25 +200,57 @@ class FsckCommandTest {
             TOKEN,
             Utf8.of(path),
             Utf8.EMPTY);
-    long id = ask(0, NameNodeOperations.CREATE, create).node().id();
-    ask(0, NameNodeOperations.EXTEND, new Extend.Request(id, TOKEN, 0, 1, -1));
-    ask(0, NameNodeOperations.SET_SIZE, new SetSize.Request(id, TOKEN, 1, SetSize.KEEP));
+    long id = ask(client, index, NameNodeOperations.CREATE, create).node().id();
+    ask(client, index, NameNodeOperations.EXTEND, new Extend.Request(id, TOKEN, 0, space, -1));
+    ask(
+        client,
+        index,
+        NameNodeOperations.SET_SIZE,
+        new SetSize.Request(id, TOKEN, 1, SetSize.KEEP));
+    return id;
+  }
+
+  private static long write(NameNodeClient client, int index, String path, int space)
+      throws Exception {
+    long id = open(client, index, path, space);
+    SetSize.Request end = new SetSize.Request(id, TOKEN, 1, SetSize.END);
+    ask(client, index, NameNodeOperations.SET_SIZE, end);
     return id;
   }
 
   private long write(String name) throws Exception {
-    long id = open(name);
-    ask(0, NameNodeOperations.SET_SIZE, new SetSize.Request(id, TOKEN, 1, SetSize.END));
-    return id;
+    return write(client, 0, pathAt(0, name), 1);
   }
 
-  /** A path with this beginning that belongs to namenode 0. */
   private static String pathAtFirst(String name) {
+    return pathAt(0, name);
+  }
+
+  /** A path with this beginning that belongs to a namenode. */
+  private static String pathAt(int index, String name) {
     String path = "/" + name;
-    while (NodePath.namenodeOf(Utf8.of(path), 2) != 0) {
+    while (NodePath.namenodeOf(Utf8.of(path), 2) != index) {
       path += "x";
     }
     return path;
+  }
+
+  private void close(int index) {
+    namenodes.remove(index).close();
+  }
+
+  private NameNode first() throws Exception {
+    Field field = NameNodeServer.class.getDeclaredField("namenode");
+    field.setAccessible(true);
+    return (NameNode) field.get(namenodes.get(0));
+  }
+
+  /** Gives a node other space, without the accounts. */
+  private void give(long id, NodeSpace space) throws Exception {
+    Node node = first().tree().find(id);
+    synchronized (node) {
+      node.space(space);
+    }
   }
 
   private Ran fsck(int code, String... options) {
@@ -257,22 +322,186 @@ class FsckCommandTest {
     long first = write("first");
     long second = write("second");
     write("third");
-    Field field = NameNodeServer.class.getDeclaredField("namenode");
-    field.setAccessible(true);
-    NameNode namenode = (NameNode) field.get(namenodes.get(0));
-    Node node = namenode.tree().find(second);
-    synchronized (node) {
-      node.space(namenode.tree().find(first).space());
-    }
+    give(second, first().tree().find(first).space());
     String text = fsck(1).stdout();
     assertTrue(
         text.matches(
-            "(?s)owners   /\\w+ and /\\w+ both have the space at \\d+ of region 0 of datanode \\d+"
-                + "\n.*space has two owners; .*"),
+            "(?s)owners   /\\w+ and /\\w+ both have the space at \\d+ of region 0 of datanode"
+                + " 127.0.0.1:1001\n.*space has two owners; .*"),
         text);
     assertTrue(text.contains(pathAtFirst("first") + " "), text);
     assertTrue(text.contains(pathAtFirst("second") + " "), text);
     assertEquals(1, ((List<?>) json(1).get("doubleOwners")).size());
+  }
+
+  /** Only the namenode's end of the extent is where another file has its first byte. */
+  @Test
+  void theSpaceAfterASealHasOneOwnerToo() throws Exception {
+    startDatanode();
+    long first = write(client, 0, pathAt(0, "first"), 2 * Extent.MIN_LENGTH);
+    long second = write("second");
+    Allocation large = first().tree().find(first).space().at(0);
+    Allocation sealed = large.sealedAt(1);
+    long offset = large.extent().regionOffset() + Extent.MIN_LENGTH;
+    Constructor<Allocation> constructor =
+        Allocation.class.getDeclaredConstructor(
+            RegionSpace.class, long.class, long.class, long.class, int.class);
+    constructor.setAccessible(true);
+    give(first, sealed);
+    give(second, constructor.newInstance(large.region(), offset, 0L, 77L, Extent.MIN_LENGTH));
+    String text = fsck(1).stdout();
+    assertTrue(text.contains(" both have the space at " + offset + " of region 0 of "), text);
+  }
+
+  @Test
+  void spaceOfManyFilesIsCountedAfterAThousandLines() throws Exception {
+    startDatanode();
+    for (int i = 0; i < 1007; i++) {
+      long first = write("first" + i);
+      give(write("second" + i), first().tree().find(first).space());
+    }
+    List<String> lines =
+        fsck(1).stdout().lines().filter(each -> each.startsWith("owners ")).toList();
+    assertEquals(1001, lines.size());
+    assertEquals("owners   and 7 more", lines.get(1000));
+    assertEquals(7.0, json(1).get("omittedOwners"));
+  }
+
+  @Test
+  void wrongAccountsAreTold() throws Exception {
+    startDatanode();
+    write("a");
+    give(write("b"), null);
+    String text = fsck(1).stdout();
+    assertTrue(
+        text.matches(
+            "(?s)accounts namenode 0 at \\S+ counts 8192 bytes as used or lost, but its files have"
+                + " 4096\n.*; accounts are wrong\n"),
+        text);
+  }
+
+  /** The walks see some files that are gone in the end, and some space with each of two files. */
+  @Test
+  void filesThatComeAndGoMeanwhileAreNoDamage() throws Exception {
+    startDatanode();
+    for (int i = 0; i < 2500; i++) {
+      write("kept" + i);
+    }
+    AtomicBoolean stop = new AtomicBoolean();
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("crail.seed=" + seed);
+    ClientLoop own = transport.newClientLoop("churn");
+    NameNodeClient other = connect(own, Hello.ROLE_CLIENT);
+    try {
+      CompletableFuture<Void> churn =
+          CompletableFuture.runAsync(
+              () -> {
+                Random random = new Random(seed);
+                String path = pathAt(0, "temporary");
+                try {
+                  while (!stop.get()) {
+                    // No two walks in a row are off by the same.
+                    write(other, 0, path, Extent.MIN_LENGTH << random.nextInt(7));
+                    Remove.Request remove = new Remove.Request(false, Utf8.of(path));
+                    ask(other, 0, NameNodeOperations.REMOVE, remove);
+                  }
+                } catch (Exception e) {
+                  throw new CompletionException(e);
+                }
+              });
+      long end = System.nanoTime() + 6_000_000_000L;
+      while (System.nanoTime() - end < 0) {
+        fsck(0);
+      }
+      stop.set(true);
+      churn.join();
+    } finally {
+      stop.set(true);
+      other.close();
+      own.close();
+    }
+    assertTrue(fsck(0).stdout().endsWith("no space has two owners; accounts are right\n"));
+  }
+
+  /** Namenode 0 hears of the restart after namenode 1. */
+  @Test
+  void aDatanodeThatIsRestartedHasNoTwoOwners() throws Exception {
+    Path file = directory.resolve("crail-site.conf");
+    Files.writeString(file, Files.readString(file).replace("keepalive 100ms", "keepalive 20s"));
+    register(0, 1, 1001);
+    // Long enough for another process to take the address, and too short to be offline.
+    clock.movedMillis.addAndGet(200_000);
+    register(1, 2, 1001);
+    CompletableFuture<Void> late =
+        CompletableFuture.runAsync(
+            () -> {
+              try {
+                register(0, 2, 1001);
+              } catch (Exception e) {
+                throw new CompletionException(e);
+              }
+            },
+            CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS));
+    fsck(0);
+    late.join();
+  }
+
+  @Test
+  void withoutANamenodeTheOwnersAreComparedInPart() throws Exception {
+    startDatanode();
+    close(1);
+    String text = fsck(ExitCode.PARTIAL).stdout();
+    assertTrue(
+        text.endsWith(
+            "; owners of space compared at 1 of 2 namenodes;"
+                + " accounts compared at 1 of 2 namenodes\n"),
+        text);
+  }
+
+  @Test
+  void damageSaysMoreThanAMissingNamenode() throws Exception {
+    startDatanode();
+    write("a");
+    give(write("b"), null);
+    close(1);
+    assertTrue(fsck(ExitCode.FAILURE).stderr().contains("without the part of namenode 1"));
+  }
+
+  @Test
+  void aTierThatThisHostLacksLeavesItsFilesUnread() throws Exception {
+    lend(0, register(0, 1, 1001, "pigeon"), 0, 0);
+    write("a");
+    write("b");
+    String text = fsck(1, "--data").stdout();
+    assertTrue(
+        text.matches(
+            "(?s)unread   /\\w+: 1 B of 1 B, datanode 127.0.0.1:1001 cannot be read: .*pigeon.*"
+                + "; unread: 2 files \\(2 B\\)\n.*"),
+        text);
+  }
+
+  /** The datanode answers nothing, so reads are under way when the namenode ends. */
+  @Test
+  void aNamenodeThatEndsWhileItsFilesAreReadCostsOnlyItsOwnPart() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 500, InetAddress.getLoopbackAddress())) {
+      for (int index = 0; index < 2; index++) {
+        lend(index, register(index, 1, silent.getLocalPort()), index, 0);
+      }
+      for (int i = 0; i < 200; i++) {
+        write("file" + i);
+      }
+      write(client, 1, pathAt(1, "other"), 1);
+      CompletableFuture<Ran> run =
+          CompletableFuture.supplyAsync(() -> Ran.run(directory, "fsck", "--data"));
+      try (Socket reader = silent.accept()) {
+        close(0);
+        Ran ran = run.join();
+        assertEquals(ExitCode.FAILURE, ran.code(), ran::toString);
+        assertTrue(ran.stderr().contains("without the part of namenode 0"), ran::toString);
+        assertFalse(ran.stderr().contains("without the part of namenode 1"), ran::toString);
+        assertTrue(ran.stdout().contains("unread   " + pathAt(1, "other")), ran::toString);
+      }
+    }
   }
 
   @Test

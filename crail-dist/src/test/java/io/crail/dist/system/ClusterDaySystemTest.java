@@ -51,7 +51,7 @@ class ClusterDaySystemTest {
   private static final int FILES = 36;
   private static final int BYTES = 256 << 10;
   private static final Pattern FOUND =
-      Pattern.compile("(?m)^(?:lost|silent) +(/\\S+): 256 KiB of 256 KiB, datanode \\d+ is ");
+      Pattern.compile("(?m)^(?:lost|silent) +(/\\S+): 256 KiB of 256 KiB, datanode \\S+:\\d+ is ");
 
   private static final Map<String, String> SETTINGS =
       Map.of(

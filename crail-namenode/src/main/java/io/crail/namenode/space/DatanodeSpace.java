@@ -269,7 +269,7 @@ public final class DatanodeSpace {
       throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_REGIONS + " regions of datanode " + id);
     }
     for (RegionSpace other : regions.values()) {
-      if (overlap(region, other.region())) {
+      if (region.overlaps(other.region())) {
         throw refuse(region, "overlaps region " + other.index());
       }
     }
@@ -312,15 +312,6 @@ public final class DatanodeSpace {
             + region.length()
             + " bytes "
             + why);
-  }
-
-  /** Address 0 means that the tier has no addresses, so such regions do not overlap. */
-  private static boolean overlap(Region a, Region b) {
-    return a.address() != 0
-        && b.address() != 0
-        && a.key() == b.key()
-        && a.address() < b.address() + b.length()
-        && b.address() < a.address() + a.length();
   }
 
   /**

@@ -42,11 +42,15 @@ public final class ListExtents {
    *
    * @param id the node
    * @param extent the extent, with the space that no byte is written to yet
+   * @param allocatedLength bytes of its space, which is longer than the extent after a seal
    */
-  public record Placed(long id, Extent extent) {
+  public record Placed(long id, Extent extent, int allocatedLength) {
     /** The layout. */
     public static final Layout LAYOUT =
-        Layout.of("ListExtents.Placed").i64("id", "node id").struct("extent", Extent.CODEC);
+        Layout.of("ListExtents.Placed")
+            .i64("id", "node id")
+            .struct("extent", Extent.CODEC)
+            .i32("allocatedLength", "bytes of its space");
 
     /** The codec. */
     public static final Codec<Placed> CODEC = Codec.of(Placed.class, LAYOUT);

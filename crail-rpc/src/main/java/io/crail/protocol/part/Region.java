@@ -21,6 +21,15 @@ public record Region(int index, long length, long address, long key) {
           .i64("address", "address for the tier, or 0")
           .i64("key", "access key for the tier, or 0");
 
+  /** Whether two regions of a datanode are the same memory in part, which needs an address. */
+  public boolean overlaps(Region other) {
+    return address != 0
+        && other.address != 0
+        && key == other.key
+        && address < other.address + other.length
+        && other.address < address + length;
+  }
+
   /** The codec. */
   public static final Codec<Region> CODEC = Codec.of(Region.class, LAYOUT);
 }
