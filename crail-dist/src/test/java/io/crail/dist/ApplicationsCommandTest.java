@@ -121,10 +121,10 @@ class ApplicationsCommandTest {
   void aReportWaitsOnceForANamenodeThatHangs() {
     for (String report : List.of("applications", "report")) {
       long began = System.nanoTime();
-      partly(report, "--set", "crail.rpctimeout=3s");
+      partly(report, "--set", "crail.rpctimeout=5s");
       double seconds = (System.nanoTime() - began) / 1e9;
       System.out.printf("%s: %.1f s%n", report, seconds);
-      assertTrue(seconds >= 3 && seconds < 5.5, () -> report + " took " + seconds + " s");
+      assertTrue(seconds >= 5 && seconds < 10, () -> report + " took " + seconds + " s");
     }
   }
 

@@ -362,7 +362,7 @@ class DatanodeTest {
     store.write("/f", BLOCK);
     store.pass(16_200);
     assertEquals(List.of(id), ids(store));
-    assertEquals(BLOCK, remove(store, "a", 1001).usedBytes());
+    assertEquals(new RemoveDatanode.Response(id, true, BLOCK), remove(store, "a", 1001));
     assertEquals(List.of(), ids(store));
     assertEquals(BLOCK, store.usage(0).lostBytes());
     refused(ErrorCode.UNKNOWN_DATANODE, "a:1001", () -> remove(store, "a", 1001));
@@ -504,6 +504,7 @@ class DatanodeTest {
     RemoveDatanode.Response removed = remove(store, "a", 1001);
     assertEquals(leaving, removed.datanode());
     assertEquals(2 * BLOCK, removed.usedBytes());
+    assertFalse(removed.givenUp());
     assertEquals(leaving, remove(store, "a", 1001).datanode(), "said again");
     assertEquals(6L << 20, store.usage(0).capacityBytes(), "what is free there is out of reach");
     store.namenode.verify();

@@ -32,8 +32,8 @@ public final class Turns {
   public static final long SLICE_NANOS = 500_000;
 
   /**
-   * The name of a server's figure: how long connections have waited for their turn, all together,
-   * in nanoseconds.
+   * The name of a server's figure: how long connections have waited for their turn, or until
+   * answers could leave, all together, in nanoseconds.
    */
   public static final String WAITED = "waited-nanos";
 
@@ -54,6 +54,7 @@ public final class Turns {
     private long arrival;
     private long endTag;
     private long sinceNanos;
+    private boolean isBlocked;
 
     /** Creates a connection that does not wait yet. */
     protected Member() {}
@@ -84,6 +85,12 @@ public final class Turns {
     member.endTag = servedTag + SLICE_NANOS;
   }
 
+  /** Notes that a connection waits from now on, though not for its turn yet. */
+  public void block(Member member) {
+    member.isBlocked = true;
+    member.sinceNanos = clock.nanoTime();
+  }
+
   /** Lets a connection wait for its turn. It must not be waiting already. */
   public void await(Member member) {
     if (member == served) {
@@ -97,7 +104,9 @@ public final class Turns {
   private void add(Member member) {
     member.tag = Math.max(member.endTag, servedTag);
     member.arrival = arrivals++;
-    member.sinceNanos = clock.nanoTime();
+    if (!member.isBlocked) {
+      member.sinceNanos = clock.nanoTime();
+    }
     waiting.add(member);
   }
 
@@ -111,7 +120,10 @@ public final class Turns {
     return waiting.size();
   }
 
-  /** How long connections have waited for their turn so far, all together. By any thread. */
+  /**
+   * How long connections have waited so far that have been served since, all together: for their
+   * turn, or blocked before. By any thread.
+   */
   public long waitedNanos() {
     return waitedNanos;
   }
@@ -163,6 +175,7 @@ public final class Turns {
     served = waiting.remove();
     servedTag = served.tag;
     waitedNanos += beganNanos + began - served.sinceNanos;
+    served.isBlocked = false;
     isLeft = false;
     long ended;
     try {

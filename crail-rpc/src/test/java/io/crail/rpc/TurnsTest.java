@@ -92,6 +92,22 @@ class TurnsTest {
   }
 
   @Test
+  void countsHowLongAConnectionIsBlocked() {
+    Peer blocked = new Peer("blocked", SLICE_MICROS, 1);
+    turns.serveSlice();
+    turns.block(blocked);
+    nowNanos += 5;
+    blocked.requests = 2;
+    turns.await(blocked);
+    nowNanos += 7;
+    turns.serveSlice();
+    assertEquals(12, turns.waitedNanos());
+    // Nothing blocks it afterwards.
+    turns.serveSlice();
+    assertEquals(12, turns.waitedNanos());
+  }
+
+  @Test
   void servesFirstWhoHasHadLittle() {
     Peer little = new Peer("little", 100, 0);
     for (int i = 0; i < 100; i++) {

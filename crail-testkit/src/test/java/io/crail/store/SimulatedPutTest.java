@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -71,6 +72,15 @@ class SimulatedPutTest {
 
   private Upcoming<CrailKeyValue> put(byte[] value) throws Exception {
     return store.put(KEY, Bytes.buffer(value));
+  }
+
+  /** The errors of writes, as the program sees them. */
+  private Map<ErrorCode, Long> writeErrors() {
+    return store.getStatistics().getOperations().stream()
+        .filter(each -> each.getName().equals("write"))
+        .findFirst()
+        .orElseThrow()
+        .getErrors();
   }
 
   private void assertValue(byte[] expected) throws Exception {
@@ -413,6 +423,7 @@ class SimulatedPutTest {
     put(value(LARGE, 3)).get();
     cluster.tier().latency(Duration.ZERO, Duration.ZERO);
     assertEquals(2, writes.size());
+    assertEquals(Map.of(), writeErrors(), "the program has had none");
     assertValue(value(LARGE, 3));
   }
 
@@ -432,6 +443,7 @@ class SimulatedPutTest {
     ExecutionException failed =
         assertThrows(ExecutionException.class, () -> put(value(LARGE, 3)).get());
     assertInstanceOf(UnavailableException.class, failed.getCause());
+    assertEquals(Map.of(ErrorCode.UNAVAILABLE, 1L), writeErrors());
     CrailKeyValue left = store.lookup(KEY).get().asKeyValue();
     assertEquals(0, left.getCapacity());
     // Its lease ends by itself, and its space rests after that.

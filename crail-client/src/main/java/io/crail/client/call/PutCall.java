@@ -297,7 +297,9 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
       open();
     } else {
       expire(create.node().id());
-      ended(ahead.beside().failure());
+      CrailException failure = ahead.beside().failure();
+      store.streams().statistics().transferEnded(true, -1, failure);
+      ended(failure);
     }
   }
 

@@ -89,10 +89,9 @@ public final class ExtentWrite extends Completion {
   }
 
   private void ended(CrailException failure) {
-    boolean isTimed = StoreStatistics.isTimed(begunNanos);
-    if (isTimed || failure != null) {
-      long nanos = isTimed ? context.nanoTime() - begunNanos : -1;
-      statistics.transferEnded(true, nanos, failure);
+    if (StoreStatistics.isTimed(begunNanos)) {
+      // Whether it counts as failed is known later: a put may write its bytes once more.
+      statistics.transferEnded(true, context.nanoTime() - begunNanos, null);
     }
     if (failure == null) {
       target.answered(context);

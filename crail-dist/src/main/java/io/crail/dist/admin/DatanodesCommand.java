@@ -21,8 +21,9 @@ public final class DatanodesCommand extends ReportCommand {
         """
         States: online; draining, which is being removed; offline, which says nothing and may come
         back; lost, which is gone with bytes of files. With --latency it also says how long each takes
-        to answer this host over the network (the median of nine reads of 4 KiB), and marks those
-        that take far longer than the median of their storage class.
+        to answer this host over the network, and marks those that take far longer than the median
+        of their storage class. It asks for 4 KiB nine times and shows the median; a refusal counts
+        as an answer.
         """,
         bytes(),
         flag("l", "latency", "also read a little of each, and show how long it takes"));

@@ -14,6 +14,7 @@ import io.crail.dist.report.DatanodeReport;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.RemoveDatanode;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -52,10 +53,9 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
       DatanodeReport datanode = cluster.report().require(address);
       RemoveDatanode.Request request =
           new RemoveDatanode.Request(true, datanode.port(), Utf8.of(datanode.host()));
-      Map<Integer, Long> held = new TreeMap<>();
-      int code =
-          cluster.report(context.err(), index -> held.put(index, remove(cluster, index, request)));
-      context.out().println("datanode " + datanode.address() + outcome(datanode.silentAt(), held));
+      Map<Integer, RemoveDatanode.Response> answers = new TreeMap<>();
+      int code = cluster.report(context.err(), index -> remove(cluster, index, request, answers));
+      context.out().println("datanode " + datanode.address() + outcome(answers));
       return code;
     }
   }
@@ -64,22 +64,25 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
    * What becomes of a datanode. Each namenode gives up what it has there if it has not heard of the
    * datanode lately.
    *
-   * @param silentAt the namenodes that have not
-   * @param held what was in use there, by namenode
+   * @param answers of the namenodes that know it, by namenode
    */
-  static String outcome(List<Integer> silentAt, Map<Integer, Long> held) {
+  static String outcome(Map<Integer, RemoveDatanode.Response> answers) {
     long lost = 0;
     long used = 0;
-    boolean served = false;
-    for (Map.Entry<Integer, Long> part : held.entrySet()) {
-      if (silentAt.contains(part.getKey())) {
-        lost += part.getValue();
+    List<Integer> silentAt = new ArrayList<>();
+    for (Map.Entry<Integer, RemoveDatanode.Response> each : answers.entrySet()) {
+      long bytes = each.getValue().usedBytes();
+      if (each.getValue().givenUp()) {
+        lost += bytes;
+        silentAt.add(each.getKey());
       } else {
-        used += part.getValue();
-        served = true;
+        used += bytes;
       }
     }
-    if (!served && !silentAt.isEmpty()) {
+    if (answers.isEmpty()) {
+      return " is known to no namenode any more";
+    }
+    if (silentAt.size() == answers.size()) {
       return " was silent and is removed; " + ByteText.of(lost) + " on it are lost";
     }
     String kept = " is being removed; " + ByteText.of(used) + " on it are still in use";
@@ -93,16 +96,19 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
             + " are lost";
   }
 
-  /** Removes it at one namenode, which may not know it. Returns what is in use on it there. */
-  private static long remove(AdminClient cluster, int index, RemoveDatanode.Request request)
+  /** Removes it at one namenode. One that does not know it has nothing to say of it. */
+  private static void remove(
+      AdminClient cluster,
+      int index,
+      RemoveDatanode.Request request,
+      Map<Integer, RemoveDatanode.Response> answers)
       throws IOException, InterruptedException {
     try {
-      return cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
+      answers.put(index, cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request));
     } catch (CrailException e) {
       if (e.code() != ErrorCode.UNKNOWN_DATANODE) {
         throw e;
       }
-      return 0;
     }
   }
 

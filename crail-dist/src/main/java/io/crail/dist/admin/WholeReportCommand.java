@@ -5,7 +5,6 @@ import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
-import io.crail.dist.report.ApplicationsReport;
 import io.crail.dist.report.ClusterReport;
 import io.crail.dist.report.Display;
 import io.crail.dist.report.ReportCommand;
@@ -49,8 +48,7 @@ public final class WholeReportCommand extends ReportCommand {
 
   /** Asks for both at the same time, so that they wait together for a namenode that hangs. */
   private static WholeReport ask(AdminClient cluster, Applications applications) throws Exception {
-    FutureTask<ApplicationsReport> held =
-        new FutureTask<>(() -> ApplicationsReport.of(applications.list()));
+    FutureTask<Applications.Report> held = new FutureTask<>(applications::list);
     Thread thread = new Thread(held, "crail-applications");
     thread.setDaemon(true);
     thread.start();

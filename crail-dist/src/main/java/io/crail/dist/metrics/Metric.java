@@ -72,8 +72,8 @@ public enum Metric {
   DATANODES(
       Type.GAUGE,
       "crail_namenode_datanodes",
-      "Datanodes that it knows, by the states of the reports: online, draining, offline; lost, if"
-          + " nodes have lost bytes there",
+      "Datanodes as this namenode sees them, by the states of the reports: online, draining,"
+          + " offline; lost, if nodes have lost bytes there. Each namenode counts all of them",
       "state"),
   /** Namenode. */
   TRANSPORT(
@@ -87,8 +87,8 @@ public enum Metric {
   WAITED_SECONDS(
       Type.COUNTER,
       "crail_namenode_waited_seconds",
-      "Time that connections with requests waited for their turn, all together: how much clients"
-          + " were held back"),
+      "Time that connections waited for their turn, or until they took answers or answers that"
+          + " are held back could leave, all together: how much clients were held back"),
   /** Namenode. */
   CONNECTIONS_ENDED(
       Type.COUNTER,

@@ -168,6 +168,8 @@ public final class ClusterPage implements AutoCloseable {
       return new Answer(200, "application/json", body);
     } catch (CrailException e) {
       return Answer.text(status(e.code()), e.getMessage());
+    } catch (IOException e) {
+      return Answer.text(502, e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");

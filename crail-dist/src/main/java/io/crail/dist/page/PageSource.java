@@ -19,6 +19,7 @@ import io.crail.protocol.OperationFigures;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.spark.application.Applications;
+import io.crail.storage.LocalHost;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Instant;
@@ -72,6 +73,8 @@ final class PageSource implements AutoCloseable {
     NameNodeClient.Identity identity =
         NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME));
     hosts.add(identity.host());
+    // The log gives the address of the page with this name.
+    hosts.add(LocalHost.hostName());
     addresses.forEach(address -> hosts.add(address.getHostString()));
     MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS))
         .forEach(address -> hosts.add(address.getHostString()));

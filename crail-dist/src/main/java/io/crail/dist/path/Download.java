@@ -95,6 +95,18 @@ final class Download {
         target.resolveSibling(
             ".crail-get-" + Long.toHexString(ThreadLocalRandom.current().nextLong()));
     try {
+      copy(node, temporary, target);
+    } catch (FileSystemException e) {
+      if (temporary.toString().equals(e.getFile())) {
+        // The user has named the target.
+        throw new IOException(target + ": " + PathErrors.text(e.getFile(), e), e);
+      }
+      throw e;
+    }
+  }
+
+  private void copy(CrailNode node, Path temporary, Path target) throws Exception {
+    try {
       try (FileChannel out =
               FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
           AutoCloseable progress = progress(node)) {

@@ -9,6 +9,7 @@ import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
@@ -36,6 +37,9 @@ public final class LatencyQuery {
   private static final int ROUNDS = 9;
   private static final long PAUSE_MILLIS = 10;
   private static final long MOST_NANOS = 2_000_000_000L;
+
+  /** Of all rounds together, since each datanode may take long. */
+  private static final long ROUNDS_NANOS = 10_000_000_000L;
 
   private final LoopContext connections;
   private final long patienceNanos;
@@ -94,6 +98,12 @@ public final class LatencyQuery {
     @Override
     public void rejected() {
       fail(ErrorCode.CLOSED, "store");
+    }
+
+    /** True while it has just come. */
+    boolean lendsNothing() {
+      Endpoints.Known known = connections.endpoints().find(id);
+      return known != null && known.description().regions().isEmpty();
     }
 
     /** Begins to read the first bytes of some region. */
@@ -159,19 +169,25 @@ public final class LatencyQuery {
             throw probe.failure();
           }
         });
+    probes.removeIf(Probe::lendsNothing);
     // The first read makes the connection; all at the same time, since some may not answer.
     forEach(Probe::begin);
     forEach(Probe::end);
+    long end = System.nanoTime() + ROUNDS_NANOS;
     for (int round = 0; round < ROUNDS; round++) {
       forEach(
           probe -> {
             long began = System.nanoTime();
-            probe.begin();
-            probe.end();
-            probe.micros.add(Math.max(1, (System.nanoTime() - began) / 1000));
+            if (began - end < 0) {
+              probe.begin();
+              probe.end();
+              probe.micros.add(Math.max(1, (System.nanoTime() - began) / 1000));
+            }
           });
       TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
     }
+    // Those whose turn did not come have answered once, and their times are not known.
+    probes.removeIf(each -> each.micros.isEmpty());
     Map<UUID, Long> micros = new HashMap<>();
     probes.forEach(each -> micros.put(each.uuid, DatanodeLatency.median(each.micros)));
     return DatanodeLatency.compare(cluster.datanodes(), micros, problems);
@@ -181,8 +197,7 @@ public final class LatencyQuery {
   private void find(ClusterReport cluster) throws CrailException, InterruptedException {
     Map<UUID, Probe> found = new HashMap<>();
     for (NamenodeReport namenode : cluster.answering()) {
-      for (ReportDatanodes.Datanode each :
-          ClusterQuery.datanodes(connections.namenodes(), namenode.index())) {
+      for (ReportDatanodes.Datanode each : datanodes(namenode.index())) {
         UUID uuid = new UUID(each.uuidHigh(), each.uuidLow());
         switch (each.state()) {
           case ONLINE, DRAINING -> found.putIfAbsent(uuid, new Probe(uuid, each.id()));
@@ -193,5 +208,18 @@ public final class LatencyQuery {
       }
     }
     probes.addAll(found.values());
+  }
+
+  /** The datanodes of a namenode; none if it has gone since the report. */
+  private List<ReportDatanodes.Datanode> datanodes(int namenode)
+      throws CrailException, InterruptedException {
+    try {
+      return ClusterQuery.datanodes(connections.namenodes(), namenode);
+    } catch (CrailException e) {
+      if (MissingNamenode.isDown(e.code())) {
+        return List.of();
+      }
+      throw e;
+    }
   }
 }

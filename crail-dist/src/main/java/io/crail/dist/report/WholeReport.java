@@ -2,9 +2,13 @@
 package io.crail.dist.report;
 
 import io.crail.common.Printable;
+import io.crail.common.error.MissingNamenode;
+import io.crail.spark.application.Applications;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -20,13 +24,21 @@ public record WholeReport(
   /** The most applications that people see; programs see all. */
   private static final int MOST_APPLICATIONS = 10;
 
-  /** Both reports together. */
-  public static WholeReport of(ClusterReport cluster, ApplicationsReport applications) {
+  /** Both together. A namenode that neither reached is named once. */
+  public static WholeReport of(ClusterReport cluster, Applications.Report found) {
+    Set<Integer> silent =
+        cluster.namenodes().stream()
+            .filter(each -> !each.answers())
+            .map(NamenodeReport::index)
+            .collect(Collectors.toSet());
     List<String> missing =
-        Stream.concat(cluster.missing().stream(), applications.missing().stream())
-            .distinct()
+        Stream.concat(
+                cluster.missing().stream(),
+                found.missing().stream()
+                    .filter(each -> !silent.contains(each.index()))
+                    .map(MissingNamenode::toString))
             .toList();
-    return new WholeReport(cluster, applications.applications(), missing);
+    return new WholeReport(cluster, ApplicationsReport.of(found).applications(), missing);
   }
 
   @Override

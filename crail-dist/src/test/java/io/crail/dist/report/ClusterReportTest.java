@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.ByteText;
 import io.crail.common.Utf8;
+import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.dist.command.Colours;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.ClassUsage;
@@ -157,15 +159,16 @@ class ClusterReportTest {
     WholeReport report =
         WholeReport.of(
             cluster,
-            new ApplicationsReport(
+            new Applications.Report(
                 List.of(),
-                0,
-                List.of("namenode 0 at a:9060 (slow)", "namenode 1 at b:9060 (timed out)")));
+                List.of(
+                    new MissingNamenode(0, "a:9060", ErrorCode.TIMED_OUT.exception("slow")),
+                    new MissingNamenode(1, "b:9060", ErrorCode.UNAVAILABLE.exception("later")))));
     assertEquals(3, report.exitCode());
     assertEquals(
         List.of(
             "crail: without the part of namenode 1 at b:9060 (timed out)",
-            "crail: without the part of namenode 0 at a:9060 (slow)"),
+            "crail: without the part of namenode 0 at a:9060 (timed out: slow)"),
         report.warnings());
     assertEquals(
         """
@@ -197,7 +200,8 @@ class ClusterReportTest {
               new Applications.Held(1, i),
               List.of()));
     }
-    ApplicationsReport all = ApplicationsReport.of(new Applications.Report(found, List.of()));
+    Applications.Report report = new Applications.Report(found, List.of());
+    ApplicationsReport all = ApplicationsReport.of(report);
     assertEquals(
         List.of("a-11", "a-7", "a-3", "a-10"),
         all.applications().stream().limit(4).map(ApplicationReport::id).toList());
@@ -209,7 +213,7 @@ class ClusterReportTest {
     assertTrue(text(top).endsWith("\nand 9 more\n"), () -> text(top));
     ClusterReport nothing =
         new ClusterReport("mine", Instant.EPOCH, List.of(), List.of(), List.of(), 0, 0, 0);
-    WholeReport whole = WholeReport.of(nothing, all);
+    WholeReport whole = WholeReport.of(nothing, report);
     assertTrue(text(whole).endsWith("\nand 2 more\n"), () -> text(whole));
     assertEquals(12, whole.applications().size());
   }

@@ -305,6 +305,14 @@ class FsSystemTest {
     return Ran.run(cluster.directory(), line(arguments));
   }
 
+  @Test
+  void anAddressWithoutAPortIsRefusedInOneLine() throws Exception {
+    CrailProcess refused = process("-ls", "crail://localhost/");
+    assertEquals(1, refused.awaitExit(PATIENCE), refused::stderr);
+    assertEquals(1, refused.stderr().lines().count(), refused.stderr());
+    assertTrue(refused.stderr().contains("localhost"), refused.stderr());
+  }
+
   private static void assertSilent(CrailProcess process) throws Exception {
     assertEquals(0, process.awaitExit(PATIENCE), process::stderr);
     assertEquals("", process.stdout() + process.stderr());

@@ -135,6 +135,15 @@ class PathSystemTest {
     assertEquals(0, ran("put", file(1000).toString(), "/small").code());
   }
 
+  @Test
+  void whereNothingCanBeMadeTheTargetIsNamed() throws Exception {
+    assertEquals(0, ran("put", file(1000).toString(), "/unplaced").code());
+    Ran get = ran("get", "/unplaced", "/proc");
+    assertEquals(1, get.code(), get::toString);
+    assertTrue(get.stderr().startsWith("crail get: /unplaced: /proc/unplaced: "), get.stderr());
+    assertFalse(get.stderr().contains(".crail-get-"), get.stderr());
+  }
+
   /** Begins to get a file of which one datanode, which stands still, has some blocks. */
   private CrailProcess beginGet(ProcessCluster where) throws Exception {
     Path file = file(24 << 20);

@@ -551,7 +551,10 @@ class WebPageSystemTest {
     assertEquals(12_000, top.get(0).get("shuffleBytes"));
     assertEquals(List.of(), report.get("missing"));
     // One that was made a moment ago is good enough.
-    assertEquals(json("api/applications.json").get("at"), json("api/applications.json").get("at"));
+    Object at = json("api/applications.json").get("at");
+    Object later = json("api/applications.json").get("at");
+    // The first may just have become too old.
+    assertEquals(at.equals(later) ? at : later, json("api/applications.json").get("at"));
     Browser tab = open("#applications", 1280, false);
     assertEquals(0L, ((Number) tab.evaluate(rows("#application-rows"))).longValue());
     focus(tab, "#count");

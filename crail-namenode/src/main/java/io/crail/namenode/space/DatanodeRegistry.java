@@ -219,7 +219,7 @@ public final class DatanodeRegistry {
       log.info(datanode + " is being removed");
     }
     DatanodeSpace.Accounts accounts = datanode.accounts(false);
-    return new RemoveDatanode.Response(datanode.id(), accounts.used() + accounts.waiting());
+    return new RemoveDatanode.Response(datanode.id(), silent, accounts.used() + accounts.waiting());
   }
 
   /** Describes a datanode, even one that is gone while nodes have extents on it. */

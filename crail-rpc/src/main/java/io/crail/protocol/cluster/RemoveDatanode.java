@@ -35,14 +35,16 @@ public final class RemoveDatanode {
    * The answer.
    *
    * @param datanode datanode id
-   * @param usedBytes bytes that are still in use on it
+   * @param givenUp whether it was silent and its data are given up
+   * @param usedBytes bytes that are still in use on it, or are given up
    */
-  public record Response(int datanode, long usedBytes) {
+  public record Response(int datanode, boolean givenUp, long usedBytes) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RemoveDatanode.Response")
             .i32("datanode", "datanode id")
-            .i64("usedBytes", "bytes that are still in use on it");
+            .u8("givenUp", "whether it was silent and its data are given up; 0 or 1")
+            .i64("usedBytes", "bytes that are still in use on it, or are given up");
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);

@@ -331,6 +331,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   private void block() {
     state = State.BLOCKED;
+    loop.turns().block(turn);
     context.channel().config().setAutoRead(false);
   }
 

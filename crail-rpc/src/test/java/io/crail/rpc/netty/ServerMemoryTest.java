@@ -51,6 +51,7 @@ class ServerMemoryTest {
   private static final InetSocketAddress ANY =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
   private static final long LONG = 60_000_000_000L;
+  private static final long STANDS_NANOS = 200_000_000L;
   private static final int KIB = 1 << 10;
   private static final int MIB = 1 << 20;
 
@@ -366,6 +367,8 @@ class ServerMemoryTest {
         assertTrue(held <= MIB + 64 * KIB, io + ": held " + held);
         assertEquals(count, readAnswers(silent, count));
         until("nothing held", () -> figure(server, "held-bytes") == 0);
+        long waited = figure(server, Turns.WAITED);
+        assertTrue(waited >= STANDS_NANOS, io + ": waited " + waited + " ns");
       }
     }
   }
@@ -380,7 +383,7 @@ class ServerMemoryTest {
             since[0] = System.nanoTime();
             since[1] = number.get();
           }
-          return System.nanoTime() - since[0] > 200_000_000L;
+          return System.nanoTime() - since[0] > STANDS_NANOS;
         });
   }
 

@@ -197,8 +197,13 @@ public final class Stores {
         }
       }
       if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY) && !name.equals(STARTED_KEY)) {
-        String key = own.contains(name) ? name : name.substring(SPARK.length());
-        builder.set(key, each._2(), "Spark's configuration");
+        if (own.contains(name)) {
+          builder.set(name, each._2(), "Spark's configuration");
+        } else {
+          // Errors name the key as the user wrote it.
+          builder.set(
+              name.substring(SPARK.length()), each._2(), "Spark's configuration, '" + name + "'");
+        }
       }
     }
     return builder.build();

@@ -3,6 +3,7 @@ package io.crail.spark.application;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -47,6 +48,8 @@ class FormerKeysTest {
 
   @Test
   void anythingElseIsUnknown() {
-    assertThrows(ConfigException.class, () -> read("spark.crail.deleteonstop", "true"));
+    ConfigException refused =
+        assertThrows(ConfigException.class, () -> read("spark.crail.deleteonstop", "true"));
+    assertTrue(refused.getMessage().contains("'spark.crail.deleteonstop'"), refused.getMessage());
   }
 }
