@@ -41,8 +41,8 @@ final class Examination {
   private Examination() {}
 
   /**
-   * Gives all pages to a visitor, and compares the accounts. Where they differ the namenode is asked
-   * again, for the accounts only.
+   * Gives all pages to a visitor, and compares the accounts. Where they differ the namenode is
+   * asked again, for the accounts only.
    */
   static Accounts run(AdminClient cluster, int index, Visitor visitor)
       throws IOException, InterruptedException {
@@ -56,8 +56,7 @@ final class Examination {
     return last;
   }
 
-  private static Accounts compare(
-      AdminClient cluster, int index, Visitor visitor)
+  private static Accounts compare(AdminClient cluster, int index, Visitor visitor)
       throws IOException, InterruptedException {
     Usage.Response before = cluster.ask(index, NameNodeOperations.USAGE, new Usage.Request());
     long[] allocated = new long[1];

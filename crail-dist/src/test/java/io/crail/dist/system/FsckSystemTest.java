@@ -174,8 +174,7 @@ class FsckSystemTest {
     AtomicBoolean over = new AtomicBoolean();
     ExecutorService threads = Executors.newCachedThreadPool();
     try (ProcessCluster started = ProcessCluster.start(2, 2, Map.of());
-        CrailStore store =
-            CrailStore.newInstance(CrailConfiguration.of(started.configuration()))) {
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(started.configuration()))) {
       cluster = started;
       List<Future<Void>> writers = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
