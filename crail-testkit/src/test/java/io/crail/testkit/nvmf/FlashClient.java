@@ -99,6 +99,21 @@ abstract class FlashClient {
     return transfer;
   }
 
+  final Transfer begin(
+      StorageEndpoint endpoint,
+      boolean write,
+      ByteBuffer buffer,
+      int offset,
+      int length,
+      Extent extent,
+      int extentOffset) {
+    Transfer transfer = new Transfer();
+    long deadline = loop.clock().nanoTime() + PATIENCE;
+    transfer.prepare(buffer, offset, length, extent, extentOffset, deadline);
+    begin(endpoint, write, transfer);
+    return transfer;
+  }
+
   private static void begin(StorageEndpoint endpoint, boolean write, Transfer transfer) {
     if (write) {
       endpoint.write(transfer);

@@ -12,6 +12,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.InitiatorProvider;
+import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the tier's endpoint against targets that end, are silent, or change under it. */
 @Tag("once")
@@ -170,6 +172,54 @@ class NvmfEndpointTest extends FlashClient {
       assertArrayEquals(Moves.bytes(bytes, 0, 4089), Moves.bytes(read, 0, 4089));
       Transfer write = begin(endpoint, true, bytes, 0, PATIENCE);
       assertEquals(opcode == WRITE ? ErrorCode.UNAVAILABLE : ErrorCode.OK, end(write));
+    }
+  }
+
+  /** Appends of two clients on both sides of a border, while a third one reads what is known. */
+  @ParameterizedTest
+  @ValueSource(ints = {512, 4096})
+  void appendsMeetAtABorderWhileOthersRead(int sector) throws Exception {
+    NvmeTarget target = target(sector);
+    StorageEndpoint reader = endpoint(target);
+    StorageEndpoint[] writers = {connect(settings(target)), connect(settings(target))};
+    int border = 3 * 4096;
+    int length = 600;
+    Extent[] extents = {
+      new Extent(0, 1, 0, border, 1, 0), new Extent(border, 1, border, border, 1, 0)
+    };
+    int[] starts = {border - length, 0};
+    for (int round = 0; round < 40; round++) {
+      ByteBuffer[] contents = {Moves.memory(length, random), Moves.memory(length, random)};
+      int[] ends = {0, 0};
+      while (ends[0] < length || ends[1] < length) {
+        List<Transfer> all = new ArrayList<>();
+        int[] known = ends.clone();
+        ByteBuffer[] read = {Moves.memory(length, random), Moves.memory(length, random)};
+        for (int side = 0; side < 2; side++) {
+          int more = Math.min(1 + random.nextInt(100), length - known[side]);
+          if (more > 0) {
+            int at = starts[side] + known[side];
+            all.add(
+                begin(writers[side], true, contents[side], known[side], more, extents[side], at));
+          }
+          if (known[side] > 0) {
+            all.add(begin(reader, false, read[side], 0, known[side], extents[side], starts[side]));
+          }
+          ends[side] += more;
+        }
+        for (Transfer transfer : all) {
+          assertEquals(ErrorCode.OK, end(transfer));
+        }
+        for (int side = 0; side < 2; side++) {
+          assertArrayEquals(
+              Moves.bytes(contents[side], 0, known[side]), Moves.bytes(read[side], 0, known[side]));
+        }
+      }
+      for (int side = 0; side < 2; side++) {
+        long at = MIB + extents[side].regionOffset() + starts[side];
+        assertArrayEquals(
+            Moves.bytes(contents[side], 0, length), target.namespace(1).read(at, length));
+      }
     }
   }
 

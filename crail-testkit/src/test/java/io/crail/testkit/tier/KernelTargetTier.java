@@ -18,24 +18,33 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The NVMf tier for clusters of tests in the test machine: each datanode has a subsystem of its own
  * at the kernel's target, over RDMA, with blocks of 512 and of 4,096 bytes in turn.
  */
-public final class KernelTargetTier implements StorageTier {
+public class KernelTargetTier implements StorageTier {
   /** The short name. */
   public static final String NAME = "kerneltarget";
 
   private static final AtomicInteger COUNT = new AtomicInteger();
 
   private final NvmfStorageTier nvmf = new NvmfStorageTier();
+  private final String name;
+  private final NvmeTransport transport;
 
   /** Creates the tier; for {@link java.util.ServiceLoader}. */
-  public KernelTargetTier() {}
+  public KernelTargetTier() {
+    this(NAME, NvmeTransport.RDMA);
+  }
 
-  @Override
-  public String name() {
-    return NAME;
+  KernelTargetTier(String name, NvmeTransport transport) {
+    this.name = name;
+    this.transport = transport;
   }
 
   @Override
-  public StorageServer createServer(Configuration configuration, List<String> arguments) {
+  public final String name() {
+    return name;
+  }
+
+  @Override
+  public final StorageServer createServer(Configuration configuration, List<String> arguments) {
     long bytes = OwnTargetTier.bytes(configuration, arguments);
     KernelSubsystem subsystem;
     try {
@@ -45,13 +54,12 @@ public final class KernelTargetTier implements StorageTier {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    List<String> own =
-        List.of("-t", subsystem.text(NvmeTransport.RDMA), "-s", String.valueOf(bytes));
+    List<String> own = List.of("-t", subsystem.text(transport), "-s", String.valueOf(bytes));
     return new ServerWithTarget(nvmf.createServer(configuration, own), subsystem::close);
   }
 
   @Override
-  public StorageClient createClient(StorageClient.Context context) throws CrailException {
+  public final StorageClient createClient(StorageClient.Context context) throws CrailException {
     return nvmf.createClient(context);
   }
 }

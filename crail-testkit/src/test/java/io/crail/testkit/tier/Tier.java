@@ -95,13 +95,14 @@ public enum Tier {
       Place.MACHINE,
       false,
       () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.TCP, 2)),
-      Cluster.NONE),
+      Cluster.ofTierIfLong(
+          160 << 20, kernelTarget(KernelTcpTargetTier.NAME), KernelTcpTargetTier.NAME)),
   /** NVMe over RDMA, to the kernel's target with blocks of 512 bytes. */
   NVMF_KERNEL_RDMA(
       Place.MACHINE,
       false,
       () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1)),
-      Cluster.ofTierIfLong(160 << 20, kernelTarget(), KernelTargetTier.NAME)),
+      Cluster.ofTierIfLong(160 << 20, kernelTarget(KernelTargetTier.NAME), KernelTargetTier.NAME)),
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
   MIXED(Place.MACHINE, false, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
 
@@ -175,11 +176,11 @@ public enum Tier {
         "crail.storage.tcp.connecttimeout", "20s");
   }
 
-  private static Map<String, String> kernelTarget() {
+  private static Map<String, String> kernelTarget(String type) {
     return Map.of(
         "crail.namenode.rpctype", "darpc",
         "crail.namenode.darpc.connecttimeout", "20s",
-        "crail.storage.types", KernelTargetTier.NAME,
+        "crail.storage.types", type,
         "crail.storage.nvmf.keepalive", KernelTarget.KEEP_ALIVE,
         "crail.storage.nvmf.overwrite", "true",
         "crail.storage.nvmf.connecttimeout", "20s");
@@ -214,9 +215,9 @@ public enum Tier {
 
   /** The name in the keys of a type of datanode. */
   public static String keysOf(String type) {
-    return type.equals(OwnTargetTier.NAME) || type.equals(KernelTargetTier.NAME)
-        ? NvmfStorageTier.NAME
-        : type;
+    boolean isFlash =
+        List.of(OwnTargetTier.NAME, KernelTargetTier.NAME, KernelTcpTargetTier.NAME).contains(type);
+    return isFlash ? NvmfStorageTier.NAME : type;
   }
 
   /** What servers and clients of a cluster have to be told. */
@@ -241,7 +242,10 @@ public enum Tier {
 
   /** Whether clients on the datanode's host may map its regions. */
   public boolean canBeMapped() {
-    return this != NVMF && this != MEMORY_AND_FLASH && this != NVMF_KERNEL_RDMA;
+    return switch (this) {
+      case NVMF, MEMORY_AND_FLASH, NVMF_KERNEL_TCP, NVMF_KERNEL_RDMA -> false;
+      default -> true;
+    };
   }
 
   /** Whether seconds pass for what takes a moment elsewhere. */
