@@ -19,7 +19,13 @@ public record MissingNamenode(int index, String address, CrailException cause) {
     return code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT;
   }
 
-  /** Names a namenode for people. */
+  /**
+   * Names a namenode for people.
+   *
+   * @param index its place in {@code crail.namenode.address}, from 0
+   * @param address host and port
+   * @return its name in messages
+   */
   public static String name(int index, String address) {
     return "namenode " + index + " at " + address;
   }
