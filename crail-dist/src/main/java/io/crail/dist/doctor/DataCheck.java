@@ -10,6 +10,7 @@ import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.dist.admin.AdminClient;
 import io.crail.dist.doctor.FsckReport.Damage;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
@@ -18,6 +19,7 @@ import io.crail.protocol.node.Locations;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -65,6 +67,7 @@ final class DataCheck implements AutoCloseable {
   /** A byte to read to. */
   private record Place(ByteBuffer memory, int offset) {}
 
+  private final AdminClient cluster;
   private final Transport transport;
   private final CoreStore store;
   private final LoopContext connections;
@@ -98,13 +101,15 @@ final class DataCheck implements AutoCloseable {
   /**
    * Opens a check.
    *
+   * @param cluster asks the namenodes for their files
    * @param share the part of the files that is checked, 1 for all
    * @param datanodes knows their addresses
    * @param found takes each file that has an extent that cannot be read
    */
-  DataCheck(
-      Configuration configuration, double share, DatanodeNames datanodes, Consumer<Damage> found)
+  DataCheck(AdminClient cluster, double share, DatanodeNames datanodes, Consumer<Damage> found)
       throws CrailException {
+    Configuration configuration = cluster.configuration();
+    this.cluster = cluster;
     this.share = share;
     this.datanodes = datanodes;
     this.found = found;
@@ -125,10 +130,10 @@ final class DataCheck implements AutoCloseable {
   }
 
   /** Checks the files of a namenode. After an error it can check those of another. */
-  void check(int index) throws CrailException, InterruptedException {
+  void check(int index) throws IOException, InterruptedException {
     try {
       checkAll(index);
-    } catch (CrailException e) {
+    } catch (IOException e) {
       drop();
       throw e;
     }
@@ -149,24 +154,18 @@ final class DataCheck implements AutoCloseable {
     open.clear();
   }
 
-  private void checkAll(int index) throws CrailException, InterruptedException {
-    Examine.Request request = new Examine.Request(0, 0, 0, true);
-    // A large file may have several findings, one after the other.
-    Examine.Finding last = null;
-    while (request.cursor() != -1) {
-      Examine.Response page =
-          connections.namenodes().callAt(index, NameNodeOperations.EXAMINE, request).join();
-      for (Examine.Finding finding : page.findings()) {
-        if (last != null && last.id() == finding.id()) {
-          last = last.kind() <= finding.kind() ? last : finding;
-        } else {
-          begin(last);
-          last = finding;
-        }
-      }
-      request = new Examine.Request(page.next(), page.id(), page.extent(), true);
-    }
-    begin(last);
+  private void checkAll(int index) throws IOException, InterruptedException {
+    FileFindings files = new FileFindings((finding, bytes) -> begin(finding));
+    Examination.walk(
+        cluster,
+        index,
+        true,
+        page -> {
+          for (Examine.Finding finding : page.findings()) {
+            files.add(finding);
+          }
+        });
+    files.end();
     while (!asked.isEmpty()) {
       endOldestQuestion();
     }
@@ -176,9 +175,7 @@ final class DataCheck implements AutoCloseable {
   }
 
   private void begin(Examine.Finding finding) throws CrailException, InterruptedException {
-    if (finding == null
-        || finding.kind() != Examine.READABLE
-        || ThreadLocalRandom.current().nextDouble() >= share) {
+    if (finding.kind() != Examine.READABLE || ThreadLocalRandom.current().nextDouble() >= share) {
       return;
     }
     while (asked.size() >= MOST_ASKED) {

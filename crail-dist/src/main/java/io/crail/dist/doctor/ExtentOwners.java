@@ -59,12 +59,25 @@ final class ExtentOwners {
     }
   }
 
-  private record Pair(Placed first, Placed second) {}
+  /** Two extents that have the same space. */
+  record Pair(Placed first, Placed second) {}
+
+  /**
+   * What {@link #compare} finds.
+   *
+   * @param whole whether all extents were compared
+   */
+  record Overlaps(List<Pair> pairs, boolean whole) {}
+
+  /** Lists all extents of a namenode, anew each time. */
+  interface Listing {
+    /** Gives each of them to a visitor. */
+    void visit(Consumer<Placed> visitor) throws IOException, InterruptedException;
+  }
 
   private final AdminClient cluster;
   private final DatanodeNames datanodes;
   private final int index;
-  private boolean whole = true;
 
   private ExtentOwners(AdminClient cluster, DatanodeNames datanodes, int index) {
     this.cluster = cluster;
@@ -75,34 +88,37 @@ final class ExtentOwners {
   /** Looks for space of a namenode that two nodes have. */
   static Found check(AdminClient cluster, DatanodeNames datanodes, int index)
       throws IOException, InterruptedException {
-    return new ExtentOwners(cluster, datanodes, index).check();
+    ExtentOwners owners = new ExtentOwners(cluster, datanodes, index);
+    Overlaps found = compare(owners::visit);
+    List<String> lines = found.pairs.isEmpty() ? List.of() : owners.lines(found.pairs);
+    return new Found(lines, found.pairs.size() - lines.size(), found.whole);
   }
 
-  private Found check() throws IOException, InterruptedException {
+  /** Looks for space that two nodes have. */
+  static Overlaps compare(Listing listing) throws IOException, InterruptedException {
     ExtentUnits seen = new ExtentUnits();
     ExtentUnits suspects = new ExtentUnits();
-    boolean[] any = new boolean[1];
-    visit(
+    listing.visit(
         placed -> {
           if (seen.add(placed)) {
-            any[0] = true;
             suspects.add(placed);
           }
         });
-    if (!any[0]) {
-      return new Found(List.of(), 0, true);
+    if (suspects.isEmpty()) {
+      return new Overlaps(List.of(), true);
     }
-    Map<Grant, Placed> first = touching(suspects);
-    first.keySet().retainAll(touching(suspects).keySet());
-    List<Pair> pairs = overlapping(new ArrayList<>(first.values()));
-    List<String> lines = pairs.isEmpty() ? List.of() : lines(pairs);
-    return new Found(lines, pairs.size() - lines.size(), whole);
+    Map<Grant, Placed> first = new HashMap<>();
+    Map<Grant, Placed> second = new HashMap<>();
+    boolean whole = touching(suspects, listing, first) & touching(suspects, listing, second);
+    first.keySet().retainAll(second.keySet());
+    return new Overlaps(overlapping(new ArrayList<>(first.values())), whole);
   }
 
-  private Map<Grant, Placed> touching(ExtentUnits suspects)
+  /** Lists what touches suspects; false when there is too much of that. */
+  private static boolean touching(ExtentUnits suspects, Listing listing, Map<Grant, Placed> found)
       throws IOException, InterruptedException {
-    Map<Grant, Placed> found = new HashMap<>();
-    visit(
+    boolean[] whole = {true};
+    listing.visit(
         placed -> {
           if (!suspects.touches(placed)) {
             return;
@@ -110,10 +126,10 @@ final class ExtentOwners {
           if (found.size() < MOST_SUSPECTS) {
             found.put(Grant.of(placed), placed);
           } else {
-            whole = false;
+            whole[0] = false;
           }
         });
-    return found;
+    return whole[0];
   }
 
   private void visit(Consumer<Placed> visitor) throws IOException, InterruptedException {

@@ -48,6 +48,11 @@ final class ExtentUnits {
 
   private final Map<Region, Bits> regions = new HashMap<>();
 
+  /** True when no space was added. */
+  boolean isEmpty() {
+    return regions.isEmpty();
+  }
+
   /** Adds the space of an extent; returns whether a part of it was there before. */
   boolean add(Placed placed) {
     return look(placed, true);
@@ -60,8 +65,11 @@ final class ExtentUnits {
 
   private boolean look(Placed placed, boolean adds) {
     Extent extent = placed.extent();
-    Bits bits =
-        regions.computeIfAbsent(new Region(extent.datanode(), extent.region()), any -> new Bits());
+    Region region = new Region(extent.datanode(), extent.region());
+    Bits bits = adds ? regions.computeIfAbsent(region, any -> new Bits()) : regions.get(region);
+    if (bits == null) {
+      return false;
+    }
     boolean touches = false;
     long end = extent.regionOffset() + placed.allocatedLength();
     for (long at = extent.regionOffset(); at < end; ) {

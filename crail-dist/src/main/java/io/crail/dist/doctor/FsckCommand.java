@@ -98,10 +98,6 @@ public final class FsckCommand extends ReportCommand {
     private final SpaceClaims claims;
     private final FsckLeases.Tally leases = new FsckLeases.Tally();
 
-    // A large file may have several findings, one after the other.
-    private Examine.Finding last;
-    private long lastBytes;
-
     /** Creates one that also hands on each lost file with the index of its namenode. */
     Tally(
         AdminClient cluster,
@@ -117,23 +113,23 @@ public final class FsckCommand extends ReportCommand {
 
     void examine(int index) throws IOException, InterruptedException {
       namenode = index;
-      datanodes.ask(index);
+      datanodes.add(claims.ask(index));
       findFiles(index);
       ExtentOwners.Found owners = ExtentOwners.check(cluster, datanodes, index);
       doubleOwners.addAll(owners.lines());
       omittedOwners += owners.omitted();
-      claims.ask(index);
       if (owners.whole()) {
         ownersChecked.add(index);
       }
     }
 
     private void findFiles(int index) throws IOException, InterruptedException {
+      FileFindings findings = new FileFindings(this::tell);
       Examination.Accounts accounts;
       try {
-        accounts = Examination.run(cluster, index, this::add);
+        accounts = Examination.run(cluster, index, page -> add(page, findings));
       } finally {
-        tell();
+        findings.end();
       }
       if (!accounts.compared()) {
         return;
@@ -146,47 +142,34 @@ public final class FsckCommand extends ReportCommand {
       }
     }
 
-    private void add(Examine.Response page) throws CrailException {
+    private void add(Examine.Response page, FileFindings findings)
+        throws CrailException, InterruptedException {
       objects += page.nodes();
       for (Examine.Finding finding : page.findings()) {
-        add(finding);
+        if (finding.kind() != Examine.LOST && finding.kind() != Examine.SILENT) {
+          throw ErrorCode.PROTOCOL.exception(finding.toString());
+        }
+        findings.add(finding);
       }
       page.leases().forEach(leases::add);
     }
 
-    private void add(Examine.Finding finding) throws CrailException {
-      if (finding.kind() != Examine.LOST && finding.kind() != Examine.SILENT) {
-        throw ErrorCode.PROTOCOL.exception(finding.toString());
-      }
-      if (last != null && last.id() == finding.id()) {
-        lastBytes += finding.bytes();
-        last = last.kind() <= finding.kind() ? last : finding;
-        return;
-      }
-      tell();
-      last = finding;
-      lastBytes = finding.bytes();
-    }
-
-    private void tell() {
-      if (last == null) {
-        return;
-      }
-      files[last.kind()]++;
-      bytes[last.kind()] += lastBytes;
-      if (last.kind() == Examine.LOST) {
-        lostFiles.accept(last, namenode);
+    private void tell(Examine.Finding file, long damaged) {
+      boolean lost = file.kind() == Examine.LOST;
+      files[file.kind()]++;
+      bytes[file.kind()] += damaged;
+      if (lost) {
+        lostFiles.accept(file, namenode);
       }
       found.accept(
           new Damage(
-              last.kind() == Examine.LOST ? Damage.LOST : Damage.SILENT,
-              last.path().toString(),
-              lastBytes,
-              last.size(),
-              last.datanode(),
-              datanodes.of(last.datanode()),
-              last.kind() == Examine.LOST ? "is gone" : "is silent"));
-      last = null;
+              lost ? Damage.LOST : Damage.SILENT,
+              file.path().toString(),
+              damaged,
+              file.size(),
+              file.datanode(),
+              datanodes.of(file.datanode()),
+              lost ? "is gone" : "is silent"));
     }
 
     FsckReport report(Shown shown, Optional<FsckReport.Data> data, List<MissingNamenode> missing)
@@ -306,12 +289,12 @@ public final class FsckCommand extends ReportCommand {
       Shown shown,
       PrintStream progress)
       throws Exception {
-    DatanodeNames datanodes = new DatanodeNames(cluster);
+    DatanodeNames datanodes = new DatanodeNames();
     Tally tally = new Tally(cluster, datanodes, found, lostFiles);
     if (share == 0) {
       return tally.report(shown, Optional.empty(), cluster.each(tally::examine));
     }
-    try (DataCheck data = new DataCheck(cluster.configuration(), share, datanodes, found)) {
+    try (DataCheck data = new DataCheck(cluster, share, datanodes, found)) {
       if (progress != null) {
         data.whileReading(new ProgressLines(progress, data::progress));
       }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
-import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
@@ -48,14 +47,16 @@ final class SpaceClaims {
     this.cluster = cluster;
   }
 
-  /** Asks a namenode for its datanodes and regions. */
-  void ask(int index) throws IOException, InterruptedException {
-    for (Datanode datanode : cluster.datanodes(index)) {
+  /** Asks a namenode for its datanodes and regions, and gives the datanodes. */
+  List<Datanode> ask(int index) throws IOException, InterruptedException {
+    List<Datanode> datanodes = cluster.datanodes(index);
+    for (Datanode datanode : datanodes) {
       if (datanode.state() != DatanodeState.LOST) {
         ask(index, datanode);
       }
     }
     asked.add(index);
+    return datanodes;
   }
 
   /**
@@ -103,13 +104,14 @@ final class SpaceClaims {
   private void ask(int index, Datanode datanode) throws IOException, InterruptedException {
     if (datanode.state() != DatanodeState.OFFLINE) {
       Claim claim = new Claim(index, datanode, null);
-      Claim other = addresses.putIfAbsent(datanode.tier() + " at " + address(datanode), claim);
+      Claim other =
+          addresses.putIfAbsent(datanode.tier() + " at " + DatanodeNames.address(datanode), claim);
       if (other != null && !uuid(other.datanode).equals(uuid(datanode))) {
         addressConflicts.add(
             "datanode %s at %s is process %s for %s, and %s for %s"
                 .formatted(
                     datanode.tier(),
-                    address(datanode),
+                    DatanodeNames.address(datanode),
                     uuid(other.datanode),
                     cluster.name(other.namenode),
                     uuid(datanode),
@@ -176,14 +178,10 @@ final class SpaceClaims {
                 cluster.name(b.namenode),
                 what,
                 a.datanode.tier(),
-                address(a.datanode)));
+                DatanodeNames.address(a.datanode)));
   }
 
   private static UUID uuid(Datanode datanode) {
     return new UUID(datanode.uuidHigh(), datanode.uuidLow());
-  }
-
-  private static String address(Datanode datanode) {
-    return Addresses.text(datanode.host().toString(), datanode.port());
   }
 }
