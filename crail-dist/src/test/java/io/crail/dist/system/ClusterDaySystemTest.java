@@ -9,9 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
-import io.crail.CrailLocationClass;
-import io.crail.CrailNodeType;
-import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -187,16 +184,7 @@ class ClusterDaySystemTest {
   }
 
   private void write(String path, byte[] bytes) throws Exception {
-    CrailFile file =
-        store
-            .create(
-                path,
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true)
-            .get(60, TimeUnit.SECONDS)
-            .asFile();
+    CrailFile file = DataFiles.create(store, path);
     try (CrailBufferedOutputStream out = file.getBufferedOutputStream(bytes.length)) {
       out.write(bytes);
     }

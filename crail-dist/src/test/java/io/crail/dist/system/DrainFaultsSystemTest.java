@@ -8,9 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
-import io.crail.CrailLocationClass;
-import io.crail.CrailNodeType;
-import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.Utf8;
 import io.crail.conf.CrailConfiguration;
@@ -66,16 +63,7 @@ class DrainFaultsSystemTest {
 
   private static CrailBufferedOutputStream begin(CrailStore store, String path, int length)
       throws Exception {
-    CrailFile file =
-        store
-            .create(
-                path,
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true)
-            .get(60, TimeUnit.SECONDS)
-            .asFile();
+    CrailFile file = DataFiles.create(store, path);
     CrailBufferedOutputStream out = file.getBufferedOutputStream(length);
     out.write(bytes(path, length));
     out.sync().get(60, TimeUnit.SECONDS);

@@ -4,10 +4,7 @@ package io.crail.dist.system;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
-import io.crail.CrailLocationClass;
-import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
-import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -95,15 +92,7 @@ final class FullMemoryProgram {
     if (store.lookup(path).get(60, TimeUnit.SECONDS) != null) {
       store.delete(path, false).get(60, TimeUnit.SECONDS);
     }
-    return store
-        .create(
-            path,
-            CrailNodeType.DATAFILE,
-            CrailStorageClass.DEFAULT,
-            CrailLocationClass.DEFAULT,
-            true)
-        .get(60, TimeUnit.SECONDS)
-        .asFile();
+    return DataFiles.create(store, path);
   }
 
   private static void warmUp(CrailStore store) throws Exception {

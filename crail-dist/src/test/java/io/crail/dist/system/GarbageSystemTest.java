@@ -9,9 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
-import io.crail.CrailLocationClass;
-import io.crail.CrailNodeType;
-import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.Printable;
 import io.crail.conf.CrailConfiguration;
@@ -267,16 +264,7 @@ class GarbageSystemTest {
   private static void serve(CrailStore store) throws Exception {
     byte[] bytes = new byte[LENGTH];
     new Random(3).nextBytes(bytes);
-    CrailFile file =
-        store
-            .create(
-                "/served",
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true)
-            .get(60, TimeUnit.SECONDS)
-            .asFile();
+    CrailFile file = DataFiles.create(store, "/served");
     try (CrailBufferedOutputStream out = file.getBufferedOutputStream(LENGTH)) {
       out.write(bytes);
     }

@@ -113,17 +113,7 @@ class MetricsSystemTest {
   }
 
   private static void write(CrailStore store, String path) throws Exception {
-    try (var out =
-        store
-            .create(
-                path,
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true)
-            .get(60, TimeUnit.SECONDS)
-            .asFile()
-            .getBufferedOutputStream(BYTES)) {
+    try (var out = DataFiles.create(store, path).getBufferedOutputStream(BYTES)) {
       out.write(new byte[BYTES]);
     }
   }

@@ -2,10 +2,7 @@
 package io.crail.dist.system;
 
 import io.crail.CrailFile;
-import io.crail.CrailLocationClass;
-import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
-import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.conf.CrailConfiguration;
@@ -102,16 +99,7 @@ public final class StoppedWriterProgram {
       MappedByteBuffer state,
       int thread)
       throws Exception {
-    CrailFile file =
-        store
-            .create(
-                path,
-                CrailNodeType.DATAFILE,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true)
-            .get(60, TimeUnit.SECONDS)
-            .asFile();
+    CrailFile file = DataFiles.create(store, path);
     CrailOutputStream out = file.getDirectOutputStream((long) piece.capacity() * pieces);
     try {
       for (int i = 0; i < pieces; i++) {
