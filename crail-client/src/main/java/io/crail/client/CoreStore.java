@@ -107,6 +107,11 @@ public final class CoreStore extends CrailStore {
     }
   }
 
+  /** Creates a store of its own, as programs have them, for an operator's tools. */
+  public static CoreStore open(Configuration configuration) {
+    return create(configuration, () -> true);
+  }
+
   /**
    * Creates a store on a transport and a clock of the caller, who closes the transport. The store
    * has no thread of its own: leases are renewed while the transport's loops are driven.

@@ -17,6 +17,7 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.rpc.ClientLoop;
@@ -106,6 +107,12 @@ public final class AdminClient implements AutoCloseable {
   public List<ReportDatanodes.Datanode> datanodes(int index)
       throws CrailException, InterruptedException {
     return ClusterQuery.datanodes(client, index);
+  }
+
+  /** Visits all extents of namenode {@code index}. */
+  public void extents(int index, ClusterQuery.ExtentVisitor visitor)
+      throws CrailException, InterruptedException {
+    ClusterQuery.extents(client, index, ListExtents.ANY_DATANODE, visitor);
   }
 
   /** Which namenodes answer, and how fast. */

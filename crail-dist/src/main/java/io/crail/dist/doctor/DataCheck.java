@@ -5,7 +5,6 @@ import io.crail.client.ClientKeys;
 import io.crail.client.CoreStore;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
-import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
@@ -17,8 +16,6 @@ import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.node.Locations;
 import io.crail.protocol.part.Extent;
-import io.crail.rpc.Transport;
-import io.crail.rpc.TransportProvider;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -68,7 +65,6 @@ final class DataCheck implements AutoCloseable {
   private record Place(ByteBuffer memory, int offset) {}
 
   private final AdminClient cluster;
-  private final Transport transport;
   private final CoreStore store;
   private final LoopContext connections;
   private final long timeoutNanos;
@@ -114,14 +110,8 @@ final class DataCheck implements AutoCloseable {
     this.datanodes = datanodes;
     this.found = found;
     this.timeoutNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
-    transport = TransportProvider.open(configuration);
-    try {
-      store = CoreStore.open(configuration, transport, Clock.SYSTEM);
-      connections = store.connections();
-    } catch (CrailException | RuntimeException e) {
-      transport.close();
-      throw e;
-    }
+    store = CoreStore.open(configuration);
+    connections = store.connections();
   }
 
   /** Calls something now and then while it reads. */
@@ -360,10 +350,6 @@ final class DataCheck implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
-    try {
-      store.close();
-    } finally {
-      transport.close();
-    }
+    store.close();
   }
 }

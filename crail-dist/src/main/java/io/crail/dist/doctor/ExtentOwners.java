@@ -5,8 +5,6 @@ import io.crail.common.Printable;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.dist.admin.AdminClient;
-import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ListExtents.Placed;
 import io.crail.protocol.part.Extent;
 import java.io.IOException;
@@ -133,15 +131,12 @@ final class ExtentOwners {
   }
 
   private void visit(Consumer<Placed> visitor) throws IOException, InterruptedException {
-    int any = ListExtents.ANY_DATANODE;
-    ListExtents.Request request = new ListExtents.Request(any, 0, 0, 0);
-    while (request.cursor() != -1) {
-      ListExtents.Response page = cluster.ask(index, NameNodeOperations.LIST_EXTENTS, request);
-      for (Placed placed : page.extents()) {
-        visitor.accept(sound(placed));
-      }
-      request = new ListExtents.Request(any, page.next(), page.id(), page.extent());
-    }
+    cluster.extents(
+        index,
+        placed -> {
+          visitor.accept(sound(placed));
+          return true;
+        });
   }
 
   private static Placed sound(Placed placed) throws CrailException {

@@ -5,7 +5,6 @@ import io.crail.client.ClientKeys;
 import io.crail.client.CoreStore;
 import io.crail.client.loop.LoopContext;
 import io.crail.common.Addresses;
-import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.MissingNamenode;
@@ -13,28 +12,22 @@ import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.report.ClusterQuery;
 import io.crail.dist.report.ClusterReport;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ReportDatanodes;
-import io.crail.rpc.Transport;
-import io.crail.rpc.TransportProvider;
 import java.io.IOException;
 import java.util.List;
 
 /** The cluster as a command sees it that moves data. Used by one thread. */
 final class MoveCluster implements AutoCloseable {
   private final CommandCluster cluster;
-  private final Transport transport;
   private final CoreStore store;
   private final LoopContext connections;
   private final long transferNanos;
 
-  private MoveCluster(
-      CommandCluster cluster, Configuration configuration, Transport transport, CoreStore store)
+  private MoveCluster(CommandCluster cluster, Configuration configuration, CoreStore store)
       throws CrailException {
     this.cluster = cluster;
-    this.transport = transport;
     this.store = store;
     this.connections = store.connections();
     this.transferNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
@@ -45,14 +38,7 @@ final class MoveCluster implements AutoCloseable {
     CommandCluster cluster = new CommandCluster(context);
     try {
       Configuration configuration = cluster.openConfigured();
-      Transport transport = TransportProvider.open(configuration);
-      try {
-        CoreStore store = CoreStore.open(configuration, transport, Clock.SYSTEM);
-        return new MoveCluster(cluster, configuration, transport, store);
-      } catch (IOException | RuntimeException e) {
-        transport.close();
-        throw e;
-      }
+      return new MoveCluster(cluster, configuration, CoreStore.open(configuration));
     } catch (IOException | RuntimeException e) {
       cluster.close();
       throw e;
@@ -96,29 +82,14 @@ final class MoveCluster implements AutoCloseable {
     return ClusterQuery.datanodes(connections.namenodes(), index);
   }
 
-  /** Takes one extent after the other. */
-  interface Visitor {
-    /** Takes an extent; false when no more are wanted. */
-    boolean visit(ListExtents.Placed placed) throws CrailException, InterruptedException;
-  }
-
   /**
    * Visits the extents at a datanode.
    *
    * @param datanode its id at that namenode, or {@link ListExtents#ANY_DATANODE}
    */
-  void extents(int index, int datanode, Visitor visitor)
+  void extents(int index, int datanode, ClusterQuery.ExtentVisitor visitor)
       throws CrailException, InterruptedException {
-    ListExtents.Request request = new ListExtents.Request(datanode, 0, 0, 0);
-    while (request.cursor() != -1) {
-      ListExtents.Response page = ask(index, NameNodeOperations.LIST_EXTENTS, request);
-      for (ListExtents.Placed placed : page.extents()) {
-        if (!visitor.visit(placed)) {
-          return;
-        }
-      }
-      request = new ListExtents.Request(datanode, page.next(), page.id(), page.extent());
-    }
+    ClusterQuery.extents(connections.namenodes(), index, datanode, visitor);
   }
 
   @Override
@@ -126,7 +97,6 @@ final class MoveCluster implements AutoCloseable {
     try {
       store.close();
     } finally {
-      transport.close();
       cluster.close();
     }
   }

@@ -38,8 +38,6 @@ final class PageSource implements AutoCloseable {
   /** A namenode that is down costs no more of a request, which lasts 10 s at most. */
   private static final long LONGEST_CALL_NANOS = 3_000_000_000L;
 
-  private static final int MOST_APPLICATIONS = 10;
-
   private final NameNodeServer server;
   private final List<InetSocketAddress> addresses;
   private final TreeSet<String> hosts = new TreeSet<>();
@@ -114,7 +112,8 @@ final class PageSource implements AutoCloseable {
   Map<String, Object> applications() throws IOException, InterruptedException {
     try (CrailStore store = CoreStore.open(configuration, transport, Clock.SYSTEM)) {
       ApplicationsReport all =
-          ApplicationsReport.of(new Applications(store, addresses).list()).top(MOST_APPLICATIONS);
+          ApplicationsReport.of(new Applications(store, addresses).list())
+              .top(ApplicationsReport.MOST_IN_A_VIEW);
       Map<String, Object> answer = new LinkedHashMap<>();
       answer.put("at", Instant.now());
       answer.put("report", all);

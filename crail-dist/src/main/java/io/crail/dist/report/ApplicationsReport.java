@@ -18,6 +18,9 @@ import java.util.List;
 public record ApplicationsReport(
     List<ApplicationReport> applications, int others, List<String> missing)
     implements PartialReport {
+  /** As many as a view of a whole cluster has room for. */
+  public static final int MOST_IN_A_VIEW = 10;
+
   /** What was found. */
   public static ApplicationsReport of(Applications.Report found) {
     Instant now = Instant.now();

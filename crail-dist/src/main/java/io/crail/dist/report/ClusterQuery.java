@@ -6,6 +6,7 @@ import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
@@ -170,6 +171,33 @@ public final class ClusterQuery {
       }
       all.addAll(page);
       after = page.get(page.size() - 1).id();
+    }
+  }
+
+  /** Takes one extent after the other. */
+  public interface ExtentVisitor {
+    /** Takes an extent; false when no more are wanted. */
+    boolean visit(ListExtents.Placed placed) throws CrailException, InterruptedException;
+  }
+
+  /**
+   * Visits the extents of namenode {@code index} at a datanode.
+   *
+   * @param datanode its id at that namenode, or {@link ListExtents#ANY_DATANODE}
+   */
+  public static void extents(
+      NameNodeClient namenodes, int index, int datanode, ExtentVisitor visitor)
+      throws CrailException, InterruptedException {
+    ListExtents.Request request = new ListExtents.Request(datanode, 0, 0, 0);
+    while (request.cursor() != -1) {
+      ListExtents.Response page =
+          namenodes.callAt(index, NameNodeOperations.LIST_EXTENTS, request).join();
+      for (ListExtents.Placed placed : page.extents()) {
+        if (!visitor.visit(placed)) {
+          return;
+        }
+      }
+      request = new ListExtents.Request(datanode, page.next(), page.id(), page.extent());
     }
   }
 }

@@ -5,7 +5,6 @@ import io.crail.client.ClientKeys;
 import io.crail.client.CoreStore;
 import io.crail.client.datanode.Endpoints;
 import io.crail.client.loop.LoopContext;
-import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -15,8 +14,6 @@ import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
-import io.crail.rpc.Transport;
-import io.crail.rpc.TransportProvider;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.Transfer;
@@ -59,8 +56,7 @@ public final class LatencyQuery {
         configuration.toBuilder()
             .set(StorageKeys.LOCAL_MAP.name(), "false", "the query of latencies")
             .build();
-    try (Transport transport = TransportProvider.open(remote);
-        CoreStore store = CoreStore.open(remote, transport, Clock.SYSTEM)) {
+    try (CoreStore store = CoreStore.open(remote)) {
       long patience = Math.min(remote.get(ClientKeys.DATA_TIMEOUT).toNanos(), MOST_NANOS);
       return new LatencyQuery(store.connections(), patience).ask(cluster);
     }

@@ -21,9 +21,6 @@ import java.util.stream.Stream;
 public record WholeReport(
     ClusterReport cluster, List<ApplicationReport> applications, List<String> missing)
     implements PartialReport {
-  /** The most applications that people see; programs see all. */
-  private static final int MOST_APPLICATIONS = 10;
-
   /** Both together. A namenode that neither reached is named once. */
   public static WholeReport of(ClusterReport cluster, Applications.Report found) {
     Set<Integer> silent =
@@ -57,7 +54,9 @@ public record WholeReport(
     text.line(ReportText.count(cluster.leases(), "write lease"));
     if (!applications.isEmpty()) {
       text.line("");
-      new ApplicationsReport(applications, 0, List.of()).top(MOST_APPLICATIONS).print(text);
+      // Programs see all.
+      ApplicationsReport all = new ApplicationsReport(applications, 0, List.of());
+      all.top(ApplicationsReport.MOST_IN_A_VIEW).print(text);
     }
   }
 
