@@ -57,6 +57,9 @@ class KernelHostTest {
           done
           dd if=%6$s of="$(disk 1)" bs=64K oflag=direct status=none
           dd if="$(disk 2)" bs=64K skip=16 count=16 iflag=direct status=none | cmp - %6$s
+          # Writes many at a time, and then reads and checks what it wrote.
+          fio --name=verified --filename="$(disk 2)" --size=2m --direct=1 --ioengine=libaio \
+            --iodepth=8 --rw=randwrite --bsrange=4k-64k --verify=crc32c --output=/dev/stderr
           """
               .formatted(
                   RdmaHost.SERVER,
