@@ -65,7 +65,7 @@ class KernelTargetTest {
       String initiator, NvmeTransport transport, boolean headerDigest, boolean dataDigest)
       throws Exception {
     System.out.println("-Dcrail.seed=" + seed);
-    TestHost.assumeInitiator(initiator);
+    TestInitiators.assumePresent(initiator);
     try (TestHost host =
         new TestHost(
             start(transport, KernelTarget.NQN)
@@ -144,7 +144,7 @@ class KernelTargetTest {
   @CsvSource({"java, TCP", "java, RDMA", "spdk, TCP", "spdk, RDMA"})
   void connectionsMayBeMadeAgainAndAgain(String initiator, NvmeTransport transport)
       throws Exception {
-    TestHost.assumeInitiator(initiator);
+    TestInitiators.assumePresent(initiator);
     int rounds = Boolean.getBoolean("crail.test.long") ? 200 : 60;
     for (int round = 0; round < rounds; round++) {
       try (TestHost host =
@@ -159,7 +159,7 @@ class KernelTargetTest {
   @ParameterizedTest
   @CsvSource({"java, TCP", "java, RDMA", "spdk, TCP", "spdk, RDMA"})
   void aCloseEndsWhatIsInFlight(String initiator, NvmeTransport transport) throws Exception {
-    TestHost.assumeInitiator(initiator);
+    TestInitiators.assumePresent(initiator);
     Random random = new Random(seed);
     int length = 64 * 1024;
     for (int round = 0; round < 5; round++) {

@@ -102,6 +102,6 @@ final class SpdkChild {
                 (InetSocketAddress) server.getLocalSocketAddress(),
                 "nqn.silent",
                 TestHost.Start.HOST))
-        .initiator("spdk");
+        .initiator(TestInitiators.SPDK);
   }
 }

@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Tag;
 class SpdkEndpointTest extends NvmfEndpointTest {
   @BeforeAll
   static void needsSpdk() {
-    TestHost.assumeInitiator("spdk");
+    TestInitiators.assumePresent(TestInitiators.SPDK);
   }
 
   @Override
   String initiator() {
-    return "spdk";
+    return TestInitiators.SPDK;
   }
 }

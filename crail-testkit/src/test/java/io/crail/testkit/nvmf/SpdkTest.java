@@ -66,7 +66,7 @@ class SpdkTest {
 
   @BeforeAll
   static void needsSpdk() {
-    TestHost.assumeInitiator("spdk");
+    TestInitiators.assumePresent(TestInitiators.SPDK);
   }
 
   @BeforeEach
@@ -84,7 +84,7 @@ class SpdkTest {
   }
 
   private static TestHost.Start start(NvmeTarget target) {
-    return TestHost.Start.at(target).initiator("spdk");
+    return TestHost.Start.at(target).initiator(TestInitiators.SPDK);
   }
 
   @Test
@@ -326,7 +326,7 @@ class SpdkTest {
     try (NvmeTarget target = target()) {
       Subsystem plain = start(target).subsystem();
       Subsystem wrong = new Subsystem(null, plain.address(), plain.nqn(), plain.host());
-      String cause = lost(TestHost.Start.at(wrong).initiator("spdk"));
+      String cause = lost(TestHost.Start.at(wrong).initiator(TestInitiators.SPDK));
       assertTrue(cause.contains("NullPointerException"), cause);
     }
   }
@@ -505,7 +505,7 @@ class SpdkTest {
       NvmeHost host =
           plain.host().with(new HostSecrets(ChapSecret.parse(AuthenticationTest.SECRET), null));
       Subsystem secret = new Subsystem(plain.transport(), plain.address(), plain.nqn(), host);
-      refused(TestHost.Start.at(secret).initiator("spdk"), "does not authenticate");
+      refused(TestHost.Start.at(secret).initiator(TestInitiators.SPDK), "does not authenticate");
     }
   }
 
@@ -587,7 +587,7 @@ class SpdkTest {
       try (TestHost host =
           new TestHost(
               TestHost.Start.at(subsystem)
-                  .initiator("spdk")
+                  .initiator(TestInitiators.SPDK)
                   .digests((digests & 1) != 0, (digests & 2) != 0))) {
         System.out.println(host.controller().data());
         Moves.check(host, random, number -> null);

@@ -3,19 +3,16 @@ package io.crail.testkit.nvmf;
 
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.Digests;
 import io.crail.nvmf.Initiator;
-import io.crail.nvmf.InitiatorProvider;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeTransport;
 import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.auth.HostSecrets;
-import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
@@ -25,11 +22,9 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Assumptions;
 
 /** A host with one controller, whose methods may be called by any thread. */
 final class TestHost implements AutoCloseable {
@@ -59,7 +54,7 @@ final class TestHost implements AutoCloseable {
 
     static Start at(Subsystem subsystem) {
       return new Start(
-          InitiatorProvider.JAVA, subsystem, List.of(), Digests.NONE, limits(32, 10_000, 5_000));
+          TestInitiators.JAVA, subsystem, List.of(), Digests.NONE, limits(32, 10_000, 5_000));
     }
 
     static ControllerLimits limits(int depth, int keepAliveMillis, int timeoutMillis) {
@@ -116,38 +111,8 @@ final class TestHost implements AutoCloseable {
 
     private Initiator create(NettyClientLoop loop, Configuration configuration)
         throws CrailException {
-      return provider(initiator, subsystem.transport()).create(loop, configuration, digests);
-    }
-
-    private static InitiatorProvider provider(String name, NvmeTransport transport)
-        throws CrailException {
-      for (InitiatorProvider each : ServiceLoader.load(InitiatorProvider.class)) {
-        if (each.name().equals(name) && each.serves(transport)) {
-          return each;
-        }
-      }
-      throw ErrorCode.UNSUPPORTED.exception("no initiator " + name);
-    }
-  }
-
-  /** Skips the test, with the reason, when an initiator cannot be used here. */
-  static void assumeInitiator(String name) {
-    Configuration configuration = Configuration.builder().build();
-    try (NettyTransport transport = new NettyTransport(configuration);
-        ClientLoop loop = transport.newClientLoop("nvmf-assume")) {
-      CompletableFuture<String> problem = new CompletableFuture<>();
-      loop.submit(
-          () -> {
-            try {
-              Start.provider(name, NvmeTransport.TCP)
-                  .create(loop, configuration, Digests.NONE)
-                  .close();
-              problem.complete("");
-            } catch (CrailException e) {
-              problem.complete(e.getMessage());
-            }
-          });
-      Assumptions.assumeTrue(problem.join().isEmpty(), problem.join());
+      return TestInitiators.provider(initiator, subsystem.transport())
+          .create(loop, configuration, digests);
     }
   }
 

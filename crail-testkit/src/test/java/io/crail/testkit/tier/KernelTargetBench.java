@@ -12,19 +12,23 @@ import java.util.List;
 /** The NVMf tier, on the target of the test machine's kernel. */
 final class KernelTargetBench extends FlashBench {
   private final String target;
+  private final String initiator;
 
   /**
    * Creates a bench.
    *
    * @param target as a datanode is told of it
+   * @param initiator of the datanode and of clients
    */
-  KernelTargetBench(String target) {
+  KernelTargetBench(String target, String initiator) {
     this.target = target;
+    this.initiator = initiator;
   }
 
   @Override
   Configuration.Builder settings() {
     return Configuration.builder()
+        .set(NvmfStorageKeys.INITIATOR, initiator)
         .set(NvmfStorageKeys.KEEP_ALIVE, KernelTarget.KEEP_ALIVE)
         .set(NvmfStorageKeys.CONNECT_TIMEOUT, "20s");
   }

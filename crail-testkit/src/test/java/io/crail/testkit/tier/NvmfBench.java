@@ -16,14 +16,17 @@ final class NvmfBench extends FlashBench {
   static final int LABEL = 1 << 20;
 
   private final int sector;
+  private final String initiator;
 
   /**
    * Creates a bench.
    *
    * @param sector bytes of a block of the namespaces
+   * @param initiator of the datanode and of clients
    */
-  NvmfBench(int sector) {
+  NvmfBench(int sector, String initiator) {
     this.sector = sector;
+    this.initiator = initiator;
   }
 
   /** Ends a target, and fails when it complains about its hosts. */
@@ -36,7 +39,7 @@ final class NvmfBench extends FlashBench {
 
   @Override
   Configuration.Builder settings() {
-    return Configuration.builder();
+    return Configuration.builder().set(NvmfStorageKeys.INITIATOR, initiator);
   }
 
   @Override
@@ -47,7 +50,7 @@ final class NvmfBench extends FlashBench {
             new TargetNamespace(1, (LABEL + REGION) / sector, sector),
             new TargetNamespace(2, (LABEL + REGION) / sector, sector));
     Configuration settings =
-        Configuration.builder()
+        settings()
             .set(NvmfStorageKeys.TARGETS, target.text())
             .set(NvmfStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
             .set(NvmfStorageKeys.ALLOCATION_SIZE, REGION)

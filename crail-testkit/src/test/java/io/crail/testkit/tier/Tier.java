@@ -6,6 +6,7 @@ import io.crail.rpc.netty.NettyKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.testkit.nvmf.KernelTarget;
+import io.crail.testkit.nvmf.TestInitiators;
 import io.crail.testkit.rdma.RdmaHost;
 import java.util.List;
 import java.util.Locale;
@@ -54,7 +55,7 @@ public enum Tier {
   NVMF(
       Place.HOST,
       false,
-      () -> new NvmfBench(512),
+      () -> new NvmfBench(512, TestInitiators.JAVA),
       Cluster.ofTierIfLong(
           160 << 20,
           Map.of(
@@ -64,7 +65,22 @@ public enum Tier {
               "20s"),
           OwnTargetTier.NAME)),
   /** The same with blocks of 4,096 bytes. */
-  NVMF_4096(Place.HOST, false, () -> new NvmfBench(4096), Cluster.NONE),
+  NVMF_4096(Place.HOST, false, () -> new NvmfBench(4096, TestInitiators.JAVA), Cluster.NONE),
+  /** As NVMF, by SPDK; skipped where its library is not. */
+  NVMF_SPDK(
+      Place.HOST,
+      false,
+      () -> new NvmfBench(512, TestInitiators.SPDK),
+      Cluster.ofTierIfLong(
+          160 << 20,
+          Map.of(
+              "crail.storage.types",
+              OwnTargetTier.NAME,
+              "crail.storage.nvmf.initiator",
+              TestInitiators.SPDK,
+              "crail.storage.nvmf.connecttimeout",
+              "20s"),
+          OwnTargetTier.NAME)),
   /** Memory is class 0, and flash class 1. */
   MEMORY_AND_FLASH(
       Place.HOST,
@@ -94,15 +110,21 @@ public enum Tier {
   NVMF_KERNEL_TCP(
       Place.MACHINE,
       false,
-      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.TCP, 2)),
+      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.TCP, 2), TestInitiators.JAVA),
       Cluster.ofTierIfLong(
           160 << 20, kernelTarget(KernelTcpTargetTier.NAME), KernelTcpTargetTier.NAME)),
   /** NVMe over RDMA, to the kernel's target with blocks of 512 bytes. */
   NVMF_KERNEL_RDMA(
       Place.MACHINE,
       false,
-      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1)),
+      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1), TestInitiators.JAVA),
       Cluster.ofTierIfLong(160 << 20, kernelTarget(KernelTargetTier.NAME), KernelTargetTier.NAME)),
+  /** As that, by SPDK; skipped where its library is not. */
+  NVMF_KERNEL_SPDK(
+      Place.MACHINE,
+      false,
+      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1), TestInitiators.SPDK),
+      Cluster.NONE),
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
   MIXED(Place.MACHINE, false, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
 
@@ -198,6 +220,13 @@ public enum Tier {
     return isNamed || cluster.isForAll() && !List.of(contract.not()).contains(this);
   }
 
+  /** Skips what runs over it, with the reason, when something that it needs is not here. */
+  void assumePresent() {
+    if (this == NVMF_SPDK || this == NVMF_KERNEL_SPDK) {
+      TestInitiators.assumePresent(TestInitiators.SPDK);
+    }
+  }
+
   /** What starts a datanode of it alone. */
   TierBench newBench() {
     return bench.get();
@@ -243,7 +272,7 @@ public enum Tier {
   /** Whether clients on the datanode's host may map its regions. */
   public boolean canBeMapped() {
     return switch (this) {
-      case NVMF, MEMORY_AND_FLASH, NVMF_KERNEL_TCP, NVMF_KERNEL_RDMA -> false;
+      case NVMF, NVMF_SPDK, MEMORY_AND_FLASH, NVMF_KERNEL_TCP, NVMF_KERNEL_RDMA -> false;
       default -> true;
     };
   }

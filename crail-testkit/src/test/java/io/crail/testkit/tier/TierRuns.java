@@ -78,6 +78,7 @@ final class TierRuns implements ClassTemplateInvocationContextProvider {
 
     @Override
     public void beforeClassTemplateInvocation(ExtensionContext context) {
+      tier.assumePresent();
       if (context.getTestInstance().orElse(null) instanceof EachTier.Shared shared) {
         try {
           shared.start(tier);
