@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A client on the datanode's host that cannot map its regions, for one reason or the other, uses
  * the network.
  */
-@EachTier(not = Tier.NVMF)
+@EachTier(not = {Tier.NVMF, Tier.NVMF_SPDK, Tier.NVMF_KERNEL_TCP, Tier.NVMF_KERNEL_RDMA})
 class UnmappableTest {
   @TempDir Path dataPath;
 
