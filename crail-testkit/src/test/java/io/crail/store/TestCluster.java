@@ -71,7 +71,12 @@ final class TestCluster implements AutoCloseable {
     for (String setting : settings) {
       set(builder, setting);
     }
-    return new TestCluster(builder.start());
+    TestCluster cluster = new TestCluster(builder.start());
+    if (tier.isSlow()) {
+      // A datanode whose start takes long may have to let its space rest first.
+      await("space", () -> cluster.usage().waitingBytes() == 0);
+    }
+    return cluster;
   }
 
   /** The tier of each datanode: of so many, but of one for each type at least. */

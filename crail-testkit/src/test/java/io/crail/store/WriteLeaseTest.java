@@ -6,6 +6,7 @@ import static io.crail.store.Bytes.buffer;
 import static io.crail.store.Bytes.createFile;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,6 +20,7 @@ import io.crail.common.error.StaleNodeException;
 import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.common.error.WriteLeaseLostException;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.node.RenewLeases;
 import io.crail.testkit.tier.EachTier;
 import io.crail.testkit.tier.Tier;
 import java.util.ArrayList;
@@ -119,6 +121,29 @@ class WriteLeaseTest {
       return false;
     } catch (WriteLeaseLostException e) {
       return true;
+    }
+  }
+
+  /** So many that a renewal takes several requests. */
+  @Test
+  void theLeasesOfManyStreamsAreRenewed() throws Exception {
+    cluster.close();
+    cluster = TestCluster.start(tier, 1, 1, "crail.lease=" + (tier.isSlow() ? "10s" : "3s"));
+    store = cluster.newStore();
+    List<CrailOutputStream> outputs = new ArrayList<>();
+    int requests = 3;
+    for (int i = 0; i < (requests - 1) * RenewLeases.MAX_LEASES + 100; i++) {
+      outputs.add(createFile(store, "/many" + i).getDirectOutputStream(0));
+    }
+    // More than in the time of a lease.
+    long enough = cluster.operations(NameNodeOperations.RENEW_LEASES) + 5L * requests;
+    TestCluster.await(
+        "renewals", () -> cluster.operations(NameNodeOperations.RENEW_LEASES) >= enough);
+    for (CrailOutputStream output : outputs) {
+      assertFalse(isLost(output));
+    }
+    for (CrailOutputStream output : outputs) {
+      output.close();
     }
   }
 

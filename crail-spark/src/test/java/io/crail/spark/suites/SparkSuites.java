@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 /** Spark's suites that judge the plugin, and what is left out of them. */
 final class SparkSuites {
+  private static final String PYSPARK = "needs Spark's part for Python";
   private static final String FILES = "looks for local files; ShuffleFilesTest has its promise";
 
   static final SparkSuite SHUFFLE =
@@ -32,7 +33,14 @@ final class SparkSuites {
                   + " potentially inaccurate data",
               "the index of 17 million partitions does not fit into this process"));
 
-  static final SparkSuite QUERIES = sql("SQLQueryTestSuite");
+  static final SparkSuite QUERIES =
+      new SparkSuite(
+          "org.apache.spark.sql.SQLQueryTestSuite",
+          Map.of(
+              "udtf/udtf.sql - Python UDTFs",
+              PYSPARK,
+              "udtf/udtf.sql - Python UDTFs_analyzer_test",
+              PYSPARK));
 
   static final List<SparkSuite> ENCRYPTED =
       List.of(

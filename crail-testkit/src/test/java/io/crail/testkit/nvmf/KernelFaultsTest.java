@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -51,7 +52,7 @@ class KernelFaultsTest extends FlashClient {
   }
 
   private StorageEndpoint endpoint(NvmeTransport over, int millis) throws Exception {
-    subsystem = new KernelSubsystem(512, 5 * MIB, millis);
+    subsystem = new KernelSubsystem(Duration.ofMillis(millis), 5 * MIB, 512);
     Configuration settings =
         Configuration.builder()
             .set(NvmfStorageKeys.TARGETS, subsystem.text(over))

@@ -5,6 +5,7 @@ import io.crail.nvmf.NvmeTransport;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -17,42 +18,58 @@ public final class KernelSubsystem implements AutoCloseable {
   private static final AtomicInteger NEXT = new AtomicInteger();
 
   private final String name = "test" + ProcessHandle.current().pid() + "-" + NEXT.getAndIncrement();
-  private final Path disk = DISKS.resolve(name);
   private final Path subsystem = KernelTarget.TARGETS.resolve("subsystems").resolve(nqn());
-  private final Path namespace = subsystem.resolve("namespaces/1");
+  private final int count;
 
   /**
    * Creates a subsystem, which hosts can connect to at once.
    *
-   * @param blockLength bytes of a block, 512 or 4096
-   * @param bytes of the namespace, rounded up to whole MiB
+   * @param bytes of each namespace, rounded up to whole MiB
+   * @param blockLengths bytes of a block of each namespace, 512 or 4096
    */
-  public KernelSubsystem(int blockLength, long bytes) throws IOException {
-    this(blockLength, bytes, 0);
+  public KernelSubsystem(long bytes, int... blockLengths) throws IOException {
+    this(Duration.ZERO, bytes, blockLengths);
   }
 
   /**
-   * Creates one whose device is slow.
+   * Creates one whose devices are slow.
    *
-   * @param millis how long each command takes
+   * @param latency how long each command takes
    */
-  KernelSubsystem(int blockLength, long bytes, int millis) throws IOException {
+  KernelSubsystem(Duration latency, long bytes, int... blockLengths) throws IOException {
+    count = blockLengths.length;
+    Files.createDirectory(subsystem);
+    write(subsystem, "attr_allow_any_host", "1");
+    for (int number = 1; number <= count; number++) {
+      createDisk(disk(number), blockLengths[number - 1], bytes, latency);
+      Path namespace = namespace(number);
+      Files.createDirectory(namespace);
+      write(namespace, "device_path", "/dev/" + disk(number).getFileName());
+      write(namespace, "enable", "1");
+    }
+    KernelTarget.listen();
+    up();
+  }
+
+  private static void createDisk(Path disk, int blockLength, long bytes, Duration latency)
+      throws IOException {
     Files.createDirectory(disk);
-    if (millis > 0) {
+    if (!latency.isZero()) {
       write(disk, "irqmode", TIMER);
-      write(disk, "completion_nsec", String.valueOf(millis * 1_000_000L));
+      write(disk, "completion_nsec", String.valueOf(latency.toNanos()));
     }
     write(disk, "memory_backed", "1");
     write(disk, "blocksize", String.valueOf(blockLength));
     write(disk, "size", String.valueOf((bytes + (1 << 20) - 1) >> 20));
     write(disk, "power", "1");
-    Files.createDirectory(subsystem);
-    write(subsystem, "attr_allow_any_host", "1");
-    Files.createDirectory(namespace);
-    write(namespace, "device_path", "/dev/" + name);
-    write(namespace, "enable", "1");
-    KernelTarget.listen();
-    up();
+  }
+
+  private Path disk(int number) {
+    return DISKS.resolve(name + "-" + number);
+  }
+
+  private Path namespace(int number) {
+    return subsystem.resolve("namespaces/" + number);
   }
 
   private static void write(Path directory, String attribute, String value) throws IOException {
@@ -63,9 +80,9 @@ public final class KernelSubsystem implements AutoCloseable {
     return "nqn.2026-11.io.crail:" + name;
   }
 
-  /** Its namespace, as a datanode is told of it. */
+  /** All of it, as a datanode is told of it. */
   public String text(NvmeTransport transport) {
-    return KernelTarget.text(transport, nqn(), 1);
+    return KernelTarget.text(transport, nqn());
   }
 
   private Path link(NvmeTransport transport) {
@@ -89,10 +106,14 @@ public final class KernelSubsystem implements AutoCloseable {
   @Override
   public void close() throws IOException {
     down();
-    write(namespace, "enable", "0");
-    Files.delete(namespace);
+    for (int number = 1; number <= count; number++) {
+      write(namespace(number), "enable", "0");
+      Files.delete(namespace(number));
+    }
     Files.delete(subsystem);
-    write(disk, "power", "0");
-    Files.delete(disk);
+    for (int number = 1; number <= count; number++) {
+      write(disk(number), "power", "0");
+      Files.delete(disk(number));
+    }
   }
 }

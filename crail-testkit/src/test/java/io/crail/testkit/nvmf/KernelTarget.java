@@ -51,19 +51,11 @@ public final class KernelTarget {
 
   /** One of its namespaces, as a datanode is told of it. */
   public static String text(NvmeTransport transport, int namespace) {
-    return text(transport, NQN, namespace);
+    return text(transport, NQN) + "#" + namespace;
   }
 
-  static String text(NvmeTransport transport, String nqn, int namespace) {
-    return transport
-        + "://"
-        + RdmaHost.SERVER
-        + ":"
-        + port(transport)
-        + "/"
-        + nqn
-        + "#"
-        + namespace;
+  static String text(NvmeTransport transport, String nqn) {
+    return transport + "://" + RdmaHost.SERVER + ":" + port(transport) + "/" + nqn;
   }
 
   static Subsystem subsystem(NvmeTransport transport, String nqn) {

@@ -122,7 +122,7 @@ class KernelTargetTest {
   void farBlocksAreReached(NvmeTransport transport) throws Exception {
     long bytes = 5L << 30;
     int length = 1 << 20;
-    try (KernelSubsystem subsystem = new KernelSubsystem(512, bytes);
+    try (KernelSubsystem subsystem = new KernelSubsystem(bytes, 512);
         TestHost host = new TestHost(start(transport, subsystem.nqn()))) {
       assertEquals(bytes, host.controller().namespaces().get(0).bytes());
       Random random = new Random(seed);

@@ -2,26 +2,30 @@
 package io.crail.testkit.tier;
 
 import io.crail.common.config.Configuration;
+import io.crail.nvmf.NvmeTransport;
 import io.crail.storage.StorageServer;
 import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
+import io.crail.testkit.nvmf.KernelSubsystem;
 import io.crail.testkit.nvmf.KernelTarget;
 import java.io.IOException;
 import java.util.List;
 
-/** The NVMf tier, on the target of the test machine's kernel. */
+/**
+ * The NVMf tier, on the target of the test machine's kernel: one namespace has blocks of 512 bytes,
+ * and the other one has blocks of 4,096.
+ */
 final class KernelTargetBench extends FlashBench {
-  private final String target;
+  private final NvmeTransport transport;
   private final String initiator;
 
   /**
    * Creates a bench.
    *
-   * @param target as a datanode is told of it
    * @param initiator of the datanode and of clients
    */
-  KernelTargetBench(String target, String initiator) {
-    this.target = target;
+  KernelTargetBench(NvmeTransport transport, String initiator) {
+    this.transport = transport;
     this.initiator = initiator;
   }
 
@@ -35,14 +39,14 @@ final class KernelTargetBench extends FlashBench {
 
   @Override
   StorageServer newServer() throws IOException {
-    KernelTarget.listen();
+    KernelSubsystem subsystem = new KernelSubsystem(NvmfBench.LABEL + REGION, 512, 4096);
     Configuration settings =
         settings()
-            .set(NvmfStorageKeys.TARGETS, target)
-            .set(NvmfStorageKeys.OVERWRITE, true)
+            .set(NvmfStorageKeys.TARGETS, subsystem.text(transport))
             .set(NvmfStorageKeys.STORAGE_LIMIT, REGIONS * REGION)
             .set(NvmfStorageKeys.ALLOCATION_SIZE, REGION)
             .build();
-    return new NvmfStorageTier().createServer(settings, List.of());
+    return new ServerWithTarget(
+        new NvmfStorageTier().createServer(settings, List.of()), subsystem::close);
   }
 }

@@ -50,7 +50,7 @@ public class KernelTargetTier implements StorageTier {
     try {
       subsystem =
           new KernelSubsystem(
-              COUNT.getAndIncrement() % 2 == 0 ? 512 : 4096, NvmfBench.LABEL + bytes);
+              NvmfBench.LABEL + bytes, COUNT.getAndIncrement() % 2 == 0 ? 512 : 4096);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

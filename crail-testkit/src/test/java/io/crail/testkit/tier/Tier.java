@@ -106,24 +106,24 @@ public enum Tier {
   RDMA(Place.MACHINE, false, RdmaBench::new, Cluster.ofTier(160 << 20, rdma("rdma"), "rdma")),
   /** RDMA that relies on acknowledgements, and registers all memory. */
   RDMA_ACKNOWLEDGED(Place.MACHINE, false, RdmaBench::acknowledged, Cluster.NONE),
-  /** NVMe over TCP, to the kernel's target with blocks of 4,096 bytes. */
+  /** NVMe over TCP, to the kernel's target with blocks of 512 and of 4,096 bytes. */
   NVMF_KERNEL_TCP(
       Place.MACHINE,
       false,
-      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.TCP, 2), TestInitiators.JAVA),
+      () -> new KernelTargetBench(NvmeTransport.TCP, TestInitiators.JAVA),
       Cluster.ofTierIfLong(
           160 << 20, kernelTarget(KernelTcpTargetTier.NAME), KernelTcpTargetTier.NAME)),
-  /** NVMe over RDMA, to the kernel's target with blocks of 512 bytes. */
+  /** NVMe over RDMA, to the same. */
   NVMF_KERNEL_RDMA(
       Place.MACHINE,
       false,
-      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1), TestInitiators.JAVA),
+      () -> new KernelTargetBench(NvmeTransport.RDMA, TestInitiators.JAVA),
       Cluster.ofTierIfLong(160 << 20, kernelTarget(KernelTargetTier.NAME), KernelTargetTier.NAME)),
   /** As that, by SPDK; skipped where its library is not. */
   NVMF_KERNEL_SPDK(
       Place.MACHINE,
       false,
-      () -> new KernelTargetBench(KernelTarget.text(NvmeTransport.RDMA, 1), TestInitiators.SPDK),
+      () -> new KernelTargetBench(NvmeTransport.RDMA, TestInitiators.SPDK),
       Cluster.NONE),
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
   MIXED(Place.MACHINE, false, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
@@ -204,7 +204,6 @@ public enum Tier {
         "crail.namenode.darpc.connecttimeout", "20s",
         "crail.storage.types", type,
         "crail.storage.nvmf.keepalive", KernelTarget.KEEP_ALIVE,
-        "crail.storage.nvmf.overwrite", "true",
         "crail.storage.nvmf.connecttimeout", "20s");
   }
 
