@@ -153,6 +153,10 @@ class SpdkTest {
 
   @Test
   void whatTheTargetRefusesIsSaidInWords() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().allowedHost("nqn.other"))) {
+      String cause = lost(start(target));
+      assertTrue(cause.contains("the target does not let this host in"), cause);
+    }
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(0))) {
       refused(start(target), "has no keep-alive");
     }
@@ -171,7 +175,8 @@ class SpdkTest {
     }
     try (NvmeTarget target = target()) {
       String cause = lost(start(target).nqn("nqn.none"));
-      assertTrue(cause.contains("onnect"), cause);
+      assertTrue(cause.contains("the target knows no such subsystem"), cause);
+      assertTrue(cause.contains("nqn.none"), cause);
       refused(start(target).namespaces(1, 2), "there is no namespace 2");
       try (TestHost host = new TestHost(start(target).namespaces(3))) {
         assertEquals(3, host.controller().namespaces().get(0).number());
