@@ -539,6 +539,22 @@ class SpdkTest {
     }
   }
 
+  /** It is taken as it is needed, and no more than the key says. */
+  @Test
+  void aProcessTakesNoMoreMemoryThanItIsGiven(@TempDir Path directory) throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().entries(SpdkChild.DEEPEST + 1))) {
+      String port = String.valueOf(target.address().getPort());
+      String text = child(directory, "memory", port);
+      assertTrue(text.startsWith("connected"), text);
+      assertTrue(text.contains("Failed to allocate"), text);
+      Matcher taken = Pattern.compile("RssShmem:\\s+(\\d+) kB").matcher(text);
+      assertTrue(taken.find(), text);
+      int kib = Integer.parseInt(taken.group(1));
+      System.out.println(kib + " KiB");
+      assertTrue(kib > 1024 && kib <= SpdkChild.MEMORY * 1024, text);
+    }
+  }
+
   /** There is one start in a process, so its values are told to all. */
   @Test
   void aStartThatFailsIsToldToAllWithItsReason(@TempDir Path directory) throws Exception {
