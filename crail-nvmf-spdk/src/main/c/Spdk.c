@@ -67,6 +67,11 @@ static void fail(JNIEnv *env, int error) {
   (*env)->ThrowNew(env, type, text);
 }
 
+NATIVE(jint, connectStatus)(JNIEnv *env, jclass type) {
+  (void)env, (void)type;
+  return environment_connect_status();
+}
+
 NATIVE(jlong, connect)(JNIEnv *env, jclass type, jstring target, jstring host, jbyteArray host_id,
                        jint keep_alive_millis, jint timeout_millis, jint depth, jboolean header_digest,
                        jboolean data_digest) {

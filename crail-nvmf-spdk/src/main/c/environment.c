@@ -30,6 +30,7 @@ static bool started;
 static bool runs;
 static char problem[640];
 static __thread char words[512];
+static __thread int connect_status;
 
 int __wrap_rte_eal_cleanup(void);
 
@@ -46,9 +47,28 @@ __attribute__((constructor(101))) static void remember_signals(void) {
 
 void environment_give_back_signals(void) { sigaction(SIGBUS, &found, NULL); }
 
-void environment_forget_words(void) { words[0] = '\0'; }
+void environment_forget_words(void) {
+  words[0] = '\0';
+  connect_status = 0;
+}
 
 const char *environment_words(void) { return words; }
+
+int environment_connect_status(void) { return connect_status; }
+
+/* SPDK tells nowhere else what a target has answered to a connect. */
+static void hear_status(const char *said) {
+  static const char answer[] = "Connect command completed with error: ";
+  const char *at = strstr(said, answer);
+  unsigned type;
+  unsigned code;
+  if (at == NULL || sscanf(at + sizeof answer - 1, "sct %u, sc %u", &type, &code) != 2) {
+    return;
+  }
+  bool by_spdk = type == SPDK_NVME_SCT_GENERIC && (code == SPDK_NVME_SC_ABORTED_SQ_DELETION
+                                                   || code == SPDK_NVME_SC_ABORTED_BY_REQUEST);
+  connect_status = by_spdk ? 0 : (int)(type << 8 | code);
+}
 
 /*
  * Who calls SPDK tells of failures, so the lines only give the reason. They come without the names
@@ -58,11 +78,12 @@ const char *environment_words(void) { return words; }
 static void hear(int level, const char *file, const int line, const char *function,
                  const char *format, va_list arguments) {
   (void)file, (void)line, (void)function;
-  char said[256];
+  char said[512];
   if (level > SPDK_LOG_ERROR) {
     return;
   }
   vsnprintf(said, sizeof said, format, arguments);
+  hear_status(said);
   const char *from = said;
   while (*from == '[' && strstr(from, "] ") != NULL) {
     from = strstr(from, "] ") + 2;

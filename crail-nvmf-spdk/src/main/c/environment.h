@@ -24,4 +24,7 @@ void environment_forget_words(void);
 /* The first errors that SPDK has told in this thread since, or an empty text. */
 const char *environment_words(void);
 
+/* The status with which a target has refused a connect of this thread since, or 0. */
+int environment_connect_status(void);
+
 #endif

@@ -30,11 +30,6 @@ public record NvmeHost(String nqn, UUID id, HostSecrets secrets) {
     return new NvmeHost(nqn, id, HostSecrets.NONE);
   }
 
-  /** The host of an id, with the usual form of a name. */
-  public static NvmeHost of(UUID id) {
-    return new NvmeHost(UUID_FORM + id, id, HostSecrets.NONE);
-  }
-
   /** The same host with other secrets. */
   public NvmeHost with(HostSecrets others) {
     return new NvmeHost(nqn, id, others);

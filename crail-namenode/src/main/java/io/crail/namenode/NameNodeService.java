@@ -150,7 +150,7 @@ final class NameNodeService {
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
                   datanodes.haveCutOff(request.datanode(), request.cutOff());
-                  return datanodes.keepAlive(request.datanode());
+                  return datanodes.keepAlive(request.datanode(), request.impaired());
                 })
             .handle(
                 NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 /** Datanodes: registration, signs of life, removal and replacement. */
 class DatanodeTest {
   private static KeepAlive.Response keepAlive(TestStore store, int id) throws Exception {
-    return store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, 0));
+    return store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, false, 0));
   }
 
   private static DescribeDatanode.Response describe(TestStore store, int id) throws Exception {
@@ -108,6 +108,45 @@ class DatanodeTest {
     assertEquals(List.of(false, false), draining(store));
   }
 
+  private static void impaired(TestStore store, int id, boolean impaired) throws Exception {
+    store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, impaired, 0));
+  }
+
+  /** Its own class and its own host do not count then, and what lies there stays. */
+  @Test
+  void anImpairedDatanodeGetsNewDataOnlyWhereNoOtherHasRoom() throws Exception {
+    TestStore store = new TestStore();
+    int flash = store.datanode(1, "a", 0, true, 4L << 20);
+    store.write("/before", BLOCK);
+    int other = store.datanode(2, "b", 1, true, 2L << 20);
+    impaired(store, flash, true);
+    assertEquals(DatanodeState.IMPAIRED, report(store).get(0).state());
+    assertEquals(List.of(1, 0, 1, 0, 0), states(store));
+    store.write("/while", BLOCK);
+    // Each sign of life says it again.
+    impaired(store, flash, true);
+    store.write("/still", BLOCK);
+    assertEquals(List.of(BLOCK, 2 * BLOCK), used(store));
+    store.write("/room", BLOCK);
+    assertEquals(List.of(2 * BLOCK, 2 * BLOCK), used(store), "nothing is refused");
+    store.pass(17_000);
+    keepAlive(store, other);
+    assertEquals(DatanodeState.OFFLINE, report(store).get(0).state());
+    remove(store, "b", 1002);
+    impaired(store, flash, false);
+    assertEquals(DatanodeState.ONLINE, report(store).get(0).state());
+    store.write("/after", BLOCK);
+    assertEquals(List.of(3 * BLOCK, 2 * BLOCK), used(store));
+    impaired(store, flash, true);
+    remove(store, "a", 1001);
+    assertEquals(DatanodeState.IMPAIRED, report(store).get(0).state());
+    assertEquals(List.of(true, true), draining(store));
+  }
+
+  private static List<Integer> used(TestStore store) throws Exception {
+    return report(store).stream().map(each -> (int) each.usedBytes()).toList();
+  }
+
   private static List<Boolean> draining(TestStore store) throws Exception {
     return report(store).stream().map(ReportDatanodes.Datanode::draining).toList();
   }
@@ -119,17 +158,17 @@ class DatanodeTest {
     store.datanode(1, "a", 0, true, 4L << 20);
     store.write("/f", BLOCK);
     int well = store.datanode(2, "b", 0, true, 4L << 20);
-    assertEquals(List.of(2, 0, 0, 0), states(store));
+    assertEquals(List.of(2, 0, 0, 0, 0), states(store));
     store.pass(17_000);
     keepAlive(store, well);
-    assertEquals(List.of(1, 0, 1, 0), states(store));
+    assertEquals(List.of(1, 0, 0, 1, 0), states(store));
     remove(store, "a", 1001);
-    assertEquals(List.of(1, 0, 0, 1), states(store));
+    assertEquals(List.of(1, 0, 0, 0, 1), states(store));
     remove(store, "b", 1002);
-    assertEquals(List.of(0, 1, 0, 1), states(store));
+    assertEquals(List.of(0, 1, 0, 0, 1), states(store));
   }
 
-  /** Online, draining, offline, lost. */
+  /** Online, draining, impaired, offline, lost. */
   private static List<Integer> states(TestStore store) {
     return List.copyOf(store.namenode.datanodes().states().values());
   }
@@ -590,7 +629,7 @@ class DatanodeTest {
     refused(
         ErrorCode.INVALID_ARGUMENT,
         "only a datanode",
-        () -> store.wire.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, 0)));
+        () -> store.wire.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, false, 0)));
     assertEquals(List.of(id), ids(store));
     assertEquals(BLOCK, store.usage(0).capacityBytes());
   }

@@ -388,9 +388,9 @@ class NodeMoverTest {
     }
     assertEquals(List.of(), list(first));
     passAlive(LEASE + MARGIN - 100);
-    assertFalse(store.namenode.datanodes().keepAlive(first).stop());
+    assertFalse(store.namenode.datanodes().keepAlive(first, false).stop());
     passAlive(200);
-    assertTrue(store.namenode.datanodes().keepAlive(first).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(first, false).stop());
     for (long id : ids) {
       assertTrue(extents(id).stream().allMatch(extent -> extent.datanode() == second));
     }

@@ -181,7 +181,9 @@ class RepeatedRequestTest {
         NameNodeOperations.REGISTER_REGION,
         (store, datanode) ->
             new RegisterRegion.Request(datanode, 1, 4L * TestStore.BLOCK, 0, 0, 0));
-    add(NameNodeOperations.KEEP_ALIVE, (store, datanode) -> new KeepAlive.Request(datanode, 0));
+    add(
+        NameNodeOperations.KEEP_ALIVE,
+        (store, datanode) -> new KeepAlive.Request(datanode, true, 0));
     add(
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));

@@ -141,7 +141,8 @@ class RestartTest {
     Extent extent = take("/f", 1).get(0);
     long fence = extent.generation() + Generation.GAP;
     refused(ErrorCode.UNKNOWN_DATANODE, () -> store.region(datanode, 0, BYTES, fence));
-    refused(ErrorCode.UNKNOWN_DATANODE, () -> store.namenode.datanodes().keepAlive(datanode));
+    refused(
+        ErrorCode.UNKNOWN_DATANODE, () -> store.namenode.datanodes().keepAlive(datanode, false));
     int again = usedDatanode(true);
     assertNotEquals(datanode, again);
     assertThrows(NoSpaceException.class, () -> take("/g", 1));
@@ -158,12 +159,12 @@ class RestartTest {
         NameNodeOperations.REMOVE_DATANODE,
         new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
     store.passAlive(MARGIN_MILLIS, datanode);
-    assertTrue(store.namenode.datanodes().keepAlive(datanode).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(datanode, false).stop());
     // Behind another fence, and with another key.
     store.call(
         NameNodeOperations.REGISTER_REGION,
         new RegisterRegion.Request(datanode, 0, BYTES, 0, 7, USED + Generation.GAP));
-    assertTrue(store.namenode.datanodes().keepAlive(datanode).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(datanode, false).stop());
   }
 
   @Test

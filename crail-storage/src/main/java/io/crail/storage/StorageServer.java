@@ -6,6 +6,7 @@ import io.crail.protocol.part.TierTraits;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
@@ -70,6 +71,14 @@ public interface StorageServer extends Fencer, AutoCloseable {
   /** What this server has done; empty when it sees nothing of what clients do. By any thread. */
   default Optional<Traffic> traffic() {
     return Optional.empty();
+  }
+
+  /**
+   * The foreign targets that have its regions, and whether it reaches each of them now; empty when
+   * it has the regions itself. By any thread.
+   */
+  default Map<String, Boolean> targets() {
+    return Map.of();
   }
 
   /** Stops serving, ends all threads and removes what was created. */

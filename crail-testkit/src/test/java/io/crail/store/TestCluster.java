@@ -13,6 +13,7 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.rpc.ClientLoop;
@@ -170,6 +171,20 @@ final class TestCluster implements AutoCloseable {
       }
     }
     return count;
+  }
+
+  /** The datanode of a tier, as the first namenode reports it. */
+  ReportDatanodes.Datanode datanode(String tier) throws Exception {
+    try (Transport transport = TransportProvider.open(configuration())) {
+      ReportDatanodes.Request request = new ReportDatanodes.Request(-1);
+      return askAll(transport, configuration(), NameNodeOperations.REPORT_DATANODES, request)
+          .get(0)
+          .datanodes()
+          .stream()
+          .filter(each -> each.tier().toString().equals(tier))
+          .findFirst()
+          .orElseThrow();
+    }
   }
 
   /** The answers of all namenodes to somebody from outside. */

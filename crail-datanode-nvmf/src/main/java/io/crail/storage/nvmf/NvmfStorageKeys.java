@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /** The keys of the NVMf tier. */
 public final class NvmfStorageKeys implements ConfigKeys {
@@ -57,7 +58,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
           ConfigType.STRING,
           "",
           "Name by which targets know this host, on datanodes and clients; empty: the one in"
-              + " /etc/nvme/hostnqn, or else one made from the host's name.");
+              + " /etc/nvme/hostnqn, with the id in /etc/nvme/hostid if there is one, or else one"
+              + " made from the host's name.");
 
   /** By which this host proves who it is. */
   public static final ConfigKey<Secret> SECRET =
@@ -148,7 +150,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
           "tier nvmf takes: -t <targets>, -q <name of this host>, -s <bytes to lend>",
           Map.of("-t", TARGETS, "-q", HOST_NQN, "-s", STORAGE_LIMIT));
 
-  private static final Path USUAL_NQN = Path.of("/etc/nvme/hostnqn");
+  /** Where nvme-cli has the name and the id of this host. */
+  private static final Path USUAL = Path.of("/etc/nvme");
 
   /** Creates the keys; for {@link java.util.ServiceLoader}. */
   public NvmfStorageKeys() {}
@@ -173,11 +176,21 @@ public final class NvmfStorageKeys implements ConfigKeys {
    * @throws ConfigException for a name or a secret that cannot be used, also those in files
    */
   static NvmeHost host(Configuration configuration) {
+    return host(configuration, USUAL);
+  }
+
+  /**
+   * As {@link #host(Configuration)}.
+   *
+   * @param directory where the files with the usual name and id of this host are, if there are any
+   */
+  static NvmeHost host(Configuration configuration, Path directory) {
+    String usual = text(directory.resolve("hostnqn"));
     String origin = "key '" + HOST_NQN.name() + "'";
     String name = configuration.get(HOST_NQN);
     if (name.isEmpty()) {
-      origin = USUAL_NQN.toString();
-      name = usualName();
+      origin = directory.resolve("hostnqn").toString();
+      name = usual;
     }
     if (name.isEmpty()) {
       origin = "the name of this host";
@@ -187,12 +200,25 @@ public final class NvmfStorageKeys implements ConfigKeys {
     if (problem != null) {
       throw new ConfigException(origin + " " + problem);
     }
-    return NvmeHost.named(name).with(secrets(configuration));
+    NvmeHost host = NvmeHost.named(name);
+    // With another name it would be one id with two names, which targets refuse.
+    UUID id = name.equals(usual) ? id(directory.resolve("hostid"), host.id()) : host.id();
+    return new NvmeHost(name, id, secrets(configuration));
   }
 
-  private static String usualName() {
+  private static UUID id(Path file, UUID otherwise) {
+    String text = text(file);
     try {
-      return Files.readString(USUAL_NQN).strip();
+      return text.isEmpty() ? otherwise : UUID.fromString(text);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(file + " has '" + text + "', which is no UUID", e);
+    }
+  }
+
+  /** What is in a file; empty when there is none. */
+  private static String text(Path file) {
+    try {
+      return Files.readString(file).strip();
     } catch (IOException e) {
       return "";
     }

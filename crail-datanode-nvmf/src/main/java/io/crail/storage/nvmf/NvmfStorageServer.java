@@ -24,7 +24,9 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -241,6 +243,16 @@ final class NvmfStorageServer implements StorageServer {
   @Override
   public Optional<String> failure() {
     return watched.stream().map(WatchedTarget::failure).filter(f -> f != null).findFirst();
+  }
+
+  @Override
+  public Map<String, Boolean> targets() {
+    Map<String, Boolean> reached = new LinkedHashMap<>();
+    for (int i = 0; i < watched.size(); i++) {
+      boolean isConnected = watched.get(i).isConnected();
+      reached.merge(targets.get(i).toString(), isConnected, Boolean::logicalAnd);
+    }
+    return reached;
   }
 
   @Override

@@ -51,7 +51,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private int claimed;
   private int released;
   private boolean connecting;
-  private boolean connected;
+  private volatile boolean connected;
   private boolean backingOff;
   private long backOffNanos = FIRST_BACK_OFF_NANOS;
   private long againNanos;
@@ -121,6 +121,11 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   /** Whether its namespaces have been seen. For any thread. */
   boolean wasReached() {
     return reached;
+  }
+
+  /** Whether it is connected now. For any thread. */
+  boolean isConnected() {
+    return connected;
   }
 
   /** Why the target can never be used again as it was, or null. For any thread. */

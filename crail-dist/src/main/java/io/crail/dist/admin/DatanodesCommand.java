@@ -19,11 +19,11 @@ public final class DatanodesCommand extends ReportCommand {
         "datanodes",
         "lists the datanodes",
         """
-        States: online; draining, which is being removed; offline, which says nothing and may come
-        back; lost, which is gone with bytes of files. With --latency it also says how long each takes
-        to answer this host over the network, and marks those that take far longer than the median
-        of their storage class. It asks for 4 KiB nine times and shows the median; a refusal counts
-        as an answer.
+        States: online; draining, which is being removed; impaired, which is alive and has lost a
+        target of NVMe over Fabrics; offline, which says nothing and may come back; lost, which is
+        gone with bytes of files. With --latency it also says how long each takes to answer this host
+        over the network, and marks those that take far longer than the median of their storage
+        class. It asks for 4 KiB nine times and shows the median; a refusal counts as an answer.
         """,
         bytes(),
         flag("l", "latency", "also read a little of each, and show how long it takes"));

@@ -33,6 +33,7 @@ public final class Colours {
           case "ok", "online", "alive", "answers", "healthy" -> GOOD;
           case "warning", "draining", "silent", "waits" -> DOUBTFUL;
           case "broken",
+                  "impaired",
                   "offline",
                   "lost",
                   "stale",

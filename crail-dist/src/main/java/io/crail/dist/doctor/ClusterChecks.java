@@ -69,6 +69,10 @@ final class ClusterChecks {
       return Finding.broken(
           datanode.name() + " is silent at namenodes " + datanode.silentAt(),
           "if it is dead, its data are lost: start another one; see its log");
+    } else if (datanode.state() == DatanodeState.IMPAIRED) {
+      return Finding.broken(
+          datanode.name() + " has lost a target, and files there cannot be read until it is back",
+          "see its log, which names the target; new data go to other datanodes if they have room");
     } else if (datanode.state() == DatanodeState.DRAINING) {
       // A namenode that has nothing there any more has forgotten it.
       String left = ByteText.of(datanode.usedBytes() + datanode.waitingBytes());

@@ -151,7 +151,7 @@ final class DatanodeDrain {
         throw ErrorCode.UNAVAILABLE.exception(
             "datanode " + name() + " is silent; 'crail removeDatanode' gives its data up");
       }
-      if (each.state() == DatanodeState.ONLINE) {
+      if (!each.draining()) {
         RemoveDatanode.Request request =
             new RemoveDatanode.Request(false, datanode.port(), Utf8.of(datanode.host()));
         left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();

@@ -4,6 +4,7 @@ package io.crail.dist.metrics;
 import io.crail.protocol.part.Region;
 import io.crail.storage.daemon.Datanode;
 import io.crail.storage.daemon.Standing;
+import java.util.Map;
 import java.util.Optional;
 
 /** The metrics of a datanode. */
@@ -36,7 +37,15 @@ final class DatanodeMetrics implements MetricsSource {
         return Optional.of(namenode + " has not answered for " + seconds + " s");
       }
     }
-    return Optional.empty();
+    return lost(datanode.server().targets());
+  }
+
+  /** What to say of targets, each with whether it is reached; empty when all are. */
+  static Optional<String> lost(Map<String, Boolean> targets) {
+    return targets.entrySet().stream()
+        .filter(each -> !each.getValue())
+        .findFirst()
+        .map(each -> "target " + each.getKey() + " is lost");
   }
 
   /** Not at a namenode that has told it to end, though that one needs nothing more of it. */
@@ -52,6 +61,10 @@ final class DatanodeMetrics implements MetricsSource {
       readings.add(Metric.REGISTERED, isKnown(standing) ? 1 : 0, standing.namenode());
       readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
     }
+    datanode
+        .server()
+        .targets()
+        .forEach((target, reached) -> readings.add(Metric.TARGET_REACHED, reached ? 1 : 0, target));
     datanode
         .server()
         .connections()

@@ -73,7 +73,8 @@ public enum Metric {
       Type.GAUGE,
       "crail_namenode_datanodes",
       "Datanodes as this namenode sees them, by the states of the reports: online, draining,"
-          + " offline; lost, if nodes have lost bytes there. Each namenode counts all of them",
+          + " impaired, offline; lost, if nodes have lost bytes there. Each namenode counts all of"
+          + " them",
       "state"),
   /** Namenode. */
   TRANSPORT(
@@ -109,6 +110,12 @@ public enum Metric {
       "crail_datanode_silence_seconds",
       "Time since the last good answer of the namenode to a sign of life",
       "namenode"),
+  /** Datanode of the tier nvmf. */
+  TARGET_REACHED(
+      Type.GAUGE,
+      "crail_datanode_target_reached",
+      "1 if it reaches the target whose namespaces it lends, 0 while that is lost; tier nvmf only",
+      "target"),
   /** Datanode of the tiers tcp and rdma. */
   DATA_CONNECTIONS(
       Type.GAUGE, "crail_datanode_connections", "Open data connections; tiers tcp and rdma"),

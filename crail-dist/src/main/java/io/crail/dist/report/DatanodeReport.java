@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * @param host name or address under which clients reach it
  * @param port port on which its tier serves
  * @param state how it stands; the worst of what the namenodes say
- * @param draining whether it is being removed, also while it is offline
+ * @param draining whether it is being removed, also while it is impaired or offline
  * @param silentMillis the time since its last sign of life; the longest at any namenode
  * @param lentBytes what it lends
  * @param freeBytes what can be given out now
@@ -113,12 +113,13 @@ public record DatanodeReport(
     return switch (state) {
       case ONLINE -> state + (lostBytes > 0 ? ", lost " + text.size(lostBytes) : "");
       case DRAINING -> state + ", " + text.size(usedBytes + waitingBytes) + " left";
-      case OFFLINE -> {
-        String left =
-            draining ? ", draining, " + text.size(usedBytes + waitingBytes) + " left" : "";
-        yield state + " for " + silentMillis / 1000 + " s" + left;
-      }
+      case IMPAIRED -> state + drain(text);
+      case OFFLINE -> state + " for " + silentMillis / 1000 + " s" + drain(text);
       case LOST -> state + " with " + text.size(lostBytes);
     };
+  }
+
+  private String drain(ReportText text) {
+    return draining ? ", draining, " + text.size(usedBytes + waitingBytes) + " left" : "";
   }
 }

@@ -196,7 +196,7 @@ public final class LatencyQuery {
       for (ReportDatanodes.Datanode each : datanodes(namenode.index())) {
         UUID uuid = new UUID(each.uuidHigh(), each.uuidLow());
         switch (each.state()) {
-          case ONLINE, DRAINING -> found.putIfAbsent(uuid, new Probe(uuid, each.id()));
+          case ONLINE, DRAINING, IMPAIRED -> found.putIfAbsent(uuid, new Probe(uuid, each.id()));
           case OFFLINE, LOST -> {
             // The report says it.
           }

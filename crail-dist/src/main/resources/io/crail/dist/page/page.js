@@ -462,6 +462,7 @@
     if (each.state === 'offline') {
       reasons.push(`it was last heard of ${ago(each.silentMillis)}; the drain waits for it`);
     }
+    if (each.state === 'impaired') reasons.push('it has lost a target; what lies there waits for that');
     if (each.usedBytes > 0) reasons.push(`${bytes(each.usedBytes)} belong to files, which are to be moved or deleted`);
     if (each.waitingBytes > 0) reasons.push(`${bytes(each.waitingBytes)} wait for the end of leases`);
     return [

@@ -67,6 +67,8 @@ class ClusterReportTest {
   @CsvSource({
     "ONLINE, ONLINE, ONLINE, 0",
     "ONLINE, DRAINING, DRAINING, 0",
+    "IMPAIRED, DRAINING, IMPAIRED, 0",
+    "IMPAIRED, OFFLINE, OFFLINE, 0",
     "OFFLINE, ONLINE, OFFLINE, 0",
     "LOST, ONLINE, ONLINE, 10",
     "DRAINING, LOST, DRAINING, 10",
@@ -95,6 +97,7 @@ class ClusterReportTest {
         List.of(
             List.of("ONLINE", "online"),
             List.of("DRAINING", "draining, 15 B left"),
+            List.of("IMPAIRED", "impaired"),
             List.of("OFFLINE", "offline for 1 s"),
             List.of("LOST", "lost with 10 B"))) {
       DatanodesReport report =
@@ -106,6 +109,9 @@ class ClusterReportTest {
     DatanodeReport silentDrain = merged(DatanodeState.DRAINING, DatanodeState.OFFLINE);
     String line = text(new DatanodesReport(List.of(silentDrain), List.of(), List.of()));
     assertTrue(line.endsWith("  offline for 2 s, draining, 30 B left\n"), line);
+    DatanodeReport impairedDrain = merged(DatanodeState.DRAINING, DatanodeState.IMPAIRED);
+    line = text(new DatanodesReport(List.of(impairedDrain), List.of(), List.of()));
+    assertTrue(line.endsWith("  impaired, draining, 30 B left\n"), line);
   }
 
   private static SpaceReport space(ClassUsage... classes) {

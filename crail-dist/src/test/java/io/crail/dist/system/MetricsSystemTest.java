@@ -11,6 +11,8 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.metrics.Metric;
+import io.crail.testkit.nvmf.NvmeTarget;
+import io.crail.testkit.nvmf.TargetNamespace;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -45,6 +47,8 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MetricsSystemTest {
   private static final int BYTES = 300_000;
+  private static final int SECTOR = 512;
+  private static final int SECTORS = (9 << 20) / SECTOR;
   private static final Path EXAMPLES = Path.of("..", "conf", "monitoring");
   private static final Pattern NAME =
       Pattern.compile("\\b(crail_(ready|(namenode|datanode)_[a-z0-9_]+)|(jvm|process)_[a-z0-9_]+)");
@@ -52,12 +56,15 @@ class MetricsSystemTest {
       Pattern.compile("\\b(crail_[a-z_]+)\\{([a-z]+)=\"([^\"]+)\"");
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
 
+  private static NvmeTarget target;
   private static ProcessCluster cluster;
+  private static CrailProcess flash;
   private static HttpClient http;
   private static String datanode;
 
   @BeforeAll
   static void start() throws Exception {
+    target = new NvmeTarget(new NvmeTarget.Options(), new TargetNamespace(1, SECTORS, SECTOR));
     cluster =
         ProcessCluster.startSmall(
             "",
@@ -65,16 +72,24 @@ class MetricsSystemTest {
                 "crail.metrics.address", "127.0.0.1:0",
                 "crail.namenode.slowoperation", "1ms",
                 "crail.storage.keepalive", "200ms",
+                "crail.storage.types", "tcp,nvmf",
                 "crail.storage.localmap", "false"));
     http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(30)).build();
     datanode = url(cluster.datanode(0));
+    flash = cluster.crail("datanode", "-t", "nvmf", "--", "-t", target.text());
+    flash.await("^datanode \\S+ serves .+, registered$", ProcessCluster.PATIENCE);
   }
 
   @AfterAll
   static void stop() throws Exception {
+    if (flash != null) {
+      flash.close();
+    }
     if (cluster != null) {
       cluster.close();
     }
+    target.close();
+    assertEquals(List.of(), target.complaints());
   }
 
   private static String url(CrailProcess server) throws Exception {
@@ -110,6 +125,29 @@ class MetricsSystemTest {
     store
         .create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
         .get(60, TimeUnit.SECONDS);
+  }
+
+  private static void writeToFlash(CrailStore store, String path) throws Exception {
+    var file =
+        store
+            .create(
+                path,
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.get(1),
+                CrailLocationClass.DEFAULT,
+                true)
+            .get(60, TimeUnit.SECONDS)
+            .asFile();
+    try (var out = file.getBufferedOutputStream(BYTES)) {
+      out.write(new byte[BYTES]);
+    }
+  }
+
+  private static int read(CrailStore store, String path) throws Exception {
+    var file = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
+    try (var in = file.getBufferedInputStream(BYTES)) {
+      return in.readNBytes(BYTES + 1).length;
+    }
   }
 
   private static void write(CrailStore store, String path) throws Exception {
@@ -153,7 +191,7 @@ class MetricsSystemTest {
         after.value("crail_namenode_used_bytes{class=\"0\"}")
             + after.value("crail_namenode_free_bytes{class=\"0\"}")
             + after.value("crail_namenode_waiting_bytes{class=\"0\"}"));
-    assertEquals(1, after.value("crail_namenode_datanodes{state=\"online\"}"));
+    assertEquals(2, after.value("crail_namenode_datanodes{state=\"online\"}"));
     assertEquals(0, after.value("crail_namenode_lost_bytes{class=\"0\"}"));
     assertEquals(1, after.value("crail_ready"));
     assertTrue(
@@ -184,7 +222,8 @@ class MetricsSystemTest {
     } finally {
       store.close();
     }
-    List<PrometheusText> scraped = List.of(scrape(namenode()), scrape(datanode));
+    List<PrometheusText> scraped =
+        List.of(scrape(namenode()), scrape(datanode), scrape(url(flash)));
     TreeSet<String> known = new TreeSet<>();
     scraped.forEach(each -> known.addAll(each.names()));
     for (Metric metric : Metric.values()) {
@@ -224,6 +263,54 @@ class MetricsSystemTest {
       }
     }
     return count;
+  }
+
+  /** By metrics, probes and commands, until it is back. */
+  @Test
+  void aLostTargetIsSeen() throws Exception {
+    String reached = "crail_datanode_target_reached{target=\"" + target.text() + "\"}";
+    String used = "crail_namenode_used_bytes{class=\"1\"}";
+    assertEquals(1, scrape(url(flash)).value(reached));
+    CrailStore store = open();
+    try {
+      writeToFlash(store, "/kept");
+      double before = scrape(namenode()).value(used);
+      assertTrue(before >= BYTES, before + " bytes");
+      target.down();
+      Await.until(
+          "the datanode is not ready",
+          ProcessCluster.PATIENCE,
+          () -> get(url(flash) + "/ready").statusCode() == 503);
+      String sentence = get(url(flash) + "/ready").body();
+      assertEquals("target " + target.text() + " is lost\n", sentence);
+      assertEquals(200, get(url(flash) + "/health").statusCode());
+      assertEquals(0, scrape(url(flash)).value(reached));
+      Await.until(
+          "the namenode knows it",
+          ProcessCluster.PATIENCE,
+          () -> scrape(namenode()).value("crail_namenode_datanodes{state=\"impaired\"}") == 1);
+      String line = cluster.run("datanodes").stdout();
+      assertTrue(Pattern.compile("(?m)nvmf .* impaired$").matcher(line).find(), line);
+      CrailProcess status = cluster.run("status");
+      assertEquals(1, status.awaitExit(ProcessCluster.PATIENCE), status.stdout());
+      assertTrue(status.stdout().contains(" has lost a target, "), status.stdout());
+      writeToFlash(store, "/elsewhere");
+      assertEquals(BYTES, read(store, "/elsewhere"));
+      assertEquals(before, scrape(namenode()).value(used));
+      target.up();
+      Await.until(
+          "the datanode is ready again",
+          ProcessCluster.PATIENCE,
+          () -> get(url(flash) + "/ready").statusCode() == 200);
+      Await.until(
+          "the namenode knows it",
+          ProcessCluster.PATIENCE,
+          () -> scrape(namenode()).value("crail_namenode_datanodes{state=\"online\"}") == 2);
+      assertEquals(1, scrape(url(flash)).value(reached));
+      assertEquals(BYTES, read(store, "/kept"));
+    } finally {
+      store.close();
+    }
   }
 
   /** Comes last, since space rests for some time after the start of a namenode. */

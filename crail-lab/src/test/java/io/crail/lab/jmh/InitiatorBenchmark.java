@@ -41,8 +41,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Reads 4 KiB at random from a target of NVMe/TCP, by an initiator alone: no files, futures or
- * datanode. So it may be compared with {@code spdk_nvme_perf} at the same target.
+ * Reads and writes 4 KiB at random at a target of NVMe/TCP, by an initiator alone: no files,
+ * futures or datanode. So it may be compared with {@code spdk_nvme_perf} at the same target. Writes
+ * overwrite what is there.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -52,7 +53,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(1)
 public class InitiatorBenchmark {
   private static final int SIZE = 4096;
-  private static final int READS = 8192;
+  private static final int ACCESSES = 8192;
   private static final int NAMESPACE = 1;
   private static final long TIMEOUT_NANOS = 10_000_000_000L;
 
@@ -60,7 +61,7 @@ public class InitiatorBenchmark {
   @Param({"java"})
   public String initiator;
 
-  /** Reads in flight. */
+  /** Accesses in flight. */
   @Param({"1", "4", "32"})
   public int depth;
 
@@ -68,7 +69,7 @@ public class InitiatorBenchmark {
   @Param({""})
   public String address;
 
-  /** The subsystem, of which namespace 1 is read. */
+  /** The subsystem, of which namespace 1 is used. */
   @Param({"nqn.2026-11.io.crail:test"})
   public String nqn;
 
@@ -78,7 +79,7 @@ public class InitiatorBenchmark {
   private ClientLoop loop;
   private Initiator host;
   private Controller controller;
-  private Read[] reads;
+  private Access[] accesses;
 
   // In the loop.
   private int unsent;
@@ -106,9 +107,9 @@ public class InitiatorBenchmark {
     loop.operationBegun();
     loop.submit(() -> connect(where));
     ready.get(60, TimeUnit.SECONDS);
-    reads = new Read[depth];
+    accesses = new Access[depth];
     for (int i = 0; i < depth; i++) {
-      reads[i] = new Read(new Random(i));
+      accesses[i] = new Access(new Random(i));
     }
   }
 
@@ -171,48 +172,63 @@ public class InitiatorBenchmark {
 
   /** Reads, always with as many in flight. */
   @Benchmark
-  @OperationsPerInvocation(READS)
+  @OperationsPerInvocation(ACCESSES)
   public void read() throws InterruptedException {
+    run(NvmeRequest.Direction.TO_HOST);
+  }
+
+  /** Writes, always with as many in flight. */
+  @Benchmark
+  @OperationsPerInvocation(ACCESSES)
+  public void write() throws InterruptedException {
+    run(NvmeRequest.Direction.TO_CONTROLLER);
+  }
+
+  private void run(NvmeRequest.Direction direction) throws InterruptedException {
     CountDownLatch latch = new CountDownLatch(1);
-    loop.submit(() -> begin(latch));
+    loop.submit(() -> begin(direction, latch));
     if (!latch.await(60, TimeUnit.SECONDS)) {
-      throw new IllegalStateException("the reads have not ended");
+      throw new IllegalStateException("the accesses have not ended");
     }
   }
 
-  private void begin(CountDownLatch latch) {
+  private void begin(NvmeRequest.Direction direction, CountDownLatch latch) {
     over = latch;
-    unsent = READS - depth;
+    unsent = ACCESSES - depth;
     running = depth;
-    for (Read read : reads) {
-      read.send();
+    for (Access access : accesses) {
+      access.send(direction);
     }
     controller.io().flush();
   }
 
-  private final class Read extends NvmeRequest {
+  private final class Access extends NvmeRequest {
     private final ByteBuffer memory = NvmeRequest.newMemory(SIZE);
     private final Random random;
     private final int places;
     private final int blocks;
     private long block;
 
-    Read(Random random) {
+    Access(Random random) {
       this.random = random;
       this.blocks = SIZE / controller.namespaces().get(0).blockLength();
       this.places =
           (int) Math.min(Integer.MAX_VALUE, controller.namespaces().get(0).blocks() / blocks);
     }
 
-    void send() {
+    void send(Direction direction) {
       block = (long) random.nextInt(places) * blocks;
-      data(Direction.TO_HOST, memory, memory, 0, SIZE);
+      data(direction, memory, memory, 0, SIZE);
       controller.io().send(this);
     }
 
     @Override
     public void encode(ByteBuffer out, int at) {
-      NvmeCommand.read(out, at, NAMESPACE, block, blocks);
+      if (direction() == Direction.TO_HOST) {
+        NvmeCommand.read(out, at, NAMESPACE, block, blocks);
+      } else {
+        NvmeCommand.write(out, at, NAMESPACE, block, blocks);
+      }
     }
 
     @Override
@@ -222,7 +238,7 @@ public class InitiatorBenchmark {
       }
       if (unsent > 0) {
         unsent--;
-        send();
+        send(direction());
         controller.io().flush();
       } else if (--running == 0) {
         over.countDown();

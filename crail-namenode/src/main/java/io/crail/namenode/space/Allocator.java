@@ -119,8 +119,8 @@ public final class Allocator {
   }
 
   /**
-   * Takes an extent for a node. Datanodes that a client could not reach are asked only when no
-   * other datanode of any class has space.
+   * Takes an extent for a node. Datanodes that a client could not reach, or that are impaired, are
+   * asked only when no other datanode of any class has space.
    *
    * @param fileOffset the extent's position in the node
    * @param length bytes, a power of two up to the block size; if a class has only smaller extents,
@@ -207,11 +207,11 @@ public final class Allocator {
   }
 
   /**
-   * True when this client could not reach the datanode lately, or any client could not since the
-   * datanode's last sign of life.
+   * True when this client could not reach the datanode lately, any client could not since the
+   * datanode's last sign of life, or it says that it does not reach all of its space itself.
    */
   private static boolean isOutOfReach(DatanodeSpace datanode, ClientLeases<?> client, long now) {
-    return datanode.isSuspected() || (client != null && client.avoids(datanode.id(), now));
+    return datanode.isAskedLast() || (client != null && client.avoids(datanode.id(), now));
   }
 
   /**

@@ -167,7 +167,7 @@ public final class DatanodeRegistry {
   }
 
   /** Notes a sign of life, and answers which clients the datanode must cut off. */
-  public synchronized KeepAlive.Response keepAlive(int id) throws CrailException {
+  public synchronized KeepAlive.Response keepAlive(int id, boolean impaired) throws CrailException {
     DatanodeSpace datanode = byId.get(id);
     if (datanode == null
         || (datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped())) {
@@ -176,6 +176,9 @@ public final class DatanodeRegistry {
     datanode.seen(clock.nanoTime());
     if (reportedOffline.remove(id) != null) {
       log.info(datanode + " is back");
+    }
+    if (datanode.impair(impaired)) {
+      log.info(datanode + (impaired ? " has lost a target" : " has its targets again"));
     }
     CutOffs.Page page = datanode.cutOffs().page();
     boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();

@@ -114,7 +114,7 @@ final class DatanodeReports {
   private ReportDatanodes.Datanode of(DatanodeSpace datanode) {
     RegisterDatanode.Request description = datanode.description();
     DatanodeState state = state(datanode);
-    DatanodeSpace.Accounts accounts = datanode.accounts(state == DatanodeState.ONLINE);
+    DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
     return new ReportDatanodes.Datanode(
         datanode.id(),
         description.uuidHigh(),
@@ -137,6 +137,8 @@ final class DatanodeReports {
       return DatanodeState.LOST;
     } else if (!isOnline(datanode)) {
       return DatanodeState.OFFLINE;
+    } else if (datanode.isImpaired()) {
+      return DatanodeState.IMPAIRED;
     }
     return datanode.state() == DatanodeSpace.State.DRAINING
         ? DatanodeState.DRAINING

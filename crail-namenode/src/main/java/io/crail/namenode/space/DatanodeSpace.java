@@ -70,6 +70,7 @@ public final class DatanodeSpace {
   private volatile boolean stopped;
   private volatile long lastSeenNanos;
   private volatile boolean suspected;
+  private volatile boolean impaired;
   private volatile long free;
   private long used;
   private long waiting;
@@ -115,11 +116,7 @@ public final class DatanodeSpace {
     return description.traits().checksGeneration();
   }
 
-  /**
-   * How long space of this datanode rests after the end of a lease.
-   *
-   * @param marginNanos the margin that each tier needs
-   */
+  /** How long its space rests after the end of a lease, if each tier needs this margin. */
   long marginNanos(long marginNanos) {
     return Math.max(marginNanos, description.traits().drainMillis() * 1_000_000L);
   }
@@ -165,9 +162,20 @@ public final class DatanodeSpace {
     return !known;
   }
 
-  /** True when a client could not reach it, and it has sent no sign of life since. */
-  boolean isSuspected() {
-    return suspected;
+  /** Notes whether it says that it does not reach all of its space. Returns whether that is new. */
+  boolean impair(boolean newImpaired) {
+    boolean known = impaired == newImpaired;
+    impaired = newImpaired;
+    return !known;
+  }
+
+  boolean isImpaired() {
+    return impaired;
+  }
+
+  /** True when it is impaired, or a client could not reach it since its last sign of life. */
+  boolean isAskedLast() {
+    return suspected || impaired;
   }
 
   boolean isOnline(long nowNanos, long timeoutNanos) {

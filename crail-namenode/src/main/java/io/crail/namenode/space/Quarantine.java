@@ -213,7 +213,7 @@ public final class Quarantine {
     boolean stays =
         datanode.state() == DatanodeSpace.State.ACTIVE
             && datanode.isOnline(nowNanos, offlineNanos)
-            && !datanode.isSuspected();
+            && !datanode.isAskedLast();
     return stays && bytes <= extent.length() ? remove(writer.first).extent : null;
   }
 

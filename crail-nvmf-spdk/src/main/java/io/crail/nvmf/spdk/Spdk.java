@@ -14,7 +14,7 @@ import java.nio.file.Path;
  */
 final class Spdk {
   /** Must be changed with each change of a native method. */
-  @Native static final int ABI = 2;
+  @Native static final int ABI = 3;
 
   private static final String NAME = "crailspdk";
 
@@ -90,6 +90,13 @@ final class Spdk {
       boolean headerDigest,
       boolean dataDigest)
       throws IOException;
+
+  /**
+   * The status, as in {@link io.crail.nvmf.NvmeStatus}, with which the target has refused the last
+   * {@link #connect} or {@link #open} of this thread; 0 when it has not. It is for words: SPDK
+   * tells of it in its log only.
+   */
+  static native int connectStatus();
 
   /** Most commands in flight that the controller lets its host have. */
   static native int depth(long controller);

@@ -9,6 +9,7 @@ import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.Digests;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.NvmeTransport;
 import io.crail.nvmf.Subsystem;
 import java.io.IOException;
@@ -119,15 +120,27 @@ final class SpdkConnection {
     ByteBuffer id = ByteBuffer.allocate(16);
     id.putLong(subsystem.host().id().getMostSignificantBits());
     id.putLong(subsystem.host().id().getLeastSignificantBits());
-    return Spdk.connect(
-        target,
-        subsystem.host().nqn(),
-        id.array(),
-        (int) limits.keepAlive().toMillis(),
-        (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(limits.timeoutNanos())),
-        Math.min(limits.depth(), CommandSlots.MOST),
-        digests.header(),
-        digests.data());
+    try {
+      return Spdk.connect(
+          target,
+          subsystem.host().nqn(),
+          id.array(),
+          (int) limits.keepAlive().toMillis(),
+          (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(limits.timeoutNanos())),
+          Math.min(limits.depth(), CommandSlots.MOST),
+          digests.header(),
+          digests.data());
+    } catch (IOException e) {
+      throw explained(e);
+    }
+  }
+
+  /** With the target's answer, for which SPDK has no words. */
+  private static IOException explained(IOException failure) {
+    int status = Spdk.connectStatus();
+    return status == 0
+        ? failure
+        : new IOException(NvmeStatus.text(status) + "; " + failure.getMessage(), failure);
   }
 
   private void identify(List<Integer> wanted, ControllerLimits limits) throws CrailException {
@@ -188,7 +201,11 @@ final class SpdkConnection {
                 depth * (SpdkLayout.SUBMISSION_SIZE + SpdkLayout.COMPLETION_SIZE) + 2 * LINE)
             .alignedSlice(LINE)
             .order(ByteOrder.LITTLE_ENDIAN);
-    Spdk.open(handle, rings, depth, places);
+    try {
+      Spdk.open(handle, rings, depth, places);
+    } catch (IOException e) {
+      throw explained(e);
+    }
   }
 
   /** As {@link Spdk#poll}; not after the end. */

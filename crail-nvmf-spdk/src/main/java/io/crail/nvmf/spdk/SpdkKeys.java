@@ -23,8 +23,9 @@ public final class SpdkKeys implements ConfigKeys {
               "crail.storage.nvmf.spdk.memory",
               ConfigType.INT,
               "64",
-              "MiB of memory that SPDK takes for itself in a process, for its controllers and"
-                  + " queues. Over RDMA it is locked.")
+              "The most memory that SPDK takes for itself in a process, in MiB, for its controllers"
+                  + " and queues. Connections for which there is none left fail. Over RDMA all of it"
+                  + " is locked.")
           .between(32, 65_536);
 
   /** Creates the keys; for {@link java.util.ServiceLoader}. */

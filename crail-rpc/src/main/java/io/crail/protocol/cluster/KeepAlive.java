@@ -20,13 +20,16 @@ public final class KeepAlive {
    * The request.
    *
    * @param datanode datanode id
+   * @param impaired whether the datanode itself does not reach a part of its space for now, such as
+   *     what is behind a target that is lost: new data go elsewhere if there is room
    * @param cutOff number of the last answer whose clients have been cut off; 0 for none
    */
-  public record Request(int datanode, long cutOff) {
+  public record Request(int datanode, boolean impaired, long cutOff) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("KeepAlive.Request")
             .i32("datanode", "datanode id")
+            .u8("impaired", "whether it does not reach a part of its space for now; 0 or 1")
             .i64("cutOff", "number of the last answer whose clients are cut off; 0 for none");
 
     /** The codec. */

@@ -42,7 +42,7 @@ public final class ReportDatanodes {
    * @param port port on which its tier serves
    * @param storageClass storage class that it serves
    * @param state how it stands
-   * @param draining whether it is being removed, also while it is offline
+   * @param draining whether it is being removed, also while it is impaired or offline
    * @param silentMillis the time since its last sign of life
    * @param lentBytes bytes of all its regions at this namenode
    * @param freeBytes bytes that a node can get now
@@ -75,7 +75,7 @@ public final class ReportDatanodes {
             .i32("port", "port that its tier serves on")
             .i32("storageClass", "storage class that it serves")
             .struct("state", DatanodeState.CODEC, "how it stands")
-            .u8("draining", "whether it is being removed, also while it is offline; 0 or 1")
+            .u8("draining", "whether it is being removed, in any state but lost; 0 or 1")
             .i64("silentMillis", "time since its last sign of life")
             .i64("lentBytes", "bytes of all its regions at this namenode")
             .i64("freeBytes", "bytes that can be given out now")

@@ -83,6 +83,7 @@ public final class Datanode implements AutoCloseable {
             description,
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
+            () -> server.targets().containsValue(false),
             () -> LockSupport.unpark(thread));
   }
 

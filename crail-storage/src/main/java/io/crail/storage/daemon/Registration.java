@@ -43,6 +43,9 @@ import org.slf4j.LoggerFactory;
  * the writer's space to another client, it names the writer in its answers. A later sign of life
  * tells the namenode that the writer is cut off.
  *
+ * <p>A datanode tells at once when it no longer reaches all of its regions, and when it does again,
+ * so that new data go elsewhere meanwhile.
+ *
  * <p>A datanode that is being removed tells this when it registers with a namenode that has
  * restarted, so that the namenode gives it no new data.
  *
@@ -64,6 +67,7 @@ public final class Registration {
   private final DatanodeDescription description;
   private final Fencer fencer;
   private final long keepAliveNanos;
+  private final BooleanSupplier impaired;
   private final Runnable onAnswer;
   private final List<Link> links = new ArrayList<>();
   private boolean wasRegistered;
@@ -75,6 +79,7 @@ public final class Registration {
    * @param description the datanode, with regions from 0 on
    * @param fencer ends the access of clients that had a region before
    * @param keepAliveNanos pause between two signs of life
+   * @param impaired whether the datanode does not reach all of its regions now
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
   public Registration(
@@ -82,11 +87,13 @@ public final class Registration {
       DatanodeDescription description,
       Fencer fencer,
       long keepAliveNanos,
+      BooleanSupplier impaired,
       Runnable onAnswer) {
     this.namenodes = namenodes;
     this.description = description;
     this.fencer = fencer;
     this.keepAliveNanos = keepAliveNanos;
+    this.impaired = impaired;
     this.onAnswer = onAnswer;
     for (int i = 0; i < namenodes.count(); i++) {
       links.add(new Link(i));
@@ -176,6 +183,7 @@ public final class Registration {
     private int datanode;
     // What this namenode has told last; it forgets at a restart.
     private boolean draining;
+    private boolean toldImpaired;
     private int lent;
     private long dueNanos;
     private long backOffNanos = FIRST_BACK_OFF_NANOS;
@@ -213,6 +221,7 @@ public final class Registration {
         // Space at the namenode waits for this news.
         due |= state == State.REGISTERED;
       }
+      due |= state == State.REGISTERED && toldImpaired != impaired.getAsBoolean();
       if (state != State.REMOVED && refusal == null && (due || now - dueNanos >= 0)) {
         due = false;
         pending = send();
@@ -234,7 +243,9 @@ public final class Registration {
     }
 
     private OperationCall<?, ?> keepAlive() {
-      return submit(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, doneCutOff));
+      toldImpaired = impaired.getAsBoolean();
+      return submit(
+          NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, toldImpaired, doneCutOff));
     }
 
     /**
@@ -346,6 +357,7 @@ public final class Registration {
       switch (state) {
         case UNKNOWN:
           datanode = ((RegisterDatanode.Response) call.response()).datanode();
+          toldImpaired = false;
           lent = 0;
           // The list came from another namenode, or from this one, which tells unconfirmed clients
           // again.

@@ -86,6 +86,7 @@ public final class SimulatedDatanode implements AutoCloseable {
             DatanodeDescription.of(uuid, tier.name(), server.address(), storageClass, server),
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
+            () -> false,
             () -> {});
     alive = true;
     step(registration);

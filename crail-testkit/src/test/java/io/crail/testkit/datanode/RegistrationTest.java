@@ -65,6 +65,7 @@ class RegistrationTest {
   private final List<List<Integer>> announced = new ArrayList<>();
   private final List<List<Long>> cutOffs = new ArrayList<>();
   private boolean cutOffsWait;
+  private boolean impaired;
   private final Set<Integer> unquiet = new HashSet<>();
   private NameNodeClient client;
 
@@ -106,6 +107,7 @@ class RegistrationTest {
                 regions),
             new ScriptedFencer(),
             KEEP_ALIVE.toNanos(),
+            () -> impaired,
             () -> {});
   }
 
@@ -214,6 +216,33 @@ class RegistrationTest {
     assertTrue(registration.isRegistered());
     assertTrue(namenodes.get(0).registered.draining());
     assertFalse(namenodes.get(1).registered.draining());
+  }
+
+  /** It does not wait for the next sign of life, which is due two seconds after the last one. */
+  @Test
+  void itIsToldAtOnceThatATargetIsLostAndThatItIsBack() throws IOException {
+    start(2, 4);
+    namenodes.forEach(ScriptedNamenode::listen);
+    pass(Duration.ofSeconds(1));
+    for (int i = 0; i < 4; i++) {
+      impaired = !impaired;
+      int before = namenodes.get(0).keepAlives;
+      pass(Duration.ofMillis(100));
+      assertEquals(impaired, namenodes.get(0).impaired);
+      assertEquals(impaired, namenodes.get(1).impaired);
+      assertEquals(before + 1, namenodes.get(0).keepAlives, "it is said once");
+      pass(Duration.ofMillis(1_000));
+    }
+    impaired = true;
+    pass(Duration.ofSeconds(3));
+    namenodes.get(0).forget();
+    namenodes.get(0).impaired = false;
+    // The next sign of life is refused.
+    while (namenodes.get(0).regions.size() < 2) {
+      pass(Duration.ofMillis(5));
+    }
+    pass(Duration.ofMillis(100));
+    assertTrue(namenodes.get(0).impaired, "a restarted namenode does not know");
   }
 
   @Test
@@ -499,6 +528,7 @@ class RegistrationTest {
     private ErrorCode refusal = ErrorCode.OK;
     private boolean stop;
     private boolean draining;
+    private boolean impaired;
     // Whether it loses its answers to regions.
     private boolean loses;
     // Whether it loses its answers to heartbeats.
@@ -590,6 +620,7 @@ class RegistrationTest {
         KeepAlive.Request request = read(batch, i, KeepAlive.Request.CODEC);
         if (isKnown(batch, i, responses, request.datanode())) {
           keepAlives++;
+          impaired = request.impaired();
           haveCutOff = request.cutOff();
           if (losesAnswers) {
             return;

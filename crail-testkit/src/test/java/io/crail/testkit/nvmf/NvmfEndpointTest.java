@@ -108,6 +108,23 @@ class NvmfEndpointTest extends FlashClient {
   }
 
   @Test
+  void aStartThatFailsNamesTheTargetAndTheReason() throws Exception {
+    NvmeTarget target = target(512);
+    Configuration settings =
+        settings(target).toBuilder().set(NvmfStorageKeys.TARGETS, target.text() + "-none").build();
+    startFails(settings, target.nqn() + "-none at ", "the target knows no such subsystem");
+    target.down();
+    startFails(settings(target), target.nqn() + " at ", "refused");
+  }
+
+  private void startFails(Configuration settings, String... words) {
+    String cause = assertThrows(IOException.class, () -> endpoint(settings)).getMessage();
+    for (String each : words) {
+      assertTrue(cause.contains(each), cause);
+    }
+  }
+
+  @Test
   void oneDeadTargetDoesNotHinderTheOther() throws Exception {
     NvmeTarget first = target(512);
     NvmeTarget second = target(512);

@@ -11,6 +11,9 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** A process that uses SPDK, for what concerns the whole of a process. */
 final class SpdkChild {
@@ -25,11 +28,20 @@ final class SpdkChild {
 
   private SpdkChild() {}
 
-  /** Takes what to do, and the name of a file for it. */
+  /** The least memory that SPDK may be given, in MiB. */
+  static final int MEMORY = 32;
+
+  /** The deepest queue that SPDK has, less one entry. */
+  static final int DEEPEST = 4095;
+
+  /** Takes what to do, and the name of a file or the port of a target for it. */
   public static void main(String[] args) throws Exception {
     switch (args[0]) {
       case "mapping":
         readBadMapping(args[1]);
+        break;
+      case "memory":
+        fillMemory(Integer.parseInt(args[1]));
         break;
       case "leave":
         leaveWhileConnecting();
@@ -71,6 +83,27 @@ final class SpdkChild {
     Thread.sleep(MOMENT_MILLIS);
   }
 
+  /** Connects until there is no memory, and prints why that failed and what is taken. */
+  private static void fillMemory(int port) throws Exception {
+    InetSocketAddress target = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    Configuration configuration = Configuration.builder().set(SpdkKeys.MEMORY, MEMORY).build();
+    TestHost.Start start =
+        start(target, new NvmeTarget.Options().nqn)
+            .limits(TestHost.Start.limits(DEEPEST, 10_000, 10_000));
+    try {
+      while (true) {
+        new TestHost(start, configuration).controller();
+        System.out.println("connected");
+      }
+    } catch (TestHost.Lost e) {
+      System.out.println(e.getMessage());
+    }
+    try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+      lines.filter(line -> line.startsWith("RssShmem:")).forEach(System.out::println);
+    }
+    System.exit(0);
+  }
+
   /** Prints why SPDK does not start with more memory than any machine has, and then with less. */
   private static void startTwice() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
@@ -96,12 +129,11 @@ final class SpdkChild {
   }
 
   private static TestHost.Start start(ServerSocket server) {
-    return TestHost.Start.at(
-            new Subsystem(
-                NvmeTransport.TCP,
-                (InetSocketAddress) server.getLocalSocketAddress(),
-                "nqn.silent",
-                TestHost.Start.HOST))
+    return start((InetSocketAddress) server.getLocalSocketAddress(), "nqn.silent");
+  }
+
+  private static TestHost.Start start(InetSocketAddress address, String nqn) {
+    return TestHost.Start.at(new Subsystem(NvmeTransport.TCP, address, nqn, TestHost.Start.HOST))
         .initiator(TestInitiators.SPDK);
   }
 }

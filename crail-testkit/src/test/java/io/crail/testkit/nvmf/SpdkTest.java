@@ -153,6 +153,10 @@ class SpdkTest {
 
   @Test
   void whatTheTargetRefusesIsSaidInWords() throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().allowedHost("nqn.other"))) {
+      String cause = lost(start(target));
+      assertTrue(cause.contains("the target does not let this host in"), cause);
+    }
     try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(0))) {
       refused(start(target), "has no keep-alive");
     }
@@ -171,7 +175,8 @@ class SpdkTest {
     }
     try (NvmeTarget target = target()) {
       String cause = lost(start(target).nqn("nqn.none"));
-      assertTrue(cause.contains("onnect"), cause);
+      assertTrue(cause.contains("the target knows no such subsystem"), cause);
+      assertTrue(cause.contains("nqn.none"), cause);
       refused(start(target).namespaces(1, 2), "there is no namespace 2");
       try (TestHost host = new TestHost(start(target).namespaces(3))) {
         assertEquals(3, host.controller().namespaces().get(0).number());
@@ -531,6 +536,22 @@ class SpdkTest {
       try (Stream<Path> files = Files.list(directory)) {
         assertEquals(List.of(directory.resolve("output")), files.toList());
       }
+    }
+  }
+
+  /** It is taken as it is needed, and no more than the key says. */
+  @Test
+  void aProcessTakesNoMoreMemoryThanItIsGiven(@TempDir Path directory) throws Exception {
+    try (NvmeTarget target = target(new NvmeTarget.Options().entries(SpdkChild.DEEPEST + 1))) {
+      String port = String.valueOf(target.address().getPort());
+      String text = child(directory, "memory", port);
+      assertTrue(text.startsWith("connected"), text);
+      assertTrue(text.contains("Failed to allocate"), text);
+      Matcher taken = Pattern.compile("RssShmem:\\s+(\\d+) kB").matcher(text);
+      assertTrue(taken.find(), text);
+      int kib = Integer.parseInt(taken.group(1));
+      System.out.println(kib + " KiB");
+      assertTrue(kib > 1024 && kib <= SpdkChild.MEMORY * 1024, text);
     }
   }
 

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -49,6 +50,11 @@ final class ServerWithTarget implements StorageServer {
   @Override
   public Optional<String> failure() {
     return server.failure();
+  }
+
+  @Override
+  public Map<String, Boolean> targets() {
+    return server.targets();
   }
 
   @Override
