@@ -391,6 +391,11 @@ public final class NvmeTarget implements AutoCloseable {
     namespaces.put(namespace.number(), namespace);
   }
 
+  /** Removes a namespace. */
+  public void remove(int number) {
+    namespaces.remove(number);
+  }
+
   /** Connections that were accepted so far. */
   public int connections() {
     return connections.get();
