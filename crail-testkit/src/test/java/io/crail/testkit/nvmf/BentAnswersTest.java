@@ -5,10 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.nvmf.NvmeStatus;
+import io.crail.nvmf.NvmeTransport;
+import io.crail.nvmf.Subsystem;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -324,6 +332,50 @@ class BentAnswersTest {
     while (target.open() > 0) {
       assertTrue(System.nanoTime() - end < 0, "the connection stays");
       Thread.onSpinWait();
+    }
+  }
+
+  /** The first unit of a target: a value at an offset of it. */
+  @ParameterizedTest
+  @CsvSource({
+    "0, 5", // another type
+    "2, 24", // a short header
+    "4, 127", // short at all
+    "7, 127", // gigabytes
+    "8, 1", // an unknown version
+    "11, 3", // digests that nobody asked for
+    "13, 15", // takes 3,840 bytes at once
+  })
+  void aBentGreetingEndsTheConnection(int at, int value) throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+      ByteBuffer greeting = TargetWire.little(new byte[128]);
+      greeting.put(0, (byte) 1).put(2, (byte) 128).putInt(4, 128).putInt(12, 4096);
+      byte[] bent = greeting.put(at, (byte) value).array();
+      CompletableFuture<Integer> rest =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try (Socket host = server.accept()) {
+                  host.getInputStream().readNBytes(128);
+                  host.getOutputStream().write(bent);
+                  return host.getInputStream().read();
+                } catch (IOException e) {
+                  // A reset.
+                  return -1;
+                }
+              });
+      InetSocketAddress address = (InetSocketAddress) server.getLocalSocketAddress();
+      try (TestHost host =
+          new TestHost(
+              TestHost.Start.at(
+                  new Subsystem(
+                      NvmeTransport.TCP,
+                      address,
+                      "nqn.2026-11.io.crail:bent",
+                      TestHost.Start.HOST)))) {
+        String lost = assertThrows(TestHost.Lost.class, host::controller).getMessage();
+        assertTrue(lost.startsWith("the target breaks the protocol: "), lost);
+        assertEquals(-1, rest.get(TestHost.PATIENCE_SECONDS, TimeUnit.SECONDS));
+      }
     }
   }
 
