@@ -125,14 +125,15 @@ class BentAnswersTest {
         READ, (wire, id, data) -> wire.data(id, LAST | SUCCESS, 0, data.length / 2, data)),
     LESS_THAN_NO_DATA(
         READ, (wire, id, data) -> wire.data(id, LAST | SUCCESS, 0, -data.length, data)),
-    GIGABYTES_OF_DATA(
+    A_UNIT_SHORTER_THAN_ITS_HEADER(
         READ,
         (wire, id, data) -> {
-          ByteBuffer head = TargetWire.little(new byte[24]);
-          head.put(0, (byte) 7).put(2, (byte) 24).put(3, (byte) 24).putInt(4, Integer.MAX_VALUE);
-          head.putShort(8, (short) id).putInt(16, Integer.MAX_VALUE - 24);
-          wire.bytes(head.array());
+          head(wire, id, 8, 8 - 24);
+          byte[] shifted = new byte[data.length + 16];
+          wire.data(id, LAST | SUCCESS, -16, shifted.length, shifted);
         }),
+    GIGABYTES_OF_DATA(
+        READ, (wire, id, data) -> head(wire, id, Integer.MAX_VALUE, Integer.MAX_VALUE - 24)),
     DATA_AFTER_THE_LAST_ONES(
         READ,
         (wire, id, data) -> {
@@ -183,6 +184,14 @@ class BentAnswersTest {
     Bent(int opcode, Lie lie) {
       this.opcode = opcode;
       this.lie = lie;
+    }
+
+    /** Sends the header of data without a digest. */
+    private static void head(TargetWire wire, int id, int unitLength, int length)
+        throws IOException {
+      ByteBuffer head = TargetWire.little(new byte[24]);
+      head.put(0, (byte) 7).put(2, (byte) 24).put(3, (byte) 24).putInt(4, unitLength);
+      wire.bytes(head.putShort(8, (short) id).putInt(16, length).array());
     }
 
     /** Sends a part of the data, whose borders are fractions of their length. */
