@@ -41,7 +41,7 @@ class DamagedHeadersTest extends TargetClient {
   private static final int WATCHED = 64;
   private static final boolean LONG = Boolean.getBoolean("crail.test.long");
   private static final int ROUNDS = LONG ? 10 : 2;
-  private static final int TRANSFERS = LONG ? 10_000 : 400;
+  private static final int TRANSFERS = LONG ? 5_000 : 400;
 
   /** A transfer, with guards around its memory. */
   private static final class Move {
