@@ -49,6 +49,24 @@ public record NamespaceData(int number, long blocks, int blockLength, boolean re
     return ErrorCode.UNSUPPORTED.exception("namespace " + number + " " + why);
   }
 
+  /**
+   * Why this is not what was there before, or null when it is: the same device, in the same format
+   * and not shorter.
+   */
+  public String change(NamespaceData before) {
+    String what;
+    if (number != before.number || !id.equals(before.id)) {
+      what = "is another device: " + id + " in place of " + before.id;
+    } else if (blockLength != before.blockLength) {
+      what = "has blocks of " + blockLength + " bytes in place of " + before.blockLength;
+    } else if (blocks < before.blocks) {
+      what = "has shrunk to " + bytes() + " bytes; before it had " + before.bytes();
+    } else {
+      return null;
+    }
+    return "namespace " + before.number + " " + what;
+  }
+
   /** Its length in bytes. */
   public long bytes() {
     return blocks * blockLength;

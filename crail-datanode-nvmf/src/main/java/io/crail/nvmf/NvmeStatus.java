@@ -30,6 +30,9 @@ public final class NvmeStatus {
   /** Given by a host that cannot send the command, for want of memory for it. */
   public static final int HOST_PATH_ERROR = 0x370;
 
+  /** Connect: the controller is in use, or there is no free one. */
+  public static final int CONTROLLER_BUSY = 0x181;
+
   /** Connect: an argument is invalid, such as an unknown subsystem. */
   public static final int CONNECT_INVALID = 0x182;
 
@@ -72,7 +75,7 @@ public final class NvmeStatus {
       case 0x082 -> "the namespace is not ready";
       case 0x083 -> "the namespace is reserved by another host";
       case 0x180 -> "the target does not know this format of a connect";
-      case 0x181 -> "the controller is in use, or there is no free one";
+      case CONTROLLER_BUSY -> "the controller is in use, or there is no free one";
       case CONNECT_INVALID -> "the target knows no such subsystem, host or controller";
       case 0x183 -> "the controller must be started again";
       case 0x184 -> "the target does not let this host in";

@@ -194,7 +194,8 @@ abstract class AdminController implements ClientLoop.Sweepable {
       return ended;
     }
     String why = "the target refuses the " + command + ": " + NvmeStatus.text(status);
-    if (NvmeStatus.isFinal(status)) {
+    // Linux' target calls it final, and has a controller again when it has ended another one.
+    if (NvmeStatus.isFinal(status) && !NvmeStatus.is(status, NvmeStatus.CONTROLLER_BUSY)) {
       refuse(ErrorCode.UNSUPPORTED, why);
     } else {
       lose(why);

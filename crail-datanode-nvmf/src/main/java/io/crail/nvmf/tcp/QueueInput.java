@@ -210,6 +210,13 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
     int offset = Pdu.offset(bytes, at);
     int length = Pdu.length(bytes, at);
     int digest = digests.data() && length > 0 ? Pdu.DIGEST_LENGTH : 0;
+    boolean last = (flags & Pdu.LAST) != 0;
+    if (((flags & Pdu.DATA_DIGEST) != 0) != digest > 0) {
+      throw new ProtocolError("a data digest is missing, or was not asked for");
+    }
+    if (slots.isComplete(slot) || !last && (flags & Pdu.SUCCESS) != 0) {
+      throw new ProtocolError("data after the last data of a command");
+    }
     if (request.direction() != NvmeRequest.Direction.TO_HOST
         || offset != slots.received(slot)
         || length < 0
@@ -217,6 +224,9 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
         || rest != (long) length + digest) {
       throw new ProtocolError(
           length + " bytes of data at " + offset + " of " + request.length() + " bytes");
+    }
+    if (last) {
+      slots.complete(slot);
     }
     arriving = slot;
     dataStart = offset;

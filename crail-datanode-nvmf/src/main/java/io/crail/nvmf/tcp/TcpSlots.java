@@ -12,6 +12,7 @@ final class TcpSlots extends CommandSlots {
 
   private final int[] received;
   private final int[] sent;
+  private final boolean[] complete;
   private final boolean[] damaged;
   private int largeReads;
 
@@ -19,6 +20,7 @@ final class TcpSlots extends CommandSlots {
     super(loop, count);
     this.received = new int[count];
     this.sent = new int[count];
+    this.complete = new boolean[count];
     this.damaged = new boolean[count];
   }
 
@@ -32,6 +34,7 @@ final class TcpSlots extends CommandSlots {
     int slot = super.take(request);
     received[slot] = 0;
     sent[slot] = 0;
+    complete[slot] = false;
     damaged[slot] = false;
     largeReads += isLargeRead(request) ? 1 : 0;
     return slot;
@@ -57,6 +60,16 @@ final class TcpSlots extends CommandSlots {
 
   void received(int slot, int bytes) {
     received[slot] = bytes;
+  }
+
+  /** Whether no more data may arrive. */
+  boolean isComplete(int slot) {
+    return complete[slot];
+  }
+
+  /** The controller has said that no more data follow. */
+  void complete(int slot) {
+    complete[slot] = true;
   }
 
   boolean isDamaged(int slot) {

@@ -43,6 +43,10 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
   private final Subsystem subsystem;
   private final ControllerLimits limits;
   private final Map<Integer, SectorAccess> accesses = new HashMap<>();
+
+  /** The namespaces when their labels were right for the first time. */
+  private final Map<Integer, NamespaceData> first = new HashMap<>();
+
   private final List<NvmfTransfer> inFlight = new ArrayList<>();
   private final TransferQueue<NvmfTransfer> lostReads = new TransferQueue<>();
   private final TransferQueue<NvmfTransfer> lostWrites = new TransferQueue<>();
@@ -147,7 +151,9 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
   private void opened() {
     accesses.clear();
     for (NamespaceData namespace : controller.namespaces()) {
-      String problem = datanode.problem(index, namespace);
+      NamespaceData before = first.get(namespace.number());
+      String change = before == null ? null : namespace.change(before);
+      String problem = change != null ? change : datanode.problem(index, namespace);
       if (problem != null) {
         unusable(ErrorCode.DATA_LOST, problem);
         return;
@@ -178,6 +184,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     if (isReady()) {
       send();
     } else {
+      controller.namespaces().forEach(each -> first.putIfAbsent(each.number(), each));
       connected();
     }
   }

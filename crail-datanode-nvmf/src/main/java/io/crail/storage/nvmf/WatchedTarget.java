@@ -197,8 +197,9 @@ final class WatchedTarget implements ClientLoop.Sweepable {
         return;
       }
     }
-    if (lent != null && !isAsLent(now)) {
-      refuse("its namespaces are no longer those that were lent");
+    String change = change(now);
+    if (change != null) {
+      refuse("its namespaces are no longer those that were lent: " + change);
       return;
     }
     if (lent == null) {
@@ -252,19 +253,18 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     }
   }
 
-  /** Whether the same devices are there, in the same format and not shorter. */
-  private boolean isAsLent(List<NamespaceData> now) {
-    for (int i = 0; i < lent.size(); i++) {
-      NamespaceData before = lent.get(i);
-      if (i >= now.size()
-          || now.get(i).number() != before.number()
-          || !now.get(i).id().equals(before.id())
-          || now.get(i).blockLength() != before.blockLength()
-          || now.get(i).blocks() < before.blocks()) {
-        return false;
+  /** What has happened to the namespaces that were lent; null when nothing has. */
+  private String change(List<NamespaceData> now) {
+    for (int i = 0; lent != null && i < lent.size(); i++) {
+      String change =
+          i < now.size()
+              ? now.get(i).change(lent.get(i))
+              : "there is no namespace " + lent.get(i).number();
+      if (change != null) {
+        return change;
       }
     }
-    return true;
+    return null;
   }
 
   /** The controller stays, over which the other namespaces are given back. */

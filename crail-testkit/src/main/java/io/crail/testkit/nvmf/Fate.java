@@ -31,7 +31,7 @@ public enum Fate {
   WRONG_ID,
   /** Flips a bit of the data, after their digest was made. */
   DAMAGED_DATA,
-  /** Flips a bit of the header, after its digest was made. */
+  /** Flips a bit of each header, after its digest was made; see {@link NvmeTarget#damage}. */
   DAMAGED_HEADER,
   /** Answers that the target has an internal error. */
   FAILED

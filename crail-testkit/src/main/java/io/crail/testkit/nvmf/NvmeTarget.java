@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -42,6 +43,7 @@ public final class NvmeTarget implements AutoCloseable {
     boolean headerDigest = true;
     boolean dataDigest = true;
     boolean splitReads;
+    boolean splitWrites;
     String allowedHost = "";
     int spared;
     int keepAliveUnit = 10;
@@ -210,6 +212,12 @@ public final class NvmeTarget implements AutoCloseable {
       return this;
     }
 
+    /** Asks for the data of a write in parts, one after the other. */
+    public Options splitWrites() {
+      splitWrites = true;
+      return this;
+    }
+
     /** The only host that may connect. */
     public Options allowedHost(String name) {
       allowedHost = name;
@@ -227,6 +235,29 @@ public final class NvmeTarget implements AutoCloseable {
      * @param number how many commands the queue's connection has had before
      */
     Fate of(int queue, int opcode, int number);
+  }
+
+  /** Answers commands in place of the target. Called by the threads of connections. */
+  public interface Bend {
+    /**
+     * Sees a command before the target does, and its data that go along with it.
+     *
+     * @param queue its queue; -1 before the connect
+     * @param entry the command, 64 bytes
+     * @return whether the target leaves it alone
+     */
+    boolean takes(TargetWire wire, int queue, ByteBuffer entry) throws IOException;
+  }
+
+  /** Changes the header of a unit. Called by the threads of connections. */
+  public interface Damage {
+    /**
+     * Changes it.
+     *
+     * @param unit the unit as it would leave
+     * @param length bytes of the header and its digest
+     */
+    void change(byte[] unit, int length);
   }
 
   /** A controller, made by a connect of an admin queue. */
@@ -256,6 +287,8 @@ public final class NvmeTarget implements AutoCloseable {
   private final InetSocketAddress address;
   private volatile Plan plan = (queue, opcode, number) -> Fate.NORMAL;
   private volatile Fate spared = Fate.NORMAL;
+  private volatile Bend bend = (wire, queue, entry) -> false;
+  private volatile Damage damage = (unit, length) -> unit[12] ^= 4;
   private ServerSocket server;
   private Thread acceptor;
 
@@ -320,6 +353,16 @@ public final class NvmeTarget implements AutoCloseable {
     plan = newPlan;
   }
 
+  /** Lets a test answer commands from now on. */
+  public void bend(Bend newBend) {
+    bend = newBend;
+  }
+
+  /** Sets what {@link Fate#DAMAGED_HEADER} does to headers. */
+  public void damage(Damage newDamage) {
+    damage = newDamage;
+  }
+
   /** Sets what happens to accesses of what is spared; see {@link Options#spared}. */
   public void spared(Fate fate) {
     spared = fate;
@@ -346,6 +389,11 @@ public final class NvmeTarget implements AutoCloseable {
   /** Adds a namespace, which hosts see when they look again. */
   public void add(TargetNamespace namespace) {
     namespaces.put(namespace.number(), namespace);
+  }
+
+  /** Removes a namespace. */
+  public void remove(int number) {
+    namespaces.remove(number);
   }
 
   /** Connections that were accepted so far. */
@@ -418,6 +466,14 @@ public final class NvmeTarget implements AutoCloseable {
 
   Fate fateOfSpared() {
     return spared;
+  }
+
+  boolean bends(TargetWire wire, int queue, ByteBuffer entry) throws IOException {
+    return bend.takes(wire, queue, entry);
+  }
+
+  void damage(byte[] unit, int length) {
+    damage.change(unit, length);
   }
 
   void awaitRelease() throws IOException {

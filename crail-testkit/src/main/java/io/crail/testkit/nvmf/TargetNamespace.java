@@ -18,6 +18,7 @@ public final class TargetNamespace {
   private final ByteBuffer memory;
   private volatile boolean readOnly;
   private volatile long blocks;
+  private volatile long identity;
   private long flushes;
 
   /** Creates a namespace of zeros. */
@@ -25,6 +26,7 @@ public final class TargetNamespace {
     this.number = number;
     this.blockLength = blockLength;
     this.blocks = blocks;
+    this.identity = number;
     Path file = Files.createTempFile("crail-nvme", ".namespace");
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -39,6 +41,16 @@ public final class TargetNamespace {
   /** Its number. */
   public int number() {
     return number;
+  }
+
+  /** What tells it from other devices; its number unless that was changed. */
+  public long identity() {
+    return identity;
+  }
+
+  /** Makes it another device. */
+  public void identity(long newIdentity) {
+    identity = newIdentity;
   }
 
   /** Bytes of a block. */

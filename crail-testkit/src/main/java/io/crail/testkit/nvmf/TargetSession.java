@@ -3,15 +3,14 @@ package io.crail.testkit.nvmf;
 
 import java.io.DataInputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
-import java.util.zip.CRC32C;
 
 /** One connection of a target: one queue. Its thread reads, executes and answers. */
 final class TargetSession extends Thread {
@@ -39,6 +38,7 @@ final class TargetSession extends Thread {
     final byte[] data;
     final Fate fate;
     int arrived;
+    int asked;
 
     Waiting(ByteBuffer entry, int length, Fate fate) {
       this.entry = entry;
@@ -51,7 +51,7 @@ final class TargetSession extends Thread {
   private final NvmeTarget.Options options;
   private final Socket socket;
   private final DataInputStream in;
-  private final OutputStream out;
+  private final TargetWire wire;
   private final Map<Integer, Waiting> waiting = new HashMap<>();
   private boolean greeted;
   private boolean headerDigest;
@@ -69,6 +69,9 @@ final class TargetSession extends Thread {
   private boolean discovery;
   private Runnable late;
 
+  /** A test has answered in place of the target, and may have asked for data. */
+  private boolean bent;
+
   TargetSession(NvmeTarget target, Socket socket) throws IOException {
     super("nvme-target-session");
     setDaemon(true);
@@ -76,7 +79,7 @@ final class TargetSession extends Thread {
     this.options = target.options();
     this.socket = socket;
     this.in = new DataInputStream(socket.getInputStream());
-    this.out = socket.getOutputStream();
+    this.wire = new TargetWire(target, socket.getOutputStream());
   }
 
   int controller() {
@@ -116,23 +119,13 @@ final class TargetSession extends Thread {
     return new IOException(what);
   }
 
-  private static ByteBuffer little(byte[] bytes) {
-    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-  }
-
-  private static int crc(byte[] bytes, int at, int length) {
-    CRC32C crc = new CRC32C();
-    crc.update(bytes, at, length);
-    return (int) crc.getValue();
-  }
-
   private void takeUnit() throws IOException {
     byte[] common = new byte[8];
     in.readFully(common);
     int type = common[0] & 0xff;
     int headerLength = common[2] & 0xff;
     int dataAt = common[3] & 0xff;
-    int length = little(common).getInt(4);
+    int length = TargetWire.little(common).getInt(4);
     int expected =
         switch (type) {
           case 0x00 -> 128;
@@ -147,7 +140,7 @@ final class TargetSession extends Thread {
     System.arraycopy(common, 0, header, 0, 8);
     in.readFully(header, 8, headerLength - 8);
     if (type == 0) {
-      greet(little(header));
+      greet(TargetWire.little(header));
       return;
     }
     int at = headerLength;
@@ -155,7 +148,7 @@ final class TargetSession extends Thread {
       throw wrong("a header digest is missing, or was not agreed");
     }
     if (headerDigest) {
-      if (readInt() != crc(header, 0, headerLength)) {
+      if (readInt() != TargetWire.crc(header, 0, headerLength)) {
         throw wrong("a wrong header digest");
       }
       at += 4;
@@ -171,14 +164,14 @@ final class TargetSession extends Thread {
       if (dataDigest != ((common[1] & 2) != 0)) {
         throw wrong("a data digest is missing, or was not agreed");
       }
-      if (dataDigest && readInt() != crc(data, 0, data.length)) {
+      if (dataDigest && readInt() != TargetWire.crc(data, 0, data.length)) {
         throw wrong("a wrong data digest");
       }
     }
     if (type == 0x04) {
-      take(little(header).slice(8, 64).order(ByteOrder.LITTLE_ENDIAN), data);
+      take(TargetWire.little(header).slice(8, 64).order(ByteOrder.LITTLE_ENDIAN), data);
     } else {
-      takeData(little(header), data, (common[1] & 4) != 0);
+      takeData(TargetWire.little(header), data, (common[1] & 4) != 0);
     }
   }
 
@@ -190,12 +183,7 @@ final class TargetSession extends Thread {
     int digests = request.get(11) & 0xff;
     headerDigest = options.headerDigest && (digests & 1) != 0;
     dataDigest = options.dataDigest && (digests & 2) != 0;
-    ByteBuffer answer = little(new byte[128]);
-    answer.put(0, (byte) 1).put(2, (byte) 128).putInt(4, 128);
-    answer.put(10, (byte) (options.alignment / 4 - 1));
-    answer.put(11, (byte) ((headerDigest ? 1 : 0) | (dataDigest ? 2 : 0)));
-    answer.putInt(12, options.maxData);
-    out.write(answer.array());
+    wire.greet(headerDigest, dataDigest);
     greeted = true;
   }
 
@@ -230,6 +218,11 @@ final class TargetSession extends Thread {
     if (carries && length > most) {
       throw wrong("a command carries " + length + " bytes");
     }
+    if (target.bends(wire, queue, entry)) {
+      bent = true;
+      inFlight--;
+      return;
+    }
     if (fate == Fate.CLOSE) {
       throw new IOException("as planned");
     }
@@ -241,17 +234,27 @@ final class TargetSession extends Thread {
       return;
     }
     if (writes && length > 0 && !carries) {
-      int tag = nextTag++ & 0xffff;
-      ByteBuffer copy = little(new byte[64]);
+      ByteBuffer copy = TargetWire.little(new byte[64]);
       copy.put(0, entry, 0, 64);
-      waiting.put(tag, new Waiting(copy, length, fate));
-      ByteBuffer ready = unit(0x09, 24);
-      ready.putShort(8, entry.getShort(2)).putShort(10, (short) tag);
-      ready.putInt(12, 0).putInt(16, length);
-      send(ready, null, Fate.NORMAL);
+      ask(new Waiting(copy, length, fate));
       return;
     }
     execute(entry, data, fate);
+  }
+
+  /** Asks for the next data of a write. */
+  private void ask(Waiting command) throws IOException {
+    int left = command.data.length - command.arrived;
+    int next = options.splitWrites && left > 4 ? left / 2 & -4 : left;
+    int tag = nextTag++ & 0xffff;
+    command.asked = command.arrived + next;
+    waiting.put(tag, command);
+    wire.ready(
+        command.entry.getShort(2),
+        tag,
+        command.arrived,
+        next,
+        command.fate == Fate.DAMAGED_HEADER ? command.fate : Fate.NORMAL);
   }
 
   private boolean isSpared(ByteBuffer entry, int opcode) {
@@ -266,20 +269,27 @@ final class TargetSession extends Thread {
     Waiting command = waiting.get(header.getShort(10) & 0xffff);
     int offset = header.getInt(12);
     int length = header.getInt(16);
+    if (bent && command == null) {
+      return;
+    }
     if (command == null
         || command.entry.getShort(2) != header.getShort(8)
         || offset != command.arrived
         || length != data.length
         || length > options.maxData
-        || length > command.data.length - offset
-        || last != (offset + length == command.data.length)) {
+        || length > command.asked - offset
+        || last != (offset + length == command.asked)) {
       throw wrong("data of " + length + " bytes at " + offset);
     }
     System.arraycopy(data, 0, command.data, offset, length);
     command.arrived += length;
     if (last) {
       waiting.remove(header.getShort(10) & 0xffff);
-      execute(command.entry, command.data, command.fate);
+      if (command.arrived < command.data.length) {
+        ask(command);
+      } else {
+        execute(command.entry, command.data, command.fate);
+      }
     }
   }
 
@@ -294,7 +304,7 @@ final class TargetSession extends Thread {
       if (late != null) {
         throw new IllegalStateException("two late commands");
       }
-      ByteBuffer copy = little(new byte[64]);
+      ByteBuffer copy = TargetWire.little(new byte[64]);
       copy.put(0, entry, 0, 64);
       late = () -> executeNow(copy, data, Fate.NORMAL);
       return;
@@ -355,7 +365,7 @@ final class TargetSession extends Thread {
     int property = entry.getInt(44);
     switch (entry.get(4)) {
       case 0x01:
-        connect(entry, little(data), fate);
+        connect(entry, TargetWire.little(data), fate);
         break;
       case 0x00:
         owned.enabledNanos = System.nanoTime();
@@ -501,7 +511,7 @@ final class TargetSession extends Thread {
         break;
       case 0x0c:
         // Answered when something happens.
-        eventRequest = little(new byte[64]).put(0, entry, 0, 64);
+        eventRequest = TargetWire.little(new byte[64]).put(0, entry, 0, 64);
         break;
       case 0x18:
         answer(entry, OK, 0, null, fate);
@@ -535,7 +545,7 @@ final class TargetSession extends Thread {
   }
 
   private void identify(ByteBuffer entry, Fate fate) throws IOException {
-    ByteBuffer data = little(new byte[4096]);
+    ByteBuffer data = TargetWire.little(new byte[4096]);
     if (entry.getInt(32) != 4096) {
       throw wrong("an identify of " + entry.getInt(32) + " bytes");
     }
@@ -549,7 +559,7 @@ final class TargetSession extends Thread {
         }
         data.putLong(0, namespace.blocks()).putLong(8, namespace.blocks());
         data.put(99, (byte) (namespace.isReadOnly() ? 1 : 0));
-        putId(data, 104, namespace.number());
+        putId(data, 104, namespace.identity());
         // The second of two formats.
         data.put(25, (byte) 1).put(26, (byte) 1);
         data.putInt(128, 0x090000);
@@ -586,7 +596,8 @@ final class TargetSession extends Thread {
       case 3:
         // One descriptor, of the globally unique id; the kernel's host asks for it.
         data.put(0, (byte) 2).put(1, (byte) 16);
-        putId(data, 4, entry.getInt(4));
+        TargetNamespace described = target.namespace(entry.getInt(4));
+        putId(data, 4, described == null ? 0 : described.identity());
         break;
       default:
         status = INVALID_FIELD;
@@ -595,8 +606,8 @@ final class TargetSession extends Thread {
     answer(entry, status, 0, status == OK ? data.array() : null, fate);
   }
 
-  private static void putId(ByteBuffer data, int at, int namespace) {
-    data.putLong(at, Long.reverseBytes(0xc4a1L)).putLong(at + 8, Long.reverseBytes(namespace));
+  private static void putId(ByteBuffer data, int at, long identity) {
+    data.putLong(at, Long.reverseBytes(0xc4a1L)).putLong(at + 8, Long.reverseBytes(identity));
   }
 
   private static byte[] pad(String text, int length) {
@@ -638,12 +649,6 @@ final class TargetSession extends Thread {
 
   // Answers.
 
-  private ByteBuffer unit(int type, int headerLength) {
-    ByteBuffer unit = little(new byte[headerLength]);
-    unit.put(0, (byte) type).put(2, (byte) headerLength);
-    return unit;
-  }
-
   private void answer(ByteBuffer entry, int status, long result, byte[] data, Fate fate)
       throws IOException {
     if (fate == Fate.SILENT) {
@@ -654,67 +659,25 @@ final class TargetSession extends Thread {
     }
     inFlight--;
     if (fate == Fate.GARBAGE) {
-      out.write(new byte[] {0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55});
+      wire.bytes(new byte[] {0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55});
       return;
     }
     short id = (short) (entry.getShort(2) + (fate == Fate.WRONG_ID ? 1 : 0));
     if (data != null) {
       boolean split = options.splitReads && data.length > 1;
       int first = split ? data.length / 2 : data.length;
-      sendData(id, data, 0, first, !split, !split, fate);
+      int told = first + (fate == Fate.WRONG_LENGTH ? 512 : 0);
+      int ends = TargetWire.LAST | TargetWire.SUCCESS;
+      wire.data(id, split ? 0 : ends, 0, told, Arrays.copyOf(data, first), fate);
       if (!split) {
         return;
       }
-      sendData(id, data, first, data.length - first, true, false, Fate.NORMAL);
+      byte[] rest = Arrays.copyOfRange(data, first, data.length);
+      wire.data(id, TargetWire.LAST, first, rest.length, rest);
     }
-    ByteBuffer answer = unit(0x05, 24);
-    answer.putLong(8, result).putShort(20, id).putShort(22, (short) (status << 1));
-    send(answer, null, fate);
+    wire.completion(id, status, result, fate);
     if (fate == Fate.TWICE) {
-      send(answer, null, fate);
+      wire.completion(id, status, result, fate);
     }
-  }
-
-  private void sendData(
-      short id, byte[] data, int at, int length, boolean last, boolean success, Fate fate)
-      throws IOException {
-    ByteBuffer head = unit(0x07, 24);
-    head.put(1, (byte) ((last ? 4 : 0) | (success ? 8 : 0)));
-    int told = length + (fate == Fate.WRONG_LENGTH ? 512 : 0);
-    head.putShort(8, id).putInt(12, at).putInt(16, told);
-    byte[] part = new byte[length];
-    System.arraycopy(data, at, part, 0, length);
-    send(head, part, fate);
-  }
-
-  /** Sends a unit with its digests. */
-  private void send(ByteBuffer head, byte[] data, Fate fate) throws IOException {
-    int headLength = head.capacity() + (headerDigest ? 4 : 0);
-    int digest = data != null && dataDigest ? 4 : 0;
-    int length = headLength + (data == null ? 0 : data.length) + digest;
-    head.put(1, (byte) (head.get(1) | (headerDigest ? 1 : 0) | (digest > 0 ? 2 : 0)));
-    head.put(3, (byte) (data == null ? 0 : headLength)).putInt(4, length);
-    ByteBuffer unit = little(new byte[length]);
-    unit.put(head.array());
-    if (headerDigest) {
-      unit.putInt(crc(head.array(), 0, head.capacity()));
-    }
-    if (data != null) {
-      unit.put(data);
-      if (digest > 0) {
-        unit.putInt(crc(data, 0, data.length));
-      }
-    }
-    byte[] bytes = unit.array();
-    if (fate == Fate.DAMAGED_DATA && data != null) {
-      bytes[headLength + data.length / 2] ^= 4;
-    } else if (fate == Fate.DAMAGED_HEADER) {
-      bytes[12] ^= 4;
-    }
-    if (fate == Fate.CLOSE_WITHIN) {
-      out.write(bytes, 0, bytes.length / 2);
-      throw new IOException("as planned");
-    }
-    out.write(bytes);
   }
 }

@@ -89,6 +89,9 @@ class ControllerTest {
       if (random.nextBoolean()) {
         options.splitReads();
       }
+      if (random.nextBoolean()) {
+        options.splitWrites();
+      }
       try (NvmeTarget target = target(options);
           TestHost host =
               new TestHost(

@@ -34,9 +34,12 @@ class KernelHostTest {
     new Random(7).nextBytes(content);
     Path file = Files.write(directory.resolve("content"), content);
     large.write(BYTES, content);
+    NvmeTarget.Options options = new NvmeTarget.Options();
+    if (!digests.isEmpty()) {
+      options.splitReads().splitWrites();
+    }
     try (NvmeTarget target =
-        new NvmeTarget(
-            InetAddress.getByName(RdmaHost.SERVER), new NvmeTarget.Options(), small, large)) {
+        new NvmeTarget(InetAddress.getByName(RdmaHost.SERVER), options, small, large)) {
       String script =
           """
           set -euo pipefail

@@ -20,8 +20,11 @@ import io.crail.storage.StorageServer;
 import io.crail.storage.Transfer;
 import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.File;
 import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,8 +33,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -41,7 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the tier's endpoint against targets that end, are silent, or change under it. */
 @Tag("once")
-class NvmfEndpointTest extends FlashClient {
+class NvmfEndpointTest extends TargetClient {
   private static final int WRITE = 0x01;
   private static final int READ = 0x02;
   private static final long MILLIS = 1_000_000;
@@ -49,48 +51,8 @@ class NvmfEndpointTest extends FlashClient {
   /** Bytes that a command may allocate at the client, most of it Netty's. */
   private static final int MOST_ALLOCATED = 300;
 
-  private final List<NvmeTarget> targets = new ArrayList<>();
-
-  @Override
-  void stopped() {
-    for (NvmeTarget target : targets) {
-      assertEquals(List.of(), target.complaints());
-    }
-  }
-
-  private NvmeTarget target(int sector) throws IOException {
-    // The datanode gives its signs of life there.
-    return target(sector, new NvmeTarget.Options().spared(MIB));
-  }
-
-  private NvmeTarget target(int sector, NvmeTarget.Options options) throws IOException {
-    NvmeTarget target = new NvmeTarget(options, new TargetNamespace(1, 5 * MIB / sector, sector));
-    open.add(target);
-    targets.add(target);
-    return target;
-  }
-
-  /** Who speaks NVMe over Fabrics. */
-  String initiator() {
-    return InitiatorProvider.JAVA;
-  }
-
-  private Configuration settings(NvmeTarget... targets) {
-    return Configuration.builder()
-        .set(
-            NvmfStorageKeys.TARGETS,
-            Stream.of(targets).map(NvmeTarget::text).collect(Collectors.joining(",")))
-        .set(NvmfStorageKeys.INITIATOR, initiator())
-        .set(NvmfStorageKeys.STORAGE_LIMIT, 4L * targets.length * MIB)
-        .set(NvmfStorageKeys.ALLOCATION_SIZE, 4 * MIB)
-        .set(NvmfStorageKeys.CONNECT_TIMEOUT, "1s")
-        .set(NvmfStorageKeys.KEEP_ALIVE, "4s")
-        .build();
-  }
-
-  private StorageEndpoint endpoint(NvmeTarget... behind) throws Exception {
-    return endpoint(settings(behind));
-  }
+  /** Bytes that many connections may leave; one has 150 KiB outside of the heap. */
+  private static final int MOST_KEPT = MIB;
 
   @Test
   void regionsLieOnSeveralTargets() throws Exception {
@@ -489,6 +451,7 @@ class NvmfEndpointTest extends FlashClient {
     assertTrue(refusal.getMessage().contains(words), refusal.getMessage());
   }
 
+  /** Neither descriptors nor memory. */
   @Test
   void aThousandConnectionsLeaveNothing() throws Exception {
     NvmeTarget target = target(512);
@@ -496,20 +459,49 @@ class NvmfEndpointTest extends FlashClient {
     ByteBuffer bytes = Moves.memory(600, random);
     assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, 0, PATIENCE)));
     int rounds = Boolean.getBoolean("crail.test.long") ? 1000 : 50;
-    int before = descriptors();
+    reconnect(endpoint, target, 20);
+    long before = descriptors();
+    long heap = heap();
+    long direct = direct();
+    reconnect(endpoint, target, rounds);
+    assertTrue(target.connections() >= 2 * rounds);
+    awaitAtMost(before + 4, NvmfEndpointTest::descriptors, "descriptors");
+    awaitAtMost(heap + MOST_KEPT, NvmfEndpointTest::heap, "bytes of the heap");
+    awaitAtMost(direct + MOST_KEPT, NvmfEndpointTest::direct, "bytes outside of the heap");
+  }
+
+  private void reconnect(StorageEndpoint endpoint, NvmeTarget target, int rounds)
+      throws InterruptedException {
+    ByteBuffer bytes = Moves.memory(600, random);
     for (int i = 0; i < rounds; i++) {
       target.cut();
       assertEquals(ErrorCode.OK, end(begin(endpoint, false, bytes, 0, PATIENCE)));
     }
-    assertTrue(target.connections() >= 2 * rounds);
-    long end = System.nanoTime() + PATIENCE;
-    while (descriptors() > before + 4) {
-      assertTrue(System.nanoTime() - end < 0, descriptors() + " descriptors, before " + before);
-      Thread.onSpinWait();
+  }
+
+  private static void awaitAtMost(long most, LongSupplier used, String what) {
+    long end = System.nanoTime() + PATIENCE / 3;
+    for (long now = used.getAsLong(); now > most; now = used.getAsLong()) {
+      assertTrue(System.nanoTime() - end < 0, now + " " + what + ", and at most " + most);
     }
   }
 
-  private static int descriptors() {
+  private static long heap() {
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  /** Netty's memory, and Java's; which of Netty's is Java's too depends on the release. */
+  private static long direct() {
+    System.gc();
+    return UnpooledByteBufAllocator.DEFAULT.metric().usedDirectMemory()
+        + ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+            .filter(pool -> pool.getName().equals("direct"))
+            .mapToLong(BufferPoolMXBean::getMemoryUsed)
+            .sum();
+  }
+
+  private static long descriptors() {
     String[] names = new File("/proc/self/fd").list();
     assertNotNull(names);
     return names.length;
