@@ -75,10 +75,13 @@ final class Bytes {
 
   static void append(CrailFile file, byte[] bytes) throws Exception {
     CrailOutputStream output = file.getDirectOutputStream(bytes.length);
-    if (bytes.length > 0) {
-      assertEquals(bytes.length, output.write(buffer(bytes)).get().getLen());
+    try {
+      if (bytes.length > 0) {
+        assertEquals(bytes.length, output.write(buffer(bytes)).get().getLen());
+      }
+    } finally {
+      output.close();
     }
-    output.close();
   }
 
   static byte[] read(CrailFile file) throws Exception {
