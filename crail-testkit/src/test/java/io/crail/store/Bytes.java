@@ -75,13 +75,10 @@ final class Bytes {
 
   static void append(CrailFile file, byte[] bytes) throws Exception {
     CrailOutputStream output = file.getDirectOutputStream(bytes.length);
-    try {
-      if (bytes.length > 0) {
-        assertEquals(bytes.length, output.write(buffer(bytes)).get().getLen());
-      }
-    } finally {
-      output.close();
+    if (bytes.length > 0) {
+      assertEquals(bytes.length, output.write(buffer(bytes)).get().getLen());
     }
+    output.close();
   }
 
   static byte[] read(CrailFile file) throws Exception {

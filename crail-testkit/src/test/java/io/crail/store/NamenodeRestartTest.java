@@ -3,11 +3,13 @@ package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.UnavailableException;
 import io.crail.conf.CrailConfiguration;
@@ -121,10 +123,15 @@ class NamenodeRestartTest {
     TestCluster.await(
         "space",
         () -> {
+          // Closed in any case: the leases of many would have to be renewed all the time.
+          CrailOutputStream output =
+              Bytes.createFile(store, path + tries[0]++).getDirectOutputStream(1);
           try {
-            Bytes.write(store, path + tries[0]++, new byte[1]);
+            output.write(Bytes.buffer(new byte[1])).get(60, TimeUnit.SECONDS);
+            output.close();
             return true;
           } catch (ExecutionException e) {
+            assertThrows(CrailException.class, output::close);
             if (e.getCause() instanceof NoSpaceException
                 || e.getCause() instanceof UnavailableException) {
               return false;

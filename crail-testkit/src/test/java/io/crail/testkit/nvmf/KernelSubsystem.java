@@ -106,6 +106,9 @@ public final class KernelSubsystem implements AutoCloseable {
   @Override
   public void close() throws IOException {
     down();
+    if (!Files.exists(subsystem)) {
+      return;
+    }
     for (int number = 1; number <= count; number++) {
       write(namespace(number), "enable", "0");
       Files.delete(namespace(number));
