@@ -90,7 +90,7 @@ static void hear(int level, const char *file, const int line, const char *functi
   }
   size_t have = strlen(words);
   size_t length = strcspn(from, "\n");
-  if (length > 0 && have + length + 3 < sizeof words) {
+  if (length > 0 && have + 3 < sizeof words) {
     snprintf(words + have, sizeof words - have, "%s%.*s", have > 0 ? "; " : "", (int)length, from);
   }
 }

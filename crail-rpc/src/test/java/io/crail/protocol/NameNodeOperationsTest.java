@@ -12,6 +12,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.node.Put;
+import io.crail.protocol.part.DatanodeState;
 import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.io.InputStream;
@@ -26,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -167,6 +169,24 @@ class NameNodeOperationsTest {
     given.put(30, "report-datanodes");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
+  }
+
+  @Test
+  void numbersOfStatesArePermanent() throws Exception {
+    DatanodeState[] given = {
+      DatanodeState.ONLINE,
+      DatanodeState.DRAINING,
+      DatanodeState.OFFLINE,
+      DatanodeState.LOST,
+      DatanodeState.IMPAIRED
+    };
+    assertEquals(Set.of(given), Set.of(DatanodeState.values()));
+    for (int number = 0; number < given.length; number++) {
+      ByteBuffer bytes = ByteBuffer.allocate(1);
+      DatanodeState.CODEC.encode(given[number], bytes, 0);
+      assertEquals(number, bytes.get(0));
+      assertEquals(given[number], DatanodeState.CODEC.read(bytes, 0));
+    }
   }
 
   @TestFactory

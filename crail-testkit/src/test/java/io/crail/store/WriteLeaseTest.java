@@ -128,7 +128,7 @@ class WriteLeaseTest {
   @Test
   void theLeasesOfManyStreamsAreRenewed() throws Exception {
     cluster.close();
-    cluster = TestCluster.start(tier, 1, 1, "crail.lease=" + (tier.isSlow() ? "10s" : "3s"));
+    cluster = TestCluster.start(tier, 1, 1, "crail.lease=10s");
     store = cluster.newStore();
     List<CrailOutputStream> outputs = new ArrayList<>();
     int requests = 3;

@@ -214,8 +214,11 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
     if (((flags & Pdu.DATA_DIGEST) != 0) != digest > 0) {
       throw new ProtocolError("a data digest is missing, or was not asked for");
     }
-    if (slots.isComplete(slot) || !last && (flags & Pdu.SUCCESS) != 0) {
+    if (slots.isComplete(slot)) {
       throw new ProtocolError("data after the last data of a command");
+    }
+    if (!last && (flags & Pdu.SUCCESS) != 0) {
+      throw new ProtocolError("success with data that are not the last");
     }
     if (request.direction() != NvmeRequest.Direction.TO_HOST
         || offset != slots.received(slot)

@@ -20,6 +20,7 @@ import io.crail.storage.host.TierArguments;
 import io.crail.storage.host.TierKeys;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -219,8 +220,10 @@ public final class NvmfStorageKeys implements ConfigKeys {
   private static String text(Path file) {
     try {
       return Files.readString(file).strip();
-    } catch (IOException e) {
+    } catch (NoSuchFileException e) {
       return "";
+    } catch (IOException e) {
+      throw new ConfigException(file + " cannot be read: " + e, e);
     }
   }
 

@@ -52,4 +52,13 @@ class NvmfStorageKeysTest {
     assertTrue(refusal.endsWith("hostid has 'here', which is no UUID"), refusal);
     assertEquals(NvmeHost.named("nqn.2026-11.a:b"), host("nqn.2026-11.a:b"), "it is not needed");
   }
+
+  /** As if there were none, processes of one host would have two ids. */
+  @Test
+  void aFileThatCannotBeReadIsNotTakenForNone() throws Exception {
+    write("hostnqn", NAME + OF_NAME);
+    Files.createDirectory(directory.resolve("hostid"));
+    String refusal = assertThrows(ConfigException.class, () -> host("")).getMessage();
+    assertTrue(refusal.contains("hostid cannot be read: "), refusal);
+  }
 }

@@ -336,8 +336,10 @@
     const capacity = sum(report.classes, 'capacityBytes');
     const used = sum(report.classes, 'usedBytes');
     tile('Namenodes', `${answering} of ${report.namenodes.length}`, 'answer');
-    const draining = members.filter((each) => each.state === 'draining').length;
-    tile('Datanodes', `${online} of ${members.length}`, `online${draining > 0 ? `, ${draining} draining` : ''}`);
+    const others = ['draining', 'impaired']
+      .map((word) => [members.filter((each) => each.state === word).length, word])
+      .filter(([number]) => number > 0);
+    tile('Datanodes', `${online} of ${members.length}`, ['online', ...others.map((each) => each.join(' '))].join(', '));
     tile('Used', `${bytes(used)} of ${bytes(capacity)}`, percent(used, capacity));
     tile('Namespace', things(report.objects, 'node'), `${bytes(report.smallValueBytes)} of small values`);
     tile('Write leases', count(report.leases), report.leases === 0 ? 'nobody writes' : 'held by clients');

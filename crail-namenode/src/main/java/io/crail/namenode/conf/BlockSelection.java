@@ -14,7 +14,7 @@ public interface BlockSelection {
     /** The number of datanodes. */
     int count();
 
-    /** Free bytes at a datanode, even if it is offline. */
+    /** Free bytes at a datanode, even if it is offline; none at one that is to be asked last. */
     long freeBytes(int index);
   }
 

@@ -32,7 +32,8 @@ public final class Allocator {
 
     @Override
     public long freeBytes(int index) {
-      return datanodes[index].freeBytes();
+      // Otherwise one that gets nothing would soon be the first, and all would go to the next one.
+      return datanodes[index].isAskedLast() ? 0 : datanodes[index].freeBytes();
     }
   }
 

@@ -178,7 +178,11 @@ public final class DatanodeRegistry {
       log.info(datanode + " is back");
     }
     if (datanode.impair(impaired)) {
-      log.info(datanode + (impaired ? " has lost a target" : " has its targets again"));
+      if (impaired) {
+        log.warn(datanode + " has lost a target");
+      } else {
+        log.info(datanode + " has its targets again");
+      }
     }
     CutOffs.Page page = datanode.cutOffs().page();
     boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();

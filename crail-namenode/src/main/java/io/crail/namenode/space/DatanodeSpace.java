@@ -116,7 +116,7 @@ public final class DatanodeSpace {
     return description.traits().checksGeneration();
   }
 
-  /** How long its space rests after the end of a lease, if each tier needs this margin. */
+  /** How long its space rests after the end of a lease: at least this margin of all tiers. */
   long marginNanos(long marginNanos) {
     return Math.max(marginNanos, description.traits().drainMillis() * 1_000_000L);
   }
