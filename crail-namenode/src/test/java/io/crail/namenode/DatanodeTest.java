@@ -143,6 +143,20 @@ class DatanodeTest {
     assertEquals(List.of(true, true), draining(store));
   }
 
+  /** Though it is the emptiest of all, and the next one in order must not get everything. */
+  @Test
+  void theMostFreeOfTheOthersIsChosen() throws Exception {
+    TestStore store = new TestStore("crail.namenode.blockselection", "mostfree");
+    int flash = store.datanode(1, "a", 0, true, 8L << 20);
+    store.datanode(2, "b", 0, true, 4L << 20);
+    store.datanode(3, "c", 0, true, 4L << 20);
+    impaired(store, flash, true);
+    for (int i = 0; i < 4; i++) {
+      store.write("/f" + i, BLOCK);
+    }
+    assertEquals(List.of(0, 2 * BLOCK, 2 * BLOCK), used(store));
+  }
+
   private static List<Integer> used(TestStore store) throws Exception {
     return report(store).stream().map(each -> (int) each.usedBytes()).toList();
   }
