@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * bin/rdma-vm has made. As root.
  */
 public final class KernelSubsystem implements AutoCloseable {
-  private static final Path DISKS = Path.of("/sys/kernel/config/nullb");
+  static final Path DISKS = Path.of("/sys/kernel/config/nullb");
   private static final String TIMER = "2";
   private static final AtomicInteger NEXT = new AtomicInteger();
 
