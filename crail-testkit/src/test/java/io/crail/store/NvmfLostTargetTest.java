@@ -21,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -62,7 +63,6 @@ class NvmfLostTargetTest {
                     "crail.storage.nvmf.targets",
                     targets.get(0).text() + "," + targets.get(1).text())
                 .set("crail.storage.nvmf.keepalive", "4s")
-                .set("crail.lease", "1s")
                 .start());
   }
 
@@ -92,19 +92,23 @@ class NvmfLostTargetTest {
     assertTrue(before >= 4 * 20_000, before + " bytes on flash");
     ExecutorService writer = Executors.newSingleThreadExecutor();
     AtomicBoolean ended = new AtomicBoolean();
+    AtomicInteger during = new AtomicInteger();
     try {
-      Future<Integer> work =
+      Future<?> work =
           writer.submit(
               () -> {
-                int count = 0;
                 while (!ended.get()) {
-                  write(store, "/during-" + count++, written);
+                  write(store, "/during-" + during.get(), written);
+                  during.incrementAndGet();
                   Thread.sleep(20);
                 }
-                return count;
+                return null;
               });
       targets.get(0).down();
       awaitState(DatanodeState.IMPAIRED);
+      // The file that was being written may still ask for other space; the one after it must not.
+      int told = during.get();
+      TestCluster.await("the writer goes on", () -> work.isDone() || during.get() >= told + 2);
       long flash = cluster.datanode("nvmf").usedBytes();
       long replaced = cluster.operations(NameNodeOperations.REPLACE_EXTENT);
       long end = System.nanoTime() + LOST_NANOS;
@@ -121,7 +125,8 @@ class NvmfLostTargetTest {
       targets.get(0).up();
       awaitState(DatanodeState.ONLINE);
       ended.set(true);
-      assertTrue(work.get(60, TimeUnit.SECONDS) > 10);
+      work.get(60, TimeUnit.SECONDS);
+      assertTrue(during.get() > 10, during + " files");
     } finally {
       ended.set(true);
       writer.shutdownNow();

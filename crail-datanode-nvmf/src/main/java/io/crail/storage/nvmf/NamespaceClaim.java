@@ -27,6 +27,9 @@ final class NamespaceClaim {
     /** The namespace is this datanode's. */
     void held();
 
+    /** A sign of life is in its label. */
+    void renewed();
+
     /** It is not, or no longer. */
     void refused(String why);
 
@@ -77,6 +80,7 @@ final class NamespaceClaim {
   private boolean held;
   private boolean wasLent;
   private boolean isReported;
+  private volatile boolean usable;
   private Runnable released;
   private long busySinceNanos;
   private long readNanos;
@@ -94,6 +98,19 @@ final class NamespaceClaim {
   /** Whether clients may know the namespace from an earlier datanode; once it is held. */
   boolean wasLent() {
     return wasLent;
+  }
+
+  /**
+   * Whether the namespace is held, and the last access to its label over this connection was good.
+   * For any thread.
+   */
+  boolean isUsable() {
+    return usable;
+  }
+
+  /** The connection is lost. A target that answers connects may have lost the device behind it. */
+  void lost() {
+    usable = false;
   }
 
   /** Continues over a connection, the first or a later one. */
@@ -291,6 +308,7 @@ final class NamespaceClaim {
       return;
     }
     held = true;
+    usable = true;
     restedNanos = clock.nanoTime() + restNanos;
     after(State.HELD, BEAT_NANOS);
     tellWhenRested(clock.nanoTime());
@@ -326,7 +344,9 @@ final class NamespaceClaim {
               again(reason);
             } else if (!isOver(null)) {
               isReported = false;
+              usable = true;
               after(State.HELD, BEAT_NANOS);
+              listener.renewed();
             }
           });
     }
@@ -334,6 +354,7 @@ final class NamespaceClaim {
 
   /** A sign of life failed; the next one may not. */
   private void again(String problem) {
+    usable = false;
     if (!isReported) {
       LOG.warn("cannot renew the label of {}: {}", name(), problem);
       isReported = true;

@@ -249,8 +249,8 @@ final class NvmfStorageServer implements StorageServer {
   public Map<String, Boolean> targets() {
     Map<String, Boolean> reached = new LinkedHashMap<>();
     for (int i = 0; i < watched.size(); i++) {
-      boolean isConnected = watched.get(i).isConnected();
-      reached.merge(targets.get(i).toString(), isConnected, Boolean::logicalAnd);
+      boolean isUsable = watched.get(i).isUsable();
+      reached.merge(targets.get(i).toString(), isUsable, Boolean::logicalAnd);
     }
     return reached;
   }

@@ -51,7 +51,8 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private int claimed;
   private int released;
   private boolean connecting;
-  private volatile boolean connected;
+  private boolean connected;
+  private boolean lost;
   private boolean backingOff;
   private long backOffNanos = FIRST_BACK_OFF_NANOS;
   private long againNanos;
@@ -123,9 +124,9 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     return reached;
   }
 
-  /** Whether it is connected now. For any thread. */
-  boolean isConnected() {
-    return connected;
+  /** Whether all of its namespaces can be used now. For any thread, once they are claimed. */
+  boolean isUsable() {
+    return claims.stream().allMatch(NamespaceClaim::isUsable);
   }
 
   /** Why the target can never be used again as it was, or null. For any thread. */
@@ -208,12 +209,8 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       }
     } else {
       connectingEnded();
-      if (!connected) {
-        LOG.info("{} is there again", subsystem);
-      }
     }
     connected = true;
-    backOffNanos = FIRST_BACK_OFF_NANOS;
     for (int i = 0; i < now.size(); i++) {
       claims.get(i).connected(controller, now.get(i));
     }
@@ -238,6 +235,15 @@ final class WatchedTarget implements ClientLoop.Sweepable {
           all.add(new Held(namespaces.get(i), claims.get(i).wasLent()));
         }
         WatchedTarget.this.held.complete(all);
+      }
+    }
+
+    @Override
+    public void renewed() {
+      if (lost && isUsable()) {
+        lost = false;
+        backOffNanos = FIRST_BACK_OFF_NANOS;
+        LOG.info("{} is there again", subsystem);
       }
     }
 
@@ -282,6 +288,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     connectingEnded();
     boolean wasConnected = connected;
     connected = false;
+    claims.forEach(NamespaceClaim::lost);
     if (closed) {
       return;
     }
@@ -295,6 +302,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     if (wasConnected) {
       LOG.warn("{}; connecting again", cause);
     }
+    lost = true;
     backingOff = true;
     againNanos = loop.clock().nanoTime() + backOffNanos;
     backOffNanos = Math.min(2 * backOffNanos, LAST_BACK_OFF_NANOS);

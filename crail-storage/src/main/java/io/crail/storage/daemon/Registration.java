@@ -43,8 +43,9 @@ import org.slf4j.LoggerFactory;
  * the writer's space to another client, it names the writer in its answers. A later sign of life
  * tells the namenode that the writer is cut off.
  *
- * <p>A datanode tells at once when it no longer reaches all of its regions, and when it does again,
- * so that new data go elsewhere meanwhile.
+ * <p>A datanode tells when it no longer reaches all of its regions, and when it does again, so that
+ * new data go elsewhere meanwhile. It does so in the next {@link #step}; a {@link Datanode} looks
+ * each half a second.
  *
  * <p>A datanode that is being removed tells this when it registers with a namenode that has
  * restarted, so that the namenode gives it no new data.

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * bin/rdma-vm has made. As root.
  */
 public final class KernelSubsystem implements AutoCloseable {
-  private static final Path DISKS = Path.of("/sys/kernel/config/nullb");
+  static final Path DISKS = Path.of("/sys/kernel/config/nullb");
   private static final String TIMER = "2";
   private static final AtomicInteger NEXT = new AtomicInteger();
 
@@ -38,6 +38,19 @@ public final class KernelSubsystem implements AutoCloseable {
    */
   KernelSubsystem(Duration latency, long bytes, int... blockLengths) throws IOException {
     count = blockLengths.length;
+    try {
+      create(latency, bytes, blockLengths);
+    } catch (IOException e) {
+      try {
+        close();
+      } catch (IOException another) {
+        e.addSuppressed(another);
+      }
+      throw e;
+    }
+  }
+
+  private void create(Duration latency, long bytes, int... blockLengths) throws IOException {
     Files.createDirectory(subsystem);
     write(subsystem, "attr_allow_any_host", "1");
     for (int number = 1; number <= count; number++) {
@@ -106,17 +119,19 @@ public final class KernelSubsystem implements AutoCloseable {
   @Override
   public void close() throws IOException {
     down();
-    if (!Files.exists(subsystem)) {
-      return;
-    }
+    // Some are missing after a start that failed, all of them after a close.
     for (int number = 1; number <= count; number++) {
-      write(namespace(number), "enable", "0");
-      Files.delete(namespace(number));
+      if (Files.exists(namespace(number))) {
+        write(namespace(number), "enable", "0");
+        Files.delete(namespace(number));
+      }
     }
-    Files.delete(subsystem);
+    Files.deleteIfExists(subsystem);
     for (int number = 1; number <= count; number++) {
-      write(disk(number), "power", "0");
-      Files.delete(disk(number));
+      if (Files.exists(disk(number))) {
+        write(disk(number), "power", "0");
+        Files.delete(disk(number));
+      }
     }
   }
 }

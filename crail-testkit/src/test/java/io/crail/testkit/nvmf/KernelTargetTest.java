@@ -22,6 +22,7 @@ import io.crail.testkit.rdma.TwoHosts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -114,6 +115,22 @@ class KernelTargetTest {
       assertEquals(NvmeStatus.OK, status, NvmeStatus.text(status));
     }
     all.clear();
+  }
+
+  /** Others would find it in the kernel until that ends. */
+  @Test
+  void aSubsystemThatCannotBeMadeLeavesNothing() throws IOException {
+    List<String> before = present();
+    assertThrows(IOException.class, () -> new KernelSubsystem(1 << 20, 512, -1));
+    assertEquals(before, present());
+  }
+
+  private static List<String> present() throws IOException {
+    List<String> names = new ArrayList<>();
+    for (Path each : List.of(KernelSubsystem.DISKS, KernelTarget.TARGETS.resolve("subsystems"))) {
+      names.addAll(List.of(each.toFile().list()));
+    }
+    return names.stream().sorted().toList();
   }
 
   /** Beyond what a number of 32 bits counts. */

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -33,6 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Whose a namespace is: one datanode's at a time, and never foreign data's. */
 @Tag("once")
@@ -248,6 +251,34 @@ class NamespaceClaimTest {
     }
     target.plan((queue, opcode, number) -> Fate.NORMAL);
     awaitBeat(server);
+  }
+
+  private void awaitUsable(StorageServer server, boolean usable) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (server.targets().get(target.text()) != usable) {
+      assertTrue(System.nanoTime() - end < 0, "it does not say that this is " + usable);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+  }
+
+  /** The target answers connects, and has lost the device behind it. */
+  @ParameterizedTest
+  @EnumSource(names = {"SILENT", "FAILED"})
+  void aTargetWithoutItsDeviceIsNotThereUntilItIsBack(Fate fate) throws Exception {
+    StorageServer server = started();
+    assertEquals(Map.of(target.text(), true), server.targets());
+    target.plan((queue, opcode, number) -> queue > 0 ? fate : Fate.NORMAL);
+    awaitUsable(server, false);
+    // Longer than two attempts of a datanode.
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(12);
+    while (System.nanoTime() - end < 0) {
+      assertEquals(Map.of(target.text(), false), server.targets());
+      LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
+    }
+    target.plan((queue, opcode, number) -> Fate.NORMAL);
+    awaitUsable(server, true);
+    awaitBeat(server);
+    assertEquals(Map.of(target.text(), true), server.targets());
   }
 
   @Test
