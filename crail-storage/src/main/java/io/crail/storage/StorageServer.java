@@ -74,7 +74,7 @@ public interface StorageServer extends Fencer, AutoCloseable {
   }
 
   /**
-   * The foreign targets that have its regions, and whether it reaches each of them now; empty when
+   * The foreign targets that have its regions, and whether it can use each of them now; empty when
    * it has the regions itself. By any thread.
    */
   default Map<String, Boolean> targets() {
