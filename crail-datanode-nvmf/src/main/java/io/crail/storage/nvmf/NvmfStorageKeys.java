@@ -186,12 +186,12 @@ public final class NvmfStorageKeys implements ConfigKeys {
    * @param directory where the files with the usual name and id of this host are, if there are any
    */
   static NvmeHost host(Configuration configuration, Path directory) {
-    String usual = text(directory.resolve("hostnqn"));
+    Path usual = directory.resolve("hostnqn");
     String origin = "key '" + HOST_NQN.name() + "'";
     String name = configuration.get(HOST_NQN);
     if (name.isEmpty()) {
-      origin = directory.resolve("hostnqn").toString();
-      name = usual;
+      origin = usual.toString();
+      name = text(usual);
     }
     if (name.isEmpty()) {
       origin = "the name of this host";
@@ -203,7 +203,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
     }
     NvmeHost host = NvmeHost.named(name);
     // With another name it would be one id with two names, which targets refuse.
-    UUID id = name.equals(usual) ? id(directory.resolve("hostid"), host.id()) : host.id();
+    boolean isUsual = isReadable(usual) && name.equals(text(usual));
+    UUID id = isUsual ? id(directory.resolve("hostid"), host.id()) : host.id();
     return new NvmeHost(name, id, secrets(configuration));
   }
 
@@ -214,6 +215,10 @@ public final class NvmfStorageKeys implements ConfigKeys {
     } catch (IllegalArgumentException e) {
       throw new ConfigException(file + " has '" + text + "', which is no UUID", e);
     }
+  }
+
+  private static boolean isReadable(Path file) {
+    return Files.isRegularFile(file) && Files.isReadable(file);
   }
 
   /** What is in a file; empty when there is none. */

@@ -60,5 +60,10 @@ class NvmfStorageKeysTest {
     Files.createDirectory(directory.resolve("hostid"));
     String refusal = assertThrows(ConfigException.class, () -> host("")).getMessage();
     assertTrue(refusal.contains("hostid cannot be read: "), refusal);
+    Files.delete(directory.resolve("hostnqn"));
+    Files.createDirectory(directory.resolve("hostnqn"));
+    refusal = assertThrows(ConfigException.class, () -> host("")).getMessage();
+    assertTrue(refusal.contains("hostnqn cannot be read: "), refusal);
+    assertEquals(NvmeHost.named("nqn.2026-11.a:b"), host("nqn.2026-11.a:b"), "it is not needed");
   }
 }
