@@ -46,9 +46,12 @@ public final class NvmeStatus {
     return (status & MEANING) == meaning;
   }
 
-  /** Whether a repetition would end the same way. */
+  /**
+   * Whether a repetition would end the same way. Linux' target says so of a busy controller too,
+   * and has one again when it has ended another.
+   */
   public static boolean isFinal(int status) {
-    return (status & DO_NOT_RETRY) != 0;
+    return (status & DO_NOT_RETRY) != 0 && !is(status, CONTROLLER_BUSY);
   }
 
   /** The status in words, with its number. */

@@ -16,6 +16,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -68,8 +69,7 @@ class FlashLossTest {
   @BeforeEach
   void start() throws Exception {
     target =
-        new NvmeTarget(
-            new NvmeTarget.Options(), new TargetNamespace(1, (FLASH + MIB) / SECTOR, SECTOR));
+        new NvmeTarget(new TargetOptions(), new TargetNamespace(1, (FLASH + MIB) / SECTOR, SECTOR));
     cluster =
         TestCluster.of(
             EmbeddedCrail.builder()

@@ -13,6 +13,7 @@ import io.crail.embedded.EmbeddedCrail;
 import io.crail.testkit.nvmf.Fate;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterEach;
@@ -34,7 +35,7 @@ class FlashSyncTest {
   void start() throws Exception {
     target =
         new NvmeTarget(
-            new NvmeTarget.Options(),
+            new TargetOptions(),
             new TargetNamespace(1, 9 * MIB / SECTOR, SECTOR),
             new TargetNamespace(2, 9 * MIB / SECTOR, SECTOR));
     cluster =

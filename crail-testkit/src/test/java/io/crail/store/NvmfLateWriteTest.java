@@ -15,6 +15,7 @@ import io.crail.embedded.EmbeddedCrail;
 import io.crail.testkit.nvmf.Fate;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -55,7 +56,7 @@ class NvmfLateWriteTest {
   void start() throws Exception {
     target =
         new NvmeTarget(
-            new NvmeTarget.Options().spared(MIB), new TargetNamespace(1, 5 * MIB / SECTOR, SECTOR));
+            new TargetOptions().spared(MIB), new TargetNamespace(1, 5 * MIB / SECTOR, SECTOR));
     cluster =
         TestCluster.of(
             EmbeddedCrail.builder()

@@ -11,6 +11,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.part.DatanodeState;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -49,7 +50,7 @@ class NvmfLostTargetTest {
     for (int i = 0; i < 2; i++) {
       targets.add(
           new NvmeTarget(
-              new NvmeTarget.Options(), new TargetNamespace(1, (FLASH + MIB) / SECTOR, SECTOR)));
+              new TargetOptions(), new TargetNamespace(1, (FLASH + MIB) / SECTOR, SECTOR)));
     }
     cluster =
         TestCluster.of(

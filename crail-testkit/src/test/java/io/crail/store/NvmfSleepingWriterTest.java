@@ -9,6 +9,7 @@ import io.crail.CrailStore;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -42,7 +43,7 @@ class NvmfSleepingWriterTest {
   String target() throws Exception {
     own =
         new NvmeTarget(
-            new NvmeTarget.Options().endsSilentHosts(),
+            new TargetOptions().endsSilentHosts(),
             new TargetNamespace(1, (SPACE + MIB) / SECTOR, SECTOR));
     return own.text();
   }

@@ -194,8 +194,7 @@ abstract class AdminController implements ClientLoop.Sweepable {
       return ended;
     }
     String why = "the target refuses the " + command + ": " + NvmeStatus.text(status);
-    // Linux' target calls it final, and has a controller again when it has ended another one.
-    if (NvmeStatus.isFinal(status) && !NvmeStatus.is(status, NvmeStatus.CONTROLLER_BUSY)) {
+    if (NvmeStatus.isFinal(status)) {
       refuse(ErrorCode.UNSUPPORTED, why);
     } else {
       lose(why);

@@ -8,11 +8,11 @@ import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailStore;
-import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.testkit.model.Units;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -59,8 +59,7 @@ class KilledFlashWriterSystemTest {
     Map<String, String> settings = Map.of("crail.storage.types", "nvmf", "crail.lease", "5s");
     try (NvmeTarget target =
             new NvmeTarget(
-                new NvmeTarget.Options(),
-                new TargetNamespace(1, (LABEL + SPACE) / sector, sector));
+                new TargetOptions(), new TargetNamespace(1, (LABEL + SPACE) / sector, sector));
         ProcessCluster cluster = ProcessCluster.start(1, 0, settings);
         CrailProcess flash = cluster.crail("datanode", "-t", "nvmf", "--", "-t", target.text())) {
       flash.await("^datanode \\S+ serves .+, registered$", PATIENCE);
@@ -118,23 +117,11 @@ class KilledFlashWriterSystemTest {
     Part part = new Part(++counter, 1 + random.nextInt(LONGEST_APPEND));
     byte[] bytes = new byte[part.length];
     Units.fill(ByteBuffer.wrap(bytes), part.id, part.id, position);
-    CrailBufferedOutputStream[] out = new CrailBufferedOutputStream[1];
-    Await.until(
-        "the lease is free",
-        PATIENCE,
-        () -> {
-          try {
-            out[0] = file.getBufferedOutputStream(bytes.length);
-            return true;
-          } catch (WriteLeaseHeldException e) {
-            return false;
-          }
-        });
-    try (CrailBufferedOutputStream opened = out[0]) {
+    try (CrailBufferedOutputStream out = DataFiles.append(file, bytes.length, PATIENCE)) {
       int at = 0;
       while (at < bytes.length) {
         int length = Math.min(bytes.length - at, 1 + random.nextInt(bytes.length));
-        opened.write(bytes, at, length);
+        out.write(bytes, at, length);
         at += length;
       }
     }

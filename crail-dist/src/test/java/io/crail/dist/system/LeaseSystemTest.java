@@ -9,7 +9,6 @@ import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailStore;
-import io.crail.common.error.WriteLeaseHeldException;
 import io.crail.conf.CrailConfiguration;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -103,29 +102,12 @@ class LeaseSystemTest {
                 cluster.run("df", "--bytes").stdout().lines().toList().get(1).strip().split("\\s+");
             return Long.parseLong(words[2]) <= 3 * MIB && Long.parseLong(words[4]) == 0;
           });
-      try (CrailBufferedOutputStream out = opened(file)) {
+      try (CrailBufferedOutputStream out = DataFiles.append(file, LAST, PATIENCE)) {
         out.write(appended);
       }
     } finally {
       store.close();
     }
-  }
-
-  /** An output stream, once the file has no other writer. */
-  private static CrailBufferedOutputStream opened(CrailFile file) throws Exception {
-    CrailBufferedOutputStream[] opened = new CrailBufferedOutputStream[1];
-    Await.until(
-        "the lease is free",
-        PATIENCE,
-        () -> {
-          try {
-            opened[0] = file.getBufferedOutputStream(LAST);
-            return true;
-          } catch (WriteLeaseHeldException e) {
-            return false;
-          }
-        });
-    return opened[0];
   }
 
   private static void assertLost(CrailProcess writer, String what) throws Exception {

@@ -13,6 +13,7 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.dist.metrics.Metric;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -64,7 +65,7 @@ class MetricsSystemTest {
 
   @BeforeAll
   static void start() throws Exception {
-    target = new NvmeTarget(new NvmeTarget.Options(), new TargetNamespace(1, SECTORS, SECTOR));
+    target = new NvmeTarget(new TargetOptions(), new TargetNamespace(1, SECTORS, SECTOR));
     cluster =
         ProcessCluster.startSmall(
             "",

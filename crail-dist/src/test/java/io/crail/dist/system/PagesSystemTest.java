@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.dist.PageBlock;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -192,7 +193,7 @@ class PagesSystemTest {
   void theCommandsOf(String place) throws Exception {
     try (NvmeTarget target =
             new NvmeTarget(
-                new NvmeTarget.Options(),
+                new TargetOptions(),
                 new TargetNamespace(1, SECTORS, SECTOR),
                 new TargetNamespace(2, SECTORS, SECTOR));
         Installation here = new Installation(directory.resolve("crail"))) {

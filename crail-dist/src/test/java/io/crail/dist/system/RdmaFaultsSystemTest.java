@@ -10,11 +10,7 @@ import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailInputStream;
-import io.crail.CrailLocationClass;
-import io.crail.CrailNode;
-import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
-import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -116,19 +112,8 @@ class RdmaFaultsSystemTest {
     return "/file-" + paths.getAndIncrement();
   }
 
-  private CrailNode create(String path) throws Exception {
-    return store
-        .create(
-            path,
-            CrailNodeType.DATAFILE,
-            CrailStorageClass.DEFAULT,
-            CrailLocationClass.DEFAULT,
-            true)
-        .get(60, TimeUnit.SECONDS);
-  }
-
   private void write(String path) throws Exception {
-    CrailFile file = create(path).asFile();
+    CrailFile file = DataFiles.create(store, path);
     try (CrailBufferedOutputStream out = file.getBufferedOutputStream(MIB)) {
       out.write(bytes(path));
     }
@@ -290,7 +275,7 @@ class RdmaFaultsSystemTest {
     List<Load> loads = new ArrayList<>();
     try {
       loads.add(new Load("lookups", 1, () -> store.lookup(path).get(60, TimeUnit.SECONDS)));
-      loads.add(new Load("creates", 1, () -> create(newPath())));
+      loads.add(new Load("creates", 1, () -> DataFiles.create(store, newPath())));
       loads.add(new Load("reads", 2, new Reads(path)));
       loads.add(new Load("writes", 3, new Writes()));
       for (int step = 0; step < steps.length; step += 2) {
@@ -361,7 +346,7 @@ class RdmaFaultsSystemTest {
     public void run() throws Exception {
       if (output == null) {
         path = newPath();
-        output = create(path).asFile().getDirectOutputStream(MIB);
+        output = DataFiles.create(store, path).getDirectOutputStream(MIB);
       }
       try {
         bytes.clear();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ class SparkFlashSystemTest {
             "crail.storage.types", "tcp,nvmf",
             "crail.storage.nvmf.allocationsize", "32m");
     try (NvmeTarget target =
-            new NvmeTarget(new NvmeTarget.Options(), new TargetNamespace(1, SECTORS, SECTOR));
+            new NvmeTarget(new TargetOptions(), new TargetNamespace(1, SECTORS, SECTOR));
         ProcessCluster cluster = ProcessCluster.start("127.0.0.1", 1, 1, settings);
         CrailProcess flash = cluster.crail("datanode", "-t", "nvmf", "--", "-t", target.text())) {
       flash.await("^datanode \\S+ serves .+, registered$", ProcessCluster.PATIENCE);

@@ -17,6 +17,7 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -93,7 +94,7 @@ public class InitiatorBenchmark {
     if (address.isEmpty()) {
       target =
           new NvmeTarget(
-              new NvmeTarget.Options().nqn(nqn), new TargetNamespace(NAMESPACE, 1 << 17, 512));
+              new TargetOptions().nqn(nqn), new TargetNamespace(NAMESPACE, 1 << 17, 512));
       where = target.address();
     } else {
       int colon = address.lastIndexOf(':');

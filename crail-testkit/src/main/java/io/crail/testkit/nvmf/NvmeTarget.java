@@ -15,216 +15,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntUnaryOperator;
-import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 /**
  * A small target of NVMe/TCP, with a thread for each connection. It is for tests: it is strict
  * where a host could be sloppy, and breaks the rules where a test asks for it. Thread-safe.
  */
 public final class NvmeTarget implements AutoCloseable {
-  private static final int AUTHENTICATION = 1 << 17;
-  private static final int SECURE_CHANNEL = 1 << 18;
-
-  /** The limits of a target. */
-  public static final class Options {
-    String nqn = "nqn.2026-11.io.crail:test";
-    int inCapsule = 8192;
-    int maxData = 128 * 1024;
-    boolean tellsOfChanges;
-    int alignment = 4;
-    int transferShift = 5;
-    int entries = 128;
-    int queues = 4;
-    int startUnits = 2;
-    long startNanos;
-    boolean strayQueues;
-    boolean headerDigest = true;
-    boolean dataDigest = true;
-    boolean splitReads;
-    boolean splitWrites;
-    String allowedHost = "";
-    int spared;
-    int keepAliveUnit = 10;
-    boolean endsSilentHosts;
-    IntUnaryOperator keepAliveTold = IntUnaryOperator.identity();
-    String hostSecret = "";
-    String controllerSecret = "";
-    int asks;
-    boolean asksOnIo = true;
-    int hash = 1;
-    int group;
-    boolean shortMessages;
-    UnaryOperator<byte[]> edit = UnaryOperator.identity();
-    Supplier<byte[]> discovery;
-
-    /** Creates the usual limits. */
-    public Options() {}
-
-    /** The subsystem's name. */
-    public Options nqn(String name) {
-      nqn = name;
-      return this;
-    }
-
-    /** Bytes of data that an I/O command may carry along; a multiple of 16. */
-    public Options inCapsule(int bytes) {
-      inCapsule = bytes;
-      return this;
-    }
-
-    /** The most bytes of one H2CData. */
-    public Options maxData(int bytes) {
-      maxData = bytes;
-      return this;
-    }
-
-    /** Tells each host that wants to know of such events of a change, with each keep-alive. */
-    public Options tellsOfChanges() {
-      tellsOfChanges = true;
-      return this;
-    }
-
-    /** Bytes of which the place of data in a unit is a multiple; a multiple of 4 up to 128. */
-    public Options alignment(int bytes) {
-      alignment = bytes;
-      return this;
-    }
-
-    /** The most bytes of a command's data: 4 KiB times two to the power of this; 0 for no limit. */
-    public Options transferShift(int shift) {
-      transferShift = shift;
-      return this;
-    }
-
-    /** Entries of a queue. */
-    public Options entries(int most) {
-      entries = most;
-      return this;
-    }
-
-    /**
-     * How long a controller takes to become ready.
-     *
-     * @param units how long it may take, as it says itself, in 500 ms
-     */
-    public Options starts(int units, int millis) {
-      startUnits = units;
-      startNanos = millis * 1_000_000L;
-      return this;
-    }
-
-    /** Connects queues for I/O to another controller than the host has asked for. */
-    public Options strayQueues() {
-      strayQueues = true;
-      return this;
-    }
-
-    /** Whether digests are used if a host asks for them. */
-    public Options digests(boolean header, boolean data) {
-      headerDigest = header;
-      dataDigest = data;
-      return this;
-    }
-
-    /** Sends the data of a read in two parts, the completion apart from them. */
-    public Options splitReads() {
-      splitReads = true;
-      return this;
-    }
-
-    /** Reads and writes of the first bytes of a namespace follow no plan, and are never held. */
-    public Options spared(int bytes) {
-      spared = bytes;
-      return this;
-    }
-
-    /** The unit in which it counts keep-alive times, in 100 ms; 0 when it has none. */
-    public Options keepAliveUnit(int unit) {
-      keepAliveUnit = unit;
-      return this;
-    }
-
-    /** Ends the controller of a host that says nothing for one and a half keep-alive times. */
-    public Options endsSilentHosts() {
-      endsSilentHosts = true;
-      return this;
-    }
-
-    /** What it says of its keep-alive time, by the one that a host has asked for; milliseconds. */
-    public Options keepAliveTold(IntUnaryOperator told) {
-      keepAliveTold = told;
-      return this;
-    }
-
-    /**
-     * Asks hosts for authentication.
-     *
-     * @param host the secret that they have to know
-     * @param controller the secret by which it proves itself; empty when it cannot
-     */
-    public Options secrets(String host, String controller) {
-      hostSecret = host;
-      controllerSecret = controller;
-      asks = AUTHENTICATION;
-      return this;
-    }
-
-    /** The hash, from 1 to 3, and the group, from 0 to 5, that it chooses. */
-    public Options chooses(int newHash, int newGroup) {
-      hash = newHash;
-      group = newGroup;
-      return this;
-    }
-
-    /** Asks for authentication on the admin queue only. */
-    public Options asksOnAdminOnly() {
-      asksOnIo = false;
-      return this;
-    }
-
-    /** Asks for a secure channel too. */
-    public Options asksForSecureChannel() {
-      asks = AUTHENTICATION | SECURE_CHANNEL;
-      return this;
-    }
-
-    /** Sends messages of authentication without zeros behind them. */
-    public Options shortMessages() {
-      shortMessages = true;
-      return this;
-    }
-
-    /** Changes the messages of authentication before they are sent. */
-    public Options edit(UnaryOperator<byte[]> change) {
-      edit = change;
-      return this;
-    }
-
-    /**
-     * Makes the target a discovery service too.
-     *
-     * @param log gives the log anew for each read of a part; see {@link DiscoveryPage}
-     */
-    public Options discovery(Supplier<byte[]> log) {
-      discovery = log;
-      return this;
-    }
-
-    /** Asks for the data of a write in parts, one after the other. */
-    public Options splitWrites() {
-      splitWrites = true;
-      return this;
-    }
-
-    /** The only host that may connect. */
-    public Options allowedHost(String name) {
-      allowedHost = name;
-      return this;
-    }
-  }
-
   /** Chooses what happens to a command. Called by the threads of connections. */
   public interface Plan {
     /**
@@ -274,7 +70,7 @@ public final class NvmeTarget implements AutoCloseable {
     }
   }
 
-  private final Options options;
+  private final TargetOptions options;
   private final Map<Integer, TargetNamespace> namespaces = new ConcurrentHashMap<>();
   private final Map<Integer, Owned> controllers = new ConcurrentHashMap<>();
   private final Set<TargetSession> sessions = ConcurrentHashMap.newKeySet();
@@ -293,12 +89,12 @@ public final class NvmeTarget implements AutoCloseable {
   private Thread acceptor;
 
   /** Starts a target on any free port of the loopback interface. */
-  public NvmeTarget(Options options, TargetNamespace... namespaces) throws IOException {
+  public NvmeTarget(TargetOptions options, TargetNamespace... namespaces) throws IOException {
     this(InetAddress.getLoopbackAddress(), options, namespaces);
   }
 
   /** Starts a target on any free port of an address. */
-  public NvmeTarget(InetAddress host, Options options, TargetNamespace... namespaces)
+  public NvmeTarget(InetAddress host, TargetOptions options, TargetNamespace... namespaces)
       throws IOException {
     this.options = options;
     for (TargetNamespace namespace : namespaces) {
@@ -363,7 +159,7 @@ public final class NvmeTarget implements AutoCloseable {
     damage = newDamage;
   }
 
-  /** Sets what happens to accesses of what is spared; see {@link Options#spared}. */
+  /** Sets what happens to accesses of what is spared; see {@link TargetOptions#spared}. */
   public void spared(Fate fate) {
     spared = fate;
   }
@@ -452,7 +248,7 @@ public final class NvmeTarget implements AutoCloseable {
 
   // For the sessions.
 
-  Options options() {
+  TargetOptions options() {
     return options;
   }
 

@@ -34,7 +34,7 @@ final class TargetAuthentication {
   private static final String GROUPS = "groups.txt";
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  private final NvmeTarget.Options options;
+  private final TargetOptions options;
   private final String nqn;
   private final String host;
   private BigInteger prime;
@@ -49,7 +49,7 @@ final class TargetAuthentication {
   private boolean done;
   private int explanation = -1;
 
-  TargetAuthentication(NvmeTarget.Options options, String nqn, String host) {
+  TargetAuthentication(TargetOptions options, String nqn, String host) {
     this.options = options;
     this.nqn = nqn;
     this.host = host;

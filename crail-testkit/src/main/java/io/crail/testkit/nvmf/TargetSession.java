@@ -48,7 +48,7 @@ final class TargetSession extends Thread {
   }
 
   private final NvmeTarget target;
-  private final NvmeTarget.Options options;
+  private final TargetOptions options;
   private final Socket socket;
   private final DataInputStream in;
   private final TargetWire wire;

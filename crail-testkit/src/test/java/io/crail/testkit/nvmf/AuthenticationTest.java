@@ -35,13 +35,13 @@ class AuthenticationTest {
 
   private static final String WORDS = "AAECAwQF";
 
-  private static NvmeTarget target(NvmeTarget.Options options) throws Exception {
+  private static NvmeTarget target(TargetOptions options) throws Exception {
     return new NvmeTarget(
         options, new TargetNamespace(1, 4096, 512), new TargetNamespace(3, 512, 4096));
   }
 
-  private static NvmeTarget.Options asking() {
-    return new NvmeTarget.Options().secrets(SECRET, BOUND_SECRET);
+  private static TargetOptions asking() {
+    return new TargetOptions().secrets(SECRET, BOUND_SECRET);
   }
 
   static HostSecrets secrets(String host, String controller) {
@@ -66,7 +66,7 @@ class AuthenticationTest {
     "2, 5, false"
   })
   void bothProveThemselves(int hash, int group, boolean mutual) throws Exception {
-    NvmeTarget.Options options = asking().chooses(hash, group).inCapsule(0);
+    TargetOptions options = asking().chooses(hash, group).inCapsule(0);
     if (mutual) {
       options.shortMessages();
     }
@@ -81,7 +81,7 @@ class AuthenticationTest {
 
   @Test
   void bothProveThemselvesWithTheOtherSecrets() throws Exception {
-    NvmeTarget.Options options = new NvmeTarget.Options().secrets(BOUND_SECRET, SECRET);
+    TargetOptions options = new TargetOptions().secrets(BOUND_SECRET, SECRET);
     try (NvmeTarget target = target(options.chooses(3, 1));
         TestHost host = new TestHost(start(target, BOUND_SECRET, SECRET).digests(true, true))) {
       host.controller();
@@ -103,7 +103,7 @@ class AuthenticationTest {
 
   @Test
   void aHostWithoutNeedOfASecretMayHaveOne() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options())) {
+    try (NvmeTarget target = target(new TargetOptions())) {
       try (TestHost host = new TestHost(start(target, SECRET, ""))) {
         host.controller();
       }
@@ -123,7 +123,7 @@ class AuthenticationTest {
       assertEquals(List.of(1), target.explanations());
       assertEquals(List.of(), target.complaints());
     }
-    NvmeTarget.Options mute = new NvmeTarget.Options().secrets(SECRET, "");
+    TargetOptions mute = new TargetOptions().secrets(SECRET, "");
     try (NvmeTarget target = target(mute.chooses(1, group))) {
       refused(ErrorCode.UNSUPPORTED, start(target, SECRET, BOUND_SECRET), "and cannot");
       assertEquals(List.of(), target.complaints());
@@ -258,7 +258,7 @@ class AuthenticationTest {
           return other;
         };
     for (int i = 0; i < 20; i++) {
-      NvmeTarget.Options options = asking().edit(garbage);
+      TargetOptions options = asking().edit(garbage);
       try (NvmeTarget target = target(i % 2 == 0 ? options.shortMessages() : options)) {
         refused(ErrorCode.PROTOCOL, start(target, SECRET, BOUND_SECRET), "sends message");
       }

@@ -211,7 +211,7 @@ class BentAnswersTest {
     System.out.println("-Dcrail.seed=" + seed);
   }
 
-  private static NvmeTarget target(NvmeTarget.Options options) throws IOException {
+  private static NvmeTarget target(TargetOptions options) throws IOException {
     return new NvmeTarget(options, new TargetNamespace(1, 4096, SECTOR));
   }
 
@@ -267,7 +267,7 @@ class BentAnswersTest {
   void aBentAnswerEndsTheConnection(Bent bent) throws Exception {
     for (int length : new int[] {4096, 65536}) {
       for (boolean digests : new boolean[] {false, true}) {
-        try (NvmeTarget target = target(new NvmeTarget.Options().inCapsule(0))) {
+        try (NvmeTarget target = target(new TargetOptions().inCapsule(0))) {
           endsTheConnection(
               target, TestHost.Start.at(target).digests(digests, digests), bent, length);
         }
@@ -391,7 +391,7 @@ class BentAnswersTest {
   /** Data that went along with their command are not asked for. */
   @Test
   void askingForDataThatItHasEndsTheConnection() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options());
+    try (NvmeTarget target = target(new TargetOptions());
         TestHost host = new TestHost(TestHost.Start.at(target))) {
       host.controller();
       target.bend(
@@ -410,7 +410,7 @@ class BentAnswersTest {
   @ParameterizedTest
   @ValueSource(ints = {4096, 65536})
   void dataOfSeveralReadsMayAlternate(int length) throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options());
+    try (NvmeTarget target = target(new TargetOptions());
         TestHost host = new TestHost(TestHost.Start.at(target).digests(true, true))) {
       host.controller();
       byte[] content = new byte[4 * length];
@@ -450,7 +450,7 @@ class BentAnswersTest {
   /** It fails alone. */
   @Test
   void aReadMayFailInTheMiddleOfItsData() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options());
+    try (NvmeTarget target = target(new TargetOptions());
         TestHost host = new TestHost(TestHost.Start.at(target).digests(true, true))) {
       host.controller();
       AtomicInteger flags = new AtomicInteger();
@@ -479,7 +479,7 @@ class BentAnswersTest {
   @ValueSource(ints = {SECTOR, 65536})
   void damagedDataFailTheirCommandOnly(int length) throws Exception {
     for (boolean header : new boolean[] {false, true}) {
-      try (NvmeTarget target = target(new NvmeTarget.Options().inCapsule(0).splitWrites());
+      try (NvmeTarget target = target(new TargetOptions().inCapsule(0).splitWrites());
           TestHost host = new TestHost(TestHost.Start.at(target).digests(header, true))) {
         host.controller();
         byte[] content = new byte[length];
@@ -520,7 +520,7 @@ class BentAnswersTest {
   @ValueSource(ints = {SECTOR, 65536})
   void aDamagedHeaderEndsTheConnection(int length) throws Exception {
     for (int opcode : new int[] {READ, WRITE}) {
-      try (NvmeTarget target = target(new NvmeTarget.Options().inCapsule(0))) {
+      try (NvmeTarget target = target(new TargetOptions().inCapsule(0))) {
         byte[] content = new byte[length];
         random.nextBytes(content);
         target.namespace(1).write(0, content);
@@ -549,7 +549,7 @@ class BentAnswersTest {
 
   @Test
   void dataWithoutTheChecksumThatWasAgreedEndTheConnection() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options())) {
+    try (NvmeTarget target = target(new TargetOptions())) {
       target.damage((unit, bytes) -> unit[1] ^= 2);
       target.plan(
           (queue, opcode, count) -> queue == 1 && count > 0 ? Fate.DAMAGED_HEADER : Fate.NORMAL);

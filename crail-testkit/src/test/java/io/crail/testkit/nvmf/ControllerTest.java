@@ -48,13 +48,13 @@ class ControllerTest {
     System.out.println("-Dcrail.seed=" + seed);
   }
 
-  private static NvmeTarget target(NvmeTarget.Options options) throws Exception {
+  private static NvmeTarget target(TargetOptions options) throws Exception {
     return new NvmeTarget(
         options, new TargetNamespace(1, 4096, 512), new TargetNamespace(3, 512, 4096));
   }
 
   private static NvmeTarget target() throws Exception {
-    return target(new NvmeTarget.Options());
+    return target(new TargetOptions());
   }
 
   @Test
@@ -80,8 +80,8 @@ class ControllerTest {
   @ValueSource(ints = {0, 1, 2, 3})
   void movesWhatItIsAskedTo(int digests) throws Exception {
     for (int round = 0; round < 4; round++) {
-      NvmeTarget.Options options =
-          new NvmeTarget.Options()
+      TargetOptions options =
+          new TargetOptions()
               .inCapsule(16 * random.nextInt(1024))
               .maxData(4096 << random.nextInt(6))
               .alignment(4 << random.nextInt(6))
@@ -110,7 +110,7 @@ class ControllerTest {
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 2, 3})
   void lengthsOfAllSizesPassWithAndWithoutChecksums(int digests) throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().transferShift(8));
+    try (NvmeTarget target = target(new TargetOptions().transferShift(8));
         TestHost host =
             new TestHost(
                 TestHost.Start.at(target).digests((digests & 1) != 0, (digests & 2) != 0))) {
@@ -131,19 +131,19 @@ class ControllerTest {
 
   @Test
   void whatTheTargetRefusesIsSaidInWords() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().allowedHost("nqn.other"))) {
+    try (NvmeTarget target = target(new TargetOptions().allowedHost("nqn.other"))) {
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "does not let this host in");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().digests(false, true))) {
+    try (NvmeTarget target = target(new TargetOptions().digests(false, true))) {
       assertTrue(lost(TestHost.Start.at(target).digests(true, false)).contains("headerdigest"));
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(0))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(0))) {
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "has no keep-alive");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(70))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(70))) {
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "in 7000 ms");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().strayQueues())) {
+    try (NvmeTarget target = target(new TargetOptions().strayQueues())) {
       refused(ErrorCode.PROTOCOL, TestHost.Start.at(target), "the I/O queue belongs to controller");
       assertEquals(List.of(), target.complaints());
     }
@@ -169,7 +169,7 @@ class ControllerTest {
   /** Space rests for a time that follows from the keep-alive time. */
   @Test
   void aTargetThatKeepsSilentHostsForLongerIsRefused() throws Exception {
-    NvmeTarget.Options twice = new NvmeTarget.Options().keepAliveTold(asked -> 2 * asked);
+    TargetOptions twice = new TargetOptions().keepAliveTold(asked -> 2 * asked);
     try (NvmeTarget target = target(twice)) {
       TestHost.Start start = TestHost.Start.at(target);
       refused(ErrorCode.UNSUPPORTED, start, "for 20000 ms, and was asked for 10000 ms");
@@ -180,13 +180,13 @@ class ControllerTest {
       }
       assertEquals(List.of(), target.complaints());
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> 0))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> 0))) {
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "for ever");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> -1))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> -1))) {
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "for 4294967295 ms");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> asked - 1));
+    try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> asked - 1));
         TestHost host = new TestHost(TestHost.Start.at(target))) {
       host.controller();
     }
@@ -198,7 +198,7 @@ class ControllerTest {
     for (int i = 0; i < most.length; i++) {
       most[i] = new TargetNamespace(i + 1, 8, 512);
     }
-    try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), most)) {
+    try (NvmeTarget target = new NvmeTarget(new TargetOptions(), most)) {
       TestHost.Start start = TestHost.Start.at(target);
       try (TestHost host = new TestHost(start)) {
         assertEquals(most.length, host.controller().namespaces().size());
@@ -352,7 +352,7 @@ class ControllerTest {
 
   @Test
   void aTargetWithoutSignsOfLifeIsLost() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(1))) {
       TestHost.Start start = TestHost.Start.at(target).limits(TestHost.Start.limits(4, 600, 5_000));
       try (TestHost host = new TestHost(start)) {
         host.controller();

@@ -132,8 +132,8 @@ class DamagedHeadersTest extends TargetClient {
   }
 
   private void begin() throws Exception {
-    NvmeTarget.Options options =
-        new NvmeTarget.Options().spared(MIB).inCapsule(random.nextBoolean() ? 8192 : 0);
+    TargetOptions options =
+        new TargetOptions().spared(MIB).inCapsule(random.nextBoolean() ? 8192 : 0);
     if (random.nextBoolean()) {
       options.splitReads();
     }

@@ -53,7 +53,7 @@ class DiscoveryTest {
     }
   }
 
-  private NvmeTarget target(NvmeTarget.Options options) throws IOException {
+  private NvmeTarget target(TargetOptions options) throws IOException {
     NvmeTarget target = new NvmeTarget(options, new TargetNamespace(1, 5 * MIB / SECTOR, SECTOR));
     open.add(target);
     targets.add(target);
@@ -61,12 +61,12 @@ class DiscoveryTest {
   }
 
   private NvmeTarget target(String name) throws IOException {
-    return target(new NvmeTarget.Options().nqn("nqn.2026-11.io.crail:" + name));
+    return target(new TargetOptions().nqn("nqn.2026-11.io.crail:" + name));
   }
 
   /** A service; not a target. */
   private NvmeTarget service(Supplier<byte[]> log) throws IOException {
-    return target(new NvmeTarget.Options().nqn("nqn.none").discovery(log));
+    return target(new TargetOptions().nqn("nqn.none").discovery(log));
   }
 
   private static String text(NvmeTarget service) {
@@ -185,7 +185,7 @@ class DiscoveryTest {
   void fewThreadsComputeForManyTargets() throws Exception {
     List<String> list = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
-      NvmeTarget.Options options = new NvmeTarget.Options().nqn("nqn." + i);
+      TargetOptions options = new TargetOptions().nqn("nqn." + i);
       list.add(target(options.secrets(AuthenticationTest.SECRET, "").chooses(1, 4)).text());
     }
     AtomicBoolean stopped = new AtomicBoolean();
@@ -369,9 +369,8 @@ class DiscoveryTest {
   @Test
   void secretsOfTheConfigurationReachServicesAndTargets(@TempDir Path directory) throws Exception {
     Path file = Files.writeString(directory.resolve("secret"), AuthenticationTest.SECRET + "\n");
-    NvmeTarget.Options guarded =
-        new NvmeTarget.Options()
-            .secrets(AuthenticationTest.SECRET, AuthenticationTest.BOUND_SECRET);
+    TargetOptions guarded =
+        new TargetOptions().secrets(AuthenticationTest.SECRET, AuthenticationTest.BOUND_SECRET);
     NvmeTarget target = target(guarded);
     byte[] log = DiscoveryPage.log(1, DiscoveryPage.entry(target));
     NvmeTarget plain = service(() -> log);
@@ -382,7 +381,7 @@ class DiscoveryTest {
             .set(NvmfStorageKeys.CONTROLLER_SECRET, AuthenticationTest.BOUND_SECRET);
     assertEquals("- " + numeric(target), details(builder.build()));
     StorageServer first = server;
-    NvmeTarget.Options cautious = new NvmeTarget.Options().nqn("nqn.none").discovery(() -> log);
+    TargetOptions cautious = new TargetOptions().nqn("nqn.none").discovery(() -> log);
     NvmeTarget asking = target(cautious.secrets(AuthenticationTest.SECRET, ""));
     assertTrue(refusal(asking).contains("crail.storage.nvmf.secret is not set"));
     builder.set(NvmfStorageKeys.TARGETS, text(asking));

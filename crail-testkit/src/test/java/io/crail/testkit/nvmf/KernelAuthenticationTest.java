@@ -116,8 +116,8 @@ class KernelAuthenticationTest {
   void theKernelsHostAndTheTestTargetProveThemselves(int hash, int group) throws Exception {
     OtherPrograms.End known = run("modprobe -n nvme-auth");
     assumeTrue(known.status() == 0, "the machine's kernel has no authentication");
-    NvmeTarget.Options options =
-        new NvmeTarget.Options()
+    TargetOptions options =
+        new TargetOptions()
             .secrets(AuthenticationTest.SECRET, AuthenticationTest.BOUND_SECRET)
             .chooses(hash, group);
     TargetNamespace namespace = new TargetNamespace(1, 8192, 512);

@@ -34,7 +34,7 @@ class KernelHostTest {
     new Random(7).nextBytes(content);
     Path file = Files.write(directory.resolve("content"), content);
     large.write(BYTES, content);
-    NvmeTarget.Options options = new NvmeTarget.Options();
+    TargetOptions options = new TargetOptions();
     if (!digests.isEmpty()) {
       options.splitReads().splitWrites();
     }
@@ -82,7 +82,7 @@ class KernelHostTest {
   void readsTheLogOfADiscoveryService() throws Exception {
     byte[] entry = DiscoveryPage.entry(3, 1, 2, "4499", "nqn.2026-11.io.crail:far", "10.9.0.9");
     byte[] log = DiscoveryPage.log(1, entry, entry);
-    NvmeTarget.Options options = new NvmeTarget.Options().discovery(() -> log);
+    TargetOptions options = new TargetOptions().discovery(() -> log);
     try (NvmeTarget target = new NvmeTarget(InetAddress.getByName(RdmaHost.SERVER), options)) {
       String script =
           "PATH=$PATH:/usr/sbin:/sbin nvme discover -t tcp -a %s -s %d"

@@ -50,7 +50,7 @@ class NamespaceClaimTest {
   @BeforeEach
   void start() throws Exception {
     namespace = new TargetNamespace(1, 5 * MIB / SECTOR, SECTOR);
-    target = new NvmeTarget(new NvmeTarget.Options(), namespace);
+    target = new NvmeTarget(new TargetOptions(), namespace);
   }
 
   @AfterEach

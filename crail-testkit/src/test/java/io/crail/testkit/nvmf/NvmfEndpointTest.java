@@ -435,7 +435,7 @@ class NvmfEndpointTest extends TargetClient {
   @Test
   void aTargetHasTheTimeToStartThatItAsksFor() throws Exception {
     Assumptions.assumeTrue(initiator().equals(InitiatorProvider.JAVA), "SPDK has its own limit");
-    NvmeTarget target = target(512, new NvmeTarget.Options().spared(MIB).starts(60, 3000));
+    NvmeTarget target = target(512, new TargetOptions().spared(MIB).starts(60, 3000));
     endpoint(target);
     StorageEndpoint endpoint =
         connect(settings(target).toBuilder().set(NvmfStorageKeys.CONNECT_TIMEOUT, "300ms").build());

@@ -59,8 +59,7 @@ class SectorAccessTest {
       byte[] model = new byte[BYTES];
       random.nextBytes(model);
       namespace.write(0, model);
-      try (NvmeTarget target =
-              new NvmeTarget(new NvmeTarget.Options().transferShift(2), namespace);
+      try (NvmeTarget target = new NvmeTarget(new TargetOptions().transferShift(2), namespace);
           ByteHost host = new ByteHost(target, depth, io)) {
         for (int round = 0; round < 6; round++) {
           write(host, model);
@@ -113,7 +112,7 @@ class SectorAccessTest {
   void appendsToOneSectorGoTogether() throws Exception {
     TargetNamespace namespace = new TargetNamespace(1, 64, 4096);
     byte[] model = new byte[64 * 4096];
-    try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), namespace);
+    try (NvmeTarget target = new NvmeTarget(new TargetOptions(), namespace);
         ByteHost host = new ByteHost(target, 8)) {
       List<CompletableFuture<Integer>> all = new ArrayList<>();
       for (int at = 0; at < 3 * 4096; ) {
@@ -136,7 +135,7 @@ class SectorAccessTest {
   @Test
   void aPartDoesNotUndoTheWhole() throws Exception {
     TargetNamespace namespace = new TargetNamespace(1, 64, 4096);
-    try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), namespace);
+    try (NvmeTarget target = new NvmeTarget(new TargetOptions(), namespace);
         ByteHost host = new ByteHost(target, 8)) {
       // Some writes are executed after the command that comes next.
       target.plan(
@@ -163,7 +162,7 @@ class SectorAccessTest {
     byte[] model = new byte[64 * 4096];
     random.nextBytes(model);
     namespace.write(0, model);
-    try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), namespace);
+    try (NvmeTarget target = new NvmeTarget(new TargetOptions(), namespace);
         ByteHost host = new ByteHost(target, 8)) {
       for (int opcode : new int[] {READ, WRITE}) {
         target.plan(
@@ -187,7 +186,7 @@ class SectorAccessTest {
   @Test
   void whatIsInFlightWhenTheTargetEndsIsLost() throws Exception {
     TargetNamespace namespace = new TargetNamespace(1, 512, 512);
-    try (NvmeTarget target = new NvmeTarget(new NvmeTarget.Options(), namespace);
+    try (NvmeTarget target = new NvmeTarget(new TargetOptions(), namespace);
         ByteHost host = new ByteHost(target, 2)) {
       target.plan((queue, command, count) -> queue == 1 && count > 4 ? Fate.IGNORED : Fate.NORMAL);
       List<CompletableFuture<Integer>> all = new ArrayList<>();

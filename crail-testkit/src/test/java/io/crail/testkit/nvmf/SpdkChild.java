@@ -88,7 +88,7 @@ final class SpdkChild {
     InetSocketAddress target = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     Configuration configuration = Configuration.builder().set(SpdkKeys.MEMORY, MEMORY).build();
     TestHost.Start start =
-        start(target, new NvmeTarget.Options().nqn)
+        start(target, new TargetOptions().nqn)
             .limits(TestHost.Start.limits(DEEPEST, 10_000, 10_000));
     try {
       while (true) {

@@ -74,13 +74,13 @@ class SpdkTest {
     System.out.println("-Dcrail.seed=" + seed);
   }
 
-  private static NvmeTarget target(NvmeTarget.Options options) throws Exception {
+  private static NvmeTarget target(TargetOptions options) throws Exception {
     return new NvmeTarget(
         options, new TargetNamespace(1, 4096, 512), new TargetNamespace(3, 512, 4096));
   }
 
   private static NvmeTarget target() throws Exception {
-    return target(new NvmeTarget.Options());
+    return target(new TargetOptions());
   }
 
   private static TestHost.Start start(NvmeTarget target) {
@@ -110,8 +110,8 @@ class SpdkTest {
   @ValueSource(ints = {0, 1, 2, 3})
   void movesWhatItIsAskedTo(int digests) throws Exception {
     for (int round = 0; round < 4; round++) {
-      NvmeTarget.Options options =
-          new NvmeTarget.Options()
+      TargetOptions options =
+          new TargetOptions()
               .inCapsule(16 * random.nextInt(1024))
               .maxData(4096 << random.nextInt(6))
               .alignment(random.nextBoolean() ? 4 : 128)
@@ -153,23 +153,23 @@ class SpdkTest {
 
   @Test
   void whatTheTargetRefusesIsSaidInWords() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().allowedHost("nqn.other"))) {
+    try (NvmeTarget target = target(new TargetOptions().allowedHost("nqn.other"))) {
       String cause = lost(start(target));
       assertTrue(cause.contains("the target does not let this host in"), cause);
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(0))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(0))) {
       refused(start(target), "has no keep-alive");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(70))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(70))) {
       refused(start(target), "in 7000 ms");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> 0))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> 0))) {
       refused(start(target), "for ever, and was asked for 10000 ms");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> -1))) {
+    try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> -1))) {
       refused(start(target), "for 4294967295 ms, and was asked for 10000 ms");
     }
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveTold(asked -> asked / 2));
+    try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> asked / 2));
         TestHost host = new TestHost(start(target))) {
       host.controller();
     }
@@ -262,7 +262,7 @@ class SpdkTest {
 
   @Test
   void aTargetWithoutSignsOfLifeIsLost() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(1));
         TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
       host.controller();
       target.plan((queue, opcode, count) -> opcode == KEEP_ALIVE ? Fate.IGNORED : Fate.NORMAL);
@@ -273,7 +273,7 @@ class SpdkTest {
   /** The answer is there, and is only read late. */
   @Test
   void aTargetIsNotLostWhenTheDriverPauses() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1));
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(1));
         TestHost host =
             new TestHost(start(target).limits(TestHost.Start.limits(4, 1_000, 5_000)))) {
       host.controller();
@@ -305,7 +305,7 @@ class SpdkTest {
   /** SPDK answers an event with questions, and waits for their answers in the loop. */
   @Test
   void aTargetThatTellsOfAChangeDoesNotStopTheLoop() throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().keepAliveUnit(1).tellsOfChanges());
+    try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(1).tellsOfChanges());
         TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
       host.controller();
       AtomicInteger signs = new AtomicInteger();
@@ -542,7 +542,7 @@ class SpdkTest {
   /** It is taken as it is needed, and no more than the key says. */
   @Test
   void aProcessTakesNoMoreMemoryThanItIsGiven(@TempDir Path directory) throws Exception {
-    try (NvmeTarget target = target(new NvmeTarget.Options().entries(SpdkChild.DEEPEST + 1))) {
+    try (NvmeTarget target = target(new TargetOptions().entries(SpdkChild.DEEPEST + 1))) {
       String port = String.valueOf(target.address().getPort());
       String text = child(directory, "memory", port);
       assertTrue(text.startsWith("connected"), text);

@@ -31,10 +31,10 @@ abstract class TargetClient extends FlashClient {
 
   final NvmeTarget target(int sector) throws IOException {
     // The datanode gives its signs of life there.
-    return target(sector, new NvmeTarget.Options().spared(MIB));
+    return target(sector, new TargetOptions().spared(MIB));
   }
 
-  final NvmeTarget target(int sector, NvmeTarget.Options options) throws IOException {
+  final NvmeTarget target(int sector, TargetOptions options) throws IOException {
     NvmeTarget target = new NvmeTarget(options, new TargetNamespace(1, 5 * MIB / sector, sector));
     open.add(target);
     targets.add(target);

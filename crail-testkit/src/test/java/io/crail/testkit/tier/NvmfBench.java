@@ -7,6 +7,7 @@ import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.io.IOException;
 import java.util.List;
 
@@ -46,7 +47,7 @@ final class NvmfBench extends FlashBench {
   StorageServer newServer() throws Exception {
     NvmeTarget target =
         new NvmeTarget(
-            new NvmeTarget.Options(),
+            new TargetOptions(),
             new TargetNamespace(1, (LABEL + REGION) / sector, sector),
             new TargetNamespace(2, (LABEL + REGION) / sector, sector));
     Configuration settings =

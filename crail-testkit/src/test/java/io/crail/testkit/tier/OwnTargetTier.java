@@ -10,6 +10,7 @@ import io.crail.storage.nvmf.NvmfStorageKeys;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
+import io.crail.testkit.nvmf.TargetOptions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -49,7 +50,7 @@ public final class OwnTargetTier implements StorageTier {
     try {
       target =
           new NvmeTarget(
-              new NvmeTarget.Options(),
+              new TargetOptions(),
               new TargetNamespace(1, Math.toIntExact((NvmfBench.LABEL + bytes) / SECTOR), SECTOR));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
