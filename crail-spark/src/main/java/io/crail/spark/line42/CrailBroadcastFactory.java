@@ -66,7 +66,7 @@ final class CrailBroadcastFactory implements BroadcastFactory {
     StoredBroadcast<T> broadcast = new StoredBroadcast<>(id, file.get(), serializedOnly, tag);
     boolean kept = false;
     try {
-      broadcast.keep(value, isLocal);
+      broadcast.keep(value);
       kept = true;
     } finally {
       if (!kept) {

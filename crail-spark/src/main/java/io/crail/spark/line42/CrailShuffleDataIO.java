@@ -81,6 +81,8 @@ public final class CrailShuffleDataIO implements ShuffleDataIO {
     @Override
     public void removeShuffle(int shuffle, boolean blocking) {
       ShuffleManager42.current().removeShuffle(shuffle);
+      // Executors forget what they know of it: Spark tells them by its own components only.
+      SparkEnv.get().blockManager().master().removeShuffle(shuffle, blocking);
     }
 
     @Override

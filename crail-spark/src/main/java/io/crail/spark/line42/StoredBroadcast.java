@@ -8,6 +8,7 @@ import io.crail.spark.broadcast.CrailBroadcastException;
 import io.crail.spark.broadcast.ValueFile;
 import io.crail.spark.broadcast.Values;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.ObjectOutputStream;
 import java.lang.ref.Reference;
 import java.lang.ref.SoftReference;
@@ -21,17 +22,23 @@ import org.apache.spark.storage.BlockResult;
 import org.apache.spark.storage.BroadcastBlockId;
 import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.TaskCompletionListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import scala.Option;
+import scala.collection.Iterator;
 import scala.reflect.ClassTag;
 
 /**
  * A broadcast value that lies in Crail. As Spark's own it is kept in the block manager of each
  * process that reads it, so its memory is accounted and goes to disk when it is short, and the
- * process has one instance as long as anybody uses it. Thread-safe.
+ * process has one instance as long as anybody uses it. The driver's block manager has it too, and
+ * gives it to executors that cannot read it from Crail: Spark never makes a value again, so the
+ * loss of a datanode would fail each task that needs one which lay there. Thread-safe.
  *
  * <p>Public for the code that Spark generates for a query: it names this class.
  */
 public final class StoredBroadcast<T> extends Broadcast<T> {
+  private static final Logger LOG = LoggerFactory.getLogger(StoredBroadcast.class);
   private static final long serialVersionUID = 1L;
 
   private final ValueFile file;
@@ -44,7 +51,7 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
   /**
    * Creates it.
    *
-   * @param serializedOnly whether the driver needs no copy of the value
+   * @param serializedOnly whether the driver does not use the value
    */
   StoredBroadcast(long id, ValueFile file, boolean serializedOnly, ClassTag<T> tag) {
     super(id, tag);
@@ -58,22 +65,23 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
     return new BroadcastBlockId(id, "");
   }
 
-  /** Keeps the value in the driver, as Spark does. */
-  void keep(T value, boolean isLocal) {
-    if (serializedOnly && !isLocal) {
-      refer(value);
-    } else {
-      put(value);
-    }
+  /** Keeps the value in the driver, for all processes of the application. */
+  void keep(T value) {
+    put(value, true);
   }
 
   private void refer(T value) {
     reference = serializedOnly ? new WeakReference<>(value) : new SoftReference<>(value);
   }
 
-  private void put(T value) {
+  /**
+   * Puts the value into the block manager.
+   *
+   * @param isTold whether other processes hear of it
+   */
+  private void put(T value, boolean isTold) {
     BlockManager blocks = SparkEnv.get().blockManager();
-    if (!blocks.putSingle(block(id()), value, StorageLevel.MEMORY_AND_DISK(), false, tag)) {
+    if (!blocks.putSingle(block(id()), value, StorageLevel.MEMORY_AND_DISK(), isTold, tag)) {
       throw new IllegalStateException("the block manager does not take the value of " + this);
     }
   }
@@ -148,18 +156,37 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
 
   private T read(ApplicationStore store) throws IOException {
     SparkEnv env = SparkEnv.get();
-    T value =
-        Values.read(
-            file,
-            store.store(),
-            env.serializer(),
-            in -> env.serializerManager().wrapStream(block(id()), in));
-    // Without a task this is the driver.
-    if (!serializedOnly || TaskContext.get() != null) {
-      put(value);
+    T value;
+    try {
+      value =
+          Values.read(
+              file,
+              store.store(),
+              env.serializer(),
+              in -> env.serializerManager().wrapStream(block(id()), in));
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException e) {
+      value = fromDriver().orElseThrow(() -> e);
+      LOG.warn("{} cannot be read from Crail; the driver has sent it", this, e);
     }
+    put(value, false);
     noteUse(value);
     return value;
+  }
+
+  /** The driver's copy; empty when the value was destroyed. */
+  @SuppressWarnings("unchecked")
+  private Optional<T> fromDriver() {
+    Option<BlockResult> result = SparkEnv.get().blockManager().getRemoteValues(block(id()), tag);
+    if (result.isEmpty()) {
+      return Optional.empty();
+    }
+    Iterator<Object> values = result.get().data();
+    T value = (T) values.next();
+    // At its end the iterator gives its memory back.
+    values.hasNext();
+    return Optional.of(value);
   }
 
   /** So that there is one instance, even when the block manager has no memory for it. */

@@ -44,24 +44,27 @@ final class SparkSuites {
 
   static final List<SparkSuite> ENCRYPTED =
       List.of(
+          SHUFFLE,
+          ADAPTIVE,
           core("rdd.SortingSuite"),
           sql("execution.CoalesceShufflePartitionsSuite"),
           sql("execution.ExchangeSuite"),
           sql("execution.SortSuite"),
           sql("execution.metric.MetricsFailureInjectionSuite"),
           sql("MapStatusEndToEndSuite"),
-          sql("JoinSuite"));
+          sql("JoinSuite"),
+          sql("DataFrameAggregateSuite"),
+          sql("TypedImperativeAggregateSuite"));
 
   static final List<SparkSuite> ALL =
       Stream.concat(
               ENCRYPTED.stream(),
               Stream.of(
-                  SHUFFLE,
                   core("rdd.PairRDDFunctionsSuite"),
                   core("rdd.RDDSuite"),
                   core("scheduler.AdaptiveSchedulingSuite"),
                   core("util.collection.ExternalSorterSuite"),
-                  ADAPTIVE,
+                  sql("execution.ReplaceHashWithSortAggSuite"),
                   // Each stage runs again.
                   sql("execution.metric.SQLLastAttemptMetricIntegrationSuiteWithStageRetries"),
                   sql("DatasetSuite"),

@@ -66,6 +66,10 @@ final class ChildProcess implements AutoCloseable {
   }
 
   /** All processes that it has started, and they. */
+  long pid() {
+    return process.pid();
+  }
+
   List<ProcessHandle> descendants() {
     return process.descendants().toList();
   }

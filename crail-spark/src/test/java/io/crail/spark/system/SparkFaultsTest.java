@@ -10,10 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailStore;
 import io.crail.spark.Broadcasts;
+import io.crail.spark.CrailPlugin;
 import java.io.Serializable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
@@ -29,6 +31,8 @@ import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.JavaSparkContext$;
+import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.broadcast.TorrentBroadcast;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.scheduler.ExecutorDecommissionInfo;
 import org.apache.spark.serializer.KryoSerializer;
@@ -201,26 +205,72 @@ class SparkFaultsTest {
     return count;
   }
 
-  /** The task that writes while its datanode dies, or after that, gets space elsewhere. */
+  /** The last task has written a part of its output there, and the others all of theirs. */
   @Test
   void aDatanodeIsKilledWhileOutputsAreWritten() throws Exception {
-    int victim = servers.startDatanode();
-    try (SparkApplication application = SparkApplication.start(conf(), EXECUTORS)) {
-      StageLog log = application.log();
-      Gate lastMap = Gate.closed(local);
-      JavaFutureAction<List<Integer>> job =
-          NumbersJob.moved(NumbersJob.pairs(application.spark(), Gate.closed(local), lastMap))
-              .values()
-              .collectAsync();
-      lastMap.await(1);
-      log.awaitSucceeded(MAPS - 1);
-      servers.killDatanode(victim);
-      lastMap.open();
-      NumbersJob.assertWhole(SparkApplication.result(job));
-      long results = log.stages().stream().filter(each -> each.startsWith("result")).count();
-      assertTrue(results <= 2, log.stages()::toString);
+    try (CrailServers own = CrailServers.start(1, 1, "64m")) {
+      SparkConf conf =
+          SparkApplication.conf(own, SparkApplication.localCluster(EXECUTORS), local)
+              .set("spark.shuffle.spill.numElementsForceSpillThreshold", "100");
+      try (SparkApplication application = SparkApplication.start(conf, EXECUTORS)) {
+        StageLog log = application.log();
+        Gate within = Gate.closed(local);
+        JavaPairRDD<Integer, Integer> pairs =
+            NumbersJob.pairs(application.spark(), Gate.closed(local), null)
+                .mapPartitionsToPair(all -> waitingWithin(all, within));
+        JavaFutureAction<List<Integer>> job = NumbersJob.moved(pairs).values().collectAsync();
+        within.await(1);
+        log.awaitSucceeded(MAPS - 1);
+        own.startDatanode();
+        own.killDatanode(0);
+        within.open();
+        NumbersJob.assertWhole(SparkApplication.result(job));
+        assertTrue(log.fetchFailures() > 0, log.stages()::toString);
+        long results = log.stages().stream().filter(each -> each.startsWith("result")).count();
+        assertEquals(2, results, log.stages()::toString);
+      }
+      own.assertEmpty();
     }
-    servers.assertEmpty();
+  }
+
+  /**
+   * Spark's own values lay there as well, the places of map outputs and the tasks among them. New
+   * executors, which have read none of them, get them from the driver.
+   */
+  @Test
+  void aDatanodeWithBroadcastValuesIsKilled() throws Exception {
+    try (CrailServers own = CrailServers.start(1, 1, "64m")) {
+      SparkConf conf =
+          SparkApplication.conf(own, SparkApplication.localCluster(EXECUTORS), local)
+              .set("spark.plugins", CrailPlugin.class.getName())
+              .set("spark.crail.broadcast.minsize", "0")
+              .set("spark.shuffle.mapOutput.minSizeForBroadcast", "0");
+      try (SparkApplication application = SparkApplication.start(conf, EXECUTORS)) {
+        StageLog log = application.log();
+        byte[] value = Broadcasts.bytes(2 << 20);
+        int hash = Arrays.hashCode(value);
+        Broadcast<byte[]> broadcast = application.spark().broadcast(value);
+        Gate everywhere = Gate.closed(local);
+        JavaRDD<Integer> moved =
+            NumbersJob.moved(NumbersJob.pairs(application.spark(), everywhere, null)).values();
+        NumbersJob.assertWhole(moved.collect());
+        assertFalse(broadcast instanceof TorrentBroadcast);
+
+        own.startDatanode();
+        own.killDatanode(0);
+        for (Gate.Arrival task : everywhere.arrivals()) {
+          ProcessHandle.of(task.pid()).ifPresent(ProcessHandle::destroyForcibly);
+          log.awaitRemoved(task.executor());
+        }
+        application.awaitExecutors();
+        NumbersJob.assertWhole(
+            moved.filter(number -> Arrays.hashCode(broadcast.value()) == hash).collect());
+        assertTrue(
+            log.failures().stream().noneMatch(each -> each.contains("CrailBroadcastException")),
+            log.failures()::toString);
+      }
+      own.assertEmpty();
+    }
   }
 
   private static <T> Iterator<T> waitingWithin(Iterator<T> all, Gate gate) {
@@ -367,6 +417,41 @@ class SparkFaultsTest {
       Eventually.holds("the lease ends", () -> applications().equals(List.of("a-test")));
       NumbersJob.assertWhole(moved.collect());
       assertEquals(List.of(MAP_STAGE, RESULT_STAGE, RESULT_STAGE), application.log().stages());
+    }
+    servers.assertEmpty();
+  }
+
+  /** Its executor renews its roots; those of an application that is killed meanwhile go. */
+  @Test
+  void aDriverThatStandsStillLosesNothing() throws Exception {
+    SparkConf conf = conf().set("spark.crail.application.lease", "8s");
+    try (SparkApplication application = SparkApplication.start(conf, EXECUTORS)) {
+      NumbersJob.assertWhole(moved(application.spark()).collect());
+      Path directory = Files.createTempDirectory(local, "drivers");
+      Path end = directory.resolve("end");
+      try (ChildProcess still = ApplicationProgram.start(servers, "still", "8s", directory, end);
+          ChildProcess dying =
+              ApplicationProgram.start(
+                  servers, "dying", "8s", directory, Path.of("/nonexistent"))) {
+        still.await("groups 10");
+        dying.await("groups 10");
+        List<ProcessHandle> started = dying.descendants();
+        signal("-STOP", still.pid());
+        try {
+          dying.kill();
+          for (ProcessHandle each : started) {
+            Eventually.holds("the end of executor " + each.pid(), () -> !each.isAlive());
+          }
+          Eventually.holds(
+              "the lease of the killed one ends", () -> !applications().contains("dying"));
+          assertEquals(List.of("a-test", "still"), applications());
+        } finally {
+          signal("-CONT", still.pid());
+        }
+        Files.createFile(end);
+        still.await("again 10");
+        assertEquals(0, still.awaitExit());
+      }
     }
     servers.assertEmpty();
   }

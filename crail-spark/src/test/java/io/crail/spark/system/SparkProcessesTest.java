@@ -7,12 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.spark.line42.KnownShuffles;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaFutureAction;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
 import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.serializer.Serializer;
@@ -65,6 +67,36 @@ class SparkProcessesTest {
       }
     }
     assertFalse(application.maps(servers));
+  }
+
+  /** Also where Spark's writers have written, who keep the ids of its map tasks. */
+  @Test
+  void executorsForgetAShuffleThatIsRemoved() throws Exception {
+    application.awaitExecutors();
+    JavaSparkContext spark = application.spark();
+    ShuffleJobs.moved(
+            NumbersJob.pairs(spark, Gate.closed(local), null),
+            PARTITIONS,
+            new JavaSerializer(spark.getConf()))
+        .count();
+    int shuffle = application.log().shuffle();
+    assertEquals(List.of(true, true), knownTo(shuffle));
+    spark.sc().cleaner().get().doCleanupShuffle(shuffle, true);
+    assertEquals(List.of(false, false), knownTo(shuffle));
+  }
+
+  /** {@return whether each executor knows a shuffle} */
+  private static List<Boolean> knownTo(int shuffle) throws Exception {
+    Gate everywhere = Gate.closed(local);
+    return application
+        .spark()
+        .parallelize(List.of(0, 1), 2)
+        .map(
+            each -> {
+              everywhere.meet(2);
+              return KnownShuffles.includes(shuffle);
+            })
+        .collect();
   }
 
   /** One executor is killed while outputs are written, the other while they are read. */
