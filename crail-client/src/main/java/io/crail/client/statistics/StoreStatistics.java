@@ -119,12 +119,12 @@ public final class StoreStatistics {
   }
 
   /**
-   * Whether an operation that begins now has its time taken, as one of 64: a copy within this host
+   * Whether an operation that begins now has its time taken, as one of 256: a copy within this host
    * may take as little as two readings of the clock. These bits of the clock are as good as random,
    * and need no counter.
    */
   public static boolean isTimed(long nowNanos) {
-    return (nowNanos & 0x3F0) == 0;
+    return (nowNanos & 0xFF0) == 0;
   }
 
   /**
