@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import static io.crail.dist.YamlFiles.at;
+import static io.crail.dist.YamlFiles.documents;
+import static io.crail.dist.YamlFiles.list;
+import static io.crail.dist.YamlFiles.text;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
+import io.crail.dist.metrics.MetricsKeys;
+import io.crail.dist.server.DatanodeCommand;
 import io.crail.protocol.ClusterKeys;
 import io.crail.storage.tcp.TcpStorageKeys;
 import java.io.IOException;
@@ -26,9 +31,6 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.yaml.snakeyaml.LoaderOptions;
-import org.yaml.snakeyaml.Yaml;
-import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /** The files of deploy/: they can be read, and name only what is there. */
 @Tag("once")
@@ -38,36 +40,12 @@ class DeploymentTest {
   private static final Path KUBERNETES = DEPLOY.resolve("kubernetes/crail.yaml");
   private static final Path DOCKERFILE = DEPLOY.resolve("container/Dockerfile");
 
+  private static final String CONTAINER = "spec/template/spec/containers/0";
+
   /** A command of Crail in a line, or as the first of a container's arguments. */
   private static final Pattern COMMAND = Pattern.compile("(?:bin/|[' ])crail ([a-z]+)");
 
   @TempDir private Path directory;
-
-  private static List<Object> documents(Path yaml) throws IOException {
-    List<Object> documents = new ArrayList<>();
-    LoaderOptions options = new LoaderOptions();
-    options.setAllowDuplicateKeys(false);
-    new Yaml(new SafeConstructor(options)).loadAll(Files.readString(yaml)).forEach(documents::add);
-    assertFalse(documents.isEmpty(), yaml.toString());
-    return documents;
-  }
-
-  /** The value at a path of names and indexes. */
-  private static Object at(Object yaml, String path) {
-    Object found = yaml;
-    for (String step : path.split("/")) {
-      found =
-          found instanceof List<?> list
-              ? list.get(Integer.parseInt(step))
-              : ((Map<?, ?>) found).get(step);
-      assertTrue(found != null, () -> step + " of " + path + " is not in " + yaml);
-    }
-    return found;
-  }
-
-  private static String text(Object yaml, String path) {
-    return at(yaml, path).toString();
-  }
 
   /** The objects of Kubernetes, by kind and name. */
   private static Map<String, Object> objects() throws IOException {
@@ -101,6 +79,17 @@ class DeploymentTest {
     } finally {
       Files.delete(file);
     }
+  }
+
+  private static int metricsPort(String site) throws IOException {
+    return MetricsKeys.candidates(configuration(site).get(MetricsKeys.ADDRESS)).get(0).getPort();
+  }
+
+  /** The value of an option of the JVM. */
+  private static long option(String options, String begin) {
+    Matcher option = Pattern.compile("(?:^| )" + begin + "(\\S+)").matcher(options);
+    assertTrue(option.find(), () -> begin + " in " + options);
+    return bytes(option.group(1));
   }
 
   private static long bytes(String text) {
@@ -147,19 +136,25 @@ class DeploymentTest {
     int dataPort = Integer.parseInt(TcpStorageKeys.PORT.defaultText());
     String site = text(objects.get("ConfigMap crail"), "data/crail-site.conf");
     int port = configuration(site).get(ClusterKeys.NAMENODE_ADDRESS).get(0).getPort();
+    String containers = Files.readString(DEPLOY.resolve("container/crail-site.conf"));
     assertEquals(
-        port,
-        configuration(Files.readString(DEPLOY.resolve("container/crail-site.conf")))
-            .get(ClusterKeys.NAMENODE_ADDRESS)
-            .get(0)
-            .getPort());
-    String container = "spec/template/spec/containers/0/";
+        port, configuration(containers).get(ClusterKeys.NAMENODE_ADDRESS).get(0).getPort());
+    String container = CONTAINER + "/";
     Object namenode = objects.get("StatefulSet crail-namenode");
     Object datanode = objects.get("DaemonSet crail-datanode");
     assertEquals(port, at(namenode, container + "ports/0/containerPort"));
     assertEquals(port, at(objects.get("Service crail-namenode"), "spec/ports/0/port"));
     assertEquals(dataPort, at(datanode, container + "ports/0/containerPort"));
-    assertTrue(Files.readString(DOCKERFILE).contains("EXPOSE " + port + " " + dataPort));
+    int metrics = metricsPort(site);
+    assertEquals(metrics, at(objects.get("Service crail-namenode"), "spec/ports/1/port"));
+    assertEquals(metrics, at(namenode, container + "ports/1/containerPort"));
+    assertEquals(metrics, at(datanode, container + "ports/1/containerPort"));
+    assertTrue(
+        Files.readString(DOCKERFILE).contains("EXPOSE " + port + " " + dataPort + " " + metrics));
+    assertEquals(metrics, metricsPort(containers));
+    assertEquals(
+        "127.0.0.1:" + metrics + ":" + metrics,
+        at(documents(COMPOSE).get(0), "services/namenode/ports/0"));
     // As many namenodes as there are addresses, under the names that their pods have.
     assertEquals(
         configuration(site).get(ClusterKeys.NAMENODE_ADDRESS).size(),
@@ -183,6 +178,34 @@ class DeploymentTest {
     assertTrue(
         bytes(arguments.get(arguments.indexOf("-s") + 1).toString())
             < bytes(text(compose, "services/datanode/shm_size")));
+  }
+
+  /** Its heap, its direct memory, and 1 GiB for the rest of it and a command in its container. */
+  @Test
+  void aNamenodeFitsIntoItsContainer() throws IOException {
+    Object namenode = at(objects().get("StatefulSet crail-namenode"), CONTAINER);
+    String options = text(namenode, "env/0/value");
+    assertEquals("CRAIL_NAMENODE_OPTS", at(namenode, "env/0/name"));
+    long limit = bytes(text(namenode, "resources/limits/memory"));
+    long most = option(options, "-Xmx") + option(options, "-XX:MaxDirectMemorySize=") + (1L << 30);
+    assertTrue(most <= limit, most + " " + limit);
+    assertEquals(limit, bytes(text(namenode, "resources/requests/memory")));
+  }
+
+  /** It ends with 0, or not at all, and nothing starts another one in its place. */
+  @Test
+  void aRemovedDatanodeStaysAway() throws Exception {
+    assertEquals("on-failure", at(documents(COMPOSE).get(0), "services/datanode/restart"));
+    String unit = Files.readString(DEPLOY.resolve("systemd/crail-datanode@.service"));
+    assertTrue(unit.contains("\nRestart=on-failure\n"), unit);
+    // Kubernetes starts again whatever ends.
+    List<String> command =
+        list(objects().get("DaemonSet crail-datanode"), CONTAINER + "/command").stream()
+            .map(Object::toString)
+            .toList();
+    assertEquals(List.of("crail", "datanode"), command.subList(0, 2));
+    List<String> arguments = command.subList(2, command.size());
+    assertTrue(new DatanodeCommand().parse(arguments).hasOption("stay"), arguments::toString);
   }
 
   @Test

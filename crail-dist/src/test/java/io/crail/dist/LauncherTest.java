@@ -68,6 +68,7 @@ class LauncherTest {
         "iobench --lop 1 -t write | did you mean '--loop'?",
         "compare --onyl x | did you mean '--only'?",
         "datanode -s 16g -c 1 | crail datanode -c 1 -- -s 16g",
+        "datanode -s 16g --stay -c 1 | crail datanode --stay -c 1 -- -s 16g",
         "datanode -t tape -c 0 -- -s 1g | tape",
         "ping --set crail.storage.tcp.storagelimit=1 | between 4k and 1024t",
         "getconf crail.blocksiez | did you mean 'crail.blocksize'?",

@@ -22,14 +22,15 @@ public final class DrainCommand extends OptionsCommand {
   public DrainCommand() {
     super(
         "drain",
-        "moves the data of a datanode to others, until its process ends",
+        "moves the data of a datanode to others, until it is empty",
         "<host:port>",
         """
         The datanode gives out no more space, as after 'crail removeDatanode'. Its data moves to
         other datanodes of its storage class, while programs read and write. A file that is being
         written moves when it is closed. When all has moved, and nobody can read from the datanode
-        any more, its process ends. Until then the command shows what was moved and what holds it
-        up. If it is interrupted, the same command goes on. 'crail datanodes' shows host and port.
+        any more, its process ends, or stays without lending anything ('crail datanode --stay').
+        Until then the command shows what was moved and what holds it up. If it is interrupted, the
+        same command goes on. 'crail datanodes' shows host and port.
         """,
         MoveOptions.bandwidth());
   }
@@ -84,7 +85,7 @@ public final class DrainCommand extends OptionsCommand {
           .println(
               "datanode "
                   + drain.name()
-                  + " is empty, and its process ends; moved "
+                  + " is empty, and nobody uses it any more; moved "
                   + drain.moved());
       return 0;
     } catch (InterruptedException e) {

@@ -27,6 +27,9 @@ final class DatanodeMetrics implements MetricsSource {
 
   @Override
   public Optional<String> lacks() {
+    if (isRemoved()) {
+      return Optional.of("the namenodes have removed this datanode; it lends nothing any more");
+    }
     for (Standing standing : datanode.standings()) {
       String namenode = "namenode " + standing.namenode();
       if (!standing.isSettled()) {
@@ -38,6 +41,11 @@ final class DatanodeMetrics implements MetricsSource {
       }
     }
     return lost(datanode.server().targets());
+  }
+
+  /** True when no namenode needs it any more. Its server may be closed then. */
+  private boolean isRemoved() {
+    return datanode.standings().stream().allMatch(Standing::isRemoved);
   }
 
   /** What to say of targets, each with whether it is reached; empty when all are. */
@@ -55,12 +63,16 @@ final class DatanodeMetrics implements MetricsSource {
 
   @Override
   public void collect(Readings readings) {
-    long lent = datanode.server().regions().stream().mapToLong(Region::length).sum();
-    readings.add(Metric.LENT_BYTES, lent);
     for (Standing standing : datanode.standings()) {
       readings.add(Metric.REGISTERED, isKnown(standing) ? 1 : 0, standing.namenode());
       readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
     }
+    if (isRemoved()) {
+      readings.add(Metric.LENT_BYTES, 0);
+      return;
+    }
+    long lent = datanode.server().regions().stream().mapToLong(Region::length).sum();
+    readings.add(Metric.LENT_BYTES, lent);
     datanode
         .server()
         .targets()

@@ -30,6 +30,7 @@ public final class DatanodeCommand extends OptionsCommand {
   private static final long PATIENCE_NANOS = 5_000_000_000L;
 
   private static final List<String> OWN = List.of("-t", "--tier", "-c", "--class");
+  private static final List<String> STAY = List.of("-k", "--stay");
   private static final List<String> TIERS = List.of("-s", "-d", "-p", "-i");
 
   /** Declares its options. */
@@ -46,15 +47,17 @@ public final class DatanodeCommand extends OptionsCommand {
           -p <port>        port to serve on; 0 takes a free one
           -i <interface>   network interface, host name or address to serve on
         It registers with the namenodes by itself, again after they were restarted. It ends when
-        it has been removed ('crail removeDatanode'), or by SIGTERM or SIGINT; its data are gone
-        then.
+        it has been removed ('crail removeDatanode', 'crail drain'), or by SIGTERM or SIGINT; its
+        data are gone then. A supervisor that starts all that ends would start a removed one again,
+        with new data: under such a one, use --stay.
         """,
         valued("t", "tier", "tier", "storage tier, by default the first of crail.storage.types"),
         valued(
             "c",
             "class",
             "class",
-            "storage class, below crail.storage.classes; by default the tier's place in that list"));
+            "storage class, below crail.storage.classes; by default the tier's place in that list"),
+        flag("k", "stay", "once it was removed, lend nothing, but end only by a signal"));
   }
 
   @Override
@@ -76,10 +79,10 @@ public final class DatanodeCommand extends OptionsCommand {
     List<String> own = new ArrayList<>();
     List<String> tiers = new ArrayList<>();
     for (int i = 0; i < arguments.size(); i++) {
-      boolean isOwn = OWN.contains(arguments.get(i));
-      List<String> side = isOwn ? own : tiers;
+      boolean hasValue = OWN.contains(arguments.get(i));
+      List<String> side = hasValue || STAY.contains(arguments.get(i)) ? own : tiers;
       side.add(arguments.get(i));
-      if (isOwn && i + 1 < arguments.size()) {
+      if (hasValue && i + 1 < arguments.size()) {
         side.add(arguments.get(++i));
       }
     }
@@ -125,16 +128,20 @@ public final class DatanodeCommand extends OptionsCommand {
         MetricsServer metrics = MetricsServer.of(datanode, configuration)) {
       metrics.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
       gate.onAsked(datanode::close);
-      return serve(context, configuration, datanode, gate);
+      if (serve(context, configuration, datanode, gate)) {
+        removed(context, datanode, gate, line.hasOption("k"));
+      }
+      return 0;
     }
   }
 
-  private static int serve(
+  /** True when the namenodes have removed it, false when the process was asked to end. */
+  private static boolean serve(
       CommandContext context, Configuration configuration, Datanode datanode, ShutdownGate gate)
       throws CrailException, InterruptedException {
     while (!datanode.awaitRegistered(PATIENCE_NANOS)) {
       if (gate.isAsked()) {
-        return 0;
+        return false;
       }
       context
           .err()
@@ -153,9 +160,20 @@ public final class DatanodeCommand extends OptionsCommand {
             + " on "
             + Addresses.numeric(datanode.server().address())
             + ", registered");
-    if (datanode.awaitStopped()) {
-      context.announce("datanode " + datanode.uuid() + " was removed and ends");
+    return datanode.awaitStopped();
+  }
+
+  private static void removed(
+      CommandContext context, Datanode datanode, ShutdownGate gate, boolean stays)
+      throws InterruptedException {
+    String what = "datanode " + datanode.uuid() + " was removed and ";
+    if (!stays) {
+      context.announce(what + "ends");
+      return;
     }
-    return 0;
+    // Gives back what it has lent.
+    datanode.close();
+    context.announce(what + "lends nothing any more; it stays until SIGTERM");
+    gate.await();
   }
 }

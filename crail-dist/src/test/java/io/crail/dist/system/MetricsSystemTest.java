@@ -2,6 +2,7 @@
 package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,15 +11,18 @@ import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
+import io.crail.dist.YamlFiles;
 import io.crail.dist.metrics.Metric;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
 import io.crail.testkit.nvmf.TargetOptions;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -51,6 +55,7 @@ class MetricsSystemTest {
   private static final int SECTOR = 512;
   private static final int SECTORS = (9 << 20) / SECTOR;
   private static final Path EXAMPLES = Path.of("..", "conf", "monitoring");
+  private static final Path COMPOSE = Path.of("..", "deploy", "container", "compose.yaml");
   private static final Pattern NAME =
       Pattern.compile("\\b(crail_(ready|(namenode|datanode)_[a-z0-9_]+)|(jvm|process)_[a-z0-9_]+)");
   private static final Pattern CHOSEN =
@@ -334,6 +339,65 @@ class MetricsSystemTest {
         "the datanode is ready again",
         ProcessCluster.PATIENCE,
         () -> get(datanode + "/ready").statusCode() == 200);
+  }
+
+  @Test
+  void aRemovedDatanodeThatStaysLendsNothing() throws Exception {
+    List<String> before = cluster.leftovers();
+    try (CrailProcess stays =
+        cluster.crail(
+            "datanode", "--stay", "--", "-d", "" + cluster.dataPath(), "-s", "16m", "-p", "0")) {
+      String serves = "^datanode (\\S+) serves .+ on (\\S+), registered$";
+      Matcher line = stays.await(serves, ProcessCluster.PATIENCE);
+      assertEquals(200, get(url(stays) + "/ready").statusCode());
+      assertEquals(16 << 20, scrape(url(stays)).value("crail_datanode_lent_bytes"));
+      assertNotEquals(before, cluster.leftovers());
+      assertEquals(0, cluster.run("drain", line.group(2)).awaitExit(ProcessCluster.PATIENCE));
+      stays.await(
+          "^datanode \\S+ was removed and lends nothing any more; it stays until SIGTERM$",
+          ProcessCluster.PATIENCE);
+      assertEquals(before, cluster.leftovers());
+      // The namenode remembers it for a moment, should its answer have got lost.
+      Await.until(
+          "the namenode lists it no more",
+          ProcessCluster.PATIENCE,
+          () -> !cluster.run("datanodes").stdout().contains(line.group(2)));
+      assertEquals(200, get(url(stays) + "/health").statusCode());
+      HttpResponse<String> ready = get(url(stays) + "/ready");
+      assertEquals(503, ready.statusCode());
+      assertEquals(
+          "the namenodes have removed this datanode; it lends nothing any more\n", ready.body());
+      assertEquals(0, scrape(url(stays)).value("crail_datanode_lent_bytes"));
+      stays.terminate();
+      assertEquals(143, stays.awaitExit(ProcessCluster.PATIENCE));
+    }
+  }
+
+  /** The health check of the compose file, at the port of a server and where nobody listens. */
+  @Test
+  void containersAreHealthyWhileTheyAnswer() throws Exception {
+    Object compose = YamlFiles.documents(COMPOSE).get(0);
+    for (String service : List.of("namenode", "datanode")) {
+      String health = "services/" + service + "/healthcheck/test";
+      List<String> command =
+          YamlFiles.list(compose, health).stream().map(String.class::cast).toList();
+      assertEquals("CMD", command.get(0));
+      assertEquals(0, healthCheck(command, URI.create(namenode()).getPort()));
+      int nobody;
+      try (ServerSocket free = new ServerSocket(0)) {
+        nobody = free.getLocalPort();
+      }
+      assertNotEquals(0, healthCheck(command, nobody));
+    }
+  }
+
+  private static int healthCheck(List<String> command, int port) throws Exception {
+    List<String> here =
+        command.stream().skip(1).map(word -> word.replace("/9070", "/" + port)).toList();
+    Process process = new ProcessBuilder(here).redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(process.waitFor(60, TimeUnit.SECONDS), said);
+    return process.exitValue();
   }
 
   @Test
