@@ -12,13 +12,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.apache.spark.HashPartitioner;
+import org.apache.spark.MapOutputTrackerMaster;
 import org.apache.spark.ShuffleDependency;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.scheduler.MapStatus;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.apache.spark.serializer.KryoSerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -85,6 +90,35 @@ class ShuffleFilesTest {
         .submitMapStage(
             (ShuffleDependency<Object, Object, Object>) shuffled.rdd().dependencies().head())
         .get();
+  }
+
+  /** Also those of a writer of Spark's whose bytes are encrypted. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void partitionsWithoutRecordsAreEmpty(boolean encrypted) throws Exception {
+    SparkConf conf =
+        conf()
+            .set("spark.serializer", KryoSerializer.class.getName())
+            .set("spark.crail.shuffle.writer", "spark")
+            .set("spark.shuffle.sort.bypassMergeThreshold", "1")
+            .set("spark.io.encryption.enabled", String.valueOf(encrypted));
+    try (JavaSparkContext spark = SparkOnCrail.context(conf)) {
+      JavaPairRDD<Integer, Integer> moved =
+          spark
+              .parallelize(List.of(1, 2, 3, 4), MAPS)
+              .mapToPair(i -> new Tuple2<>(i, i))
+              .partitionBy(new HashPartitioner(20));
+      write(spark, moved);
+      MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
+      int blocks = 0;
+      for (MapStatus output : tracker.shuffleStatuses().apply(0).mapStatuses()) {
+        for (int partition = 0; partition < 20; partition++) {
+          blocks += output.getSizeForBlock(partition) > 0 ? 1 : 0;
+        }
+      }
+      assertEquals(4, blocks);
+      assertEquals(List.of(1, 2, 3, 4), moved.keys().collect());
+    }
   }
 
   /** SPARK-3426, with records that are spilled. */

@@ -16,8 +16,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What the figures of a stream cost each read: the counts, and for one read of 256 the clock and the
- * sums. {@link StreamBenchmark} has the time of a whole read, and clusters vary by more than this.
+ * What the figures of a stream cost each read: the counts, and for one read of 256 the clock and
+ * the sums. {@link StreamBenchmark} has the time of a whole read, and clusters vary by more than
+ * this.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -5,6 +5,7 @@ import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputWriter;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
@@ -12,6 +13,7 @@ import org.apache.spark.shuffle.api.ShuffleDataIO;
 import org.apache.spark.shuffle.api.ShuffleDriverComponents;
 import org.apache.spark.shuffle.api.ShuffleExecutorComponents;
 import org.apache.spark.shuffle.api.ShuffleMapOutputWriter;
+import org.apache.spark.shuffle.api.SingleSpillShuffleMapOutputWriter;
 import org.apache.spark.util.TaskCompletionListener;
 
 /** Where Spark's writers put their outputs: into the store of the shuffle manager. */
@@ -53,6 +55,12 @@ public final class CrailShuffleDataIO implements ShuffleDataIO {
         task.addTaskCompletionListener(close);
       }
       return new MapOutputWriter(out, manager::sealed);
+    }
+
+    @Override
+    public Optional<SingleSpillShuffleMapOutputWriter> createSingleFileMapOutputWriter(
+        int shuffle, long map) {
+      return Optional.of(new SpillWriter(ShuffleManager42.current(), new OutputId(shuffle, map)));
     }
 
     private static void closeQuietly(OutputWriter out) {
