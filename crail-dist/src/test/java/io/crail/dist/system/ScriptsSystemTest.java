@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -102,7 +104,8 @@ class ScriptsSystemTest {
 
   @Test
   void theDoctorFindsWhatIsBroken() throws Exception {
-    String address = "crail://localhost:" + freePort() + ",127.0.0.1:" + freePort();
+    int held = freePort();
+    String address = "crail://localhost:" + freePort() + ",127.0.0.1:" + held;
     Files.writeString(
         directory.resolve("crail-site.conf"), "crail.namenode.address " + address + "\n");
     Files.writeString(
@@ -132,7 +135,8 @@ class ScriptsSystemTest {
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("namenode.out").toFile())
             .start();
-    try {
+    try (Socket other = new Socket()) {
+      other.bind(new InetSocketAddress("127.0.0.1", held));
       Await.until(
           "the namenode serves",
           Duration.ofSeconds(60),
@@ -143,6 +147,7 @@ class ScriptsSystemTest {
           List.of(
               "a datanode lends 1000 TiB",
               "ok       namenode 0 at ",
+              "warning  namenode 1 could not listen on 127.0.0.1:" + held,
               "broken   namenode 1 at ",
               "broken   there is no datanode",
               "host one.invalid",
@@ -152,6 +157,7 @@ class ScriptsSystemTest {
               "late against",
               "differs from that of this host in crail.cluster.name, crail.namenode.address")) {
         assertTrue(doctor.output.contains(part), part + " is not in " + doctor.output);
+      assertTrue(!doctor.output.contains("namenode 0 could not"), doctor.output);
       }
     } finally {
       namenode.destroy();
