@@ -16,3 +16,6 @@
 # has to stay as long as its server runs, so /tmp is no place for it.
 #export CRAIL_LOG_DIR=$CRAIL_HOME/logs
 #export CRAIL_PID_DIR=$CRAIL_HOME/logs
+
+# How many pools of memory the C library may make in a process.
+#export MALLOC_ARENA_MAX=4

@@ -376,6 +376,17 @@ class ScriptsSystemTest {
   }
 
   @Test
+  void theLibraryOfCMakesFewPools() throws Exception {
+    Path home = Files.createDirectories(directory.resolve("java/bin")).getParent();
+    Files.writeString(home.resolve("release"), "JAVA_VERSION=\"17.0.1\"\n");
+    program(home.resolve("bin/java"), "echo pools $MALLOC_ARENA_MAX");
+    String java = "JAVA_HOME=" + home.toRealPath();
+    assertEquals(
+        "pools 4\n", run("env", "-u", "MALLOC_ARENA_MAX", java, script("crail"), "df").output);
+    assertEquals("pools 2\n", run("env", "MALLOC_ARENA_MAX=2", java, script("crail"), "df").output);
+  }
+
+  @Test
   void aServerIsFoundAfterTheConfigurationHasChanged() throws Exception {
     Path conf = cluster("conf");
     try {
