@@ -12,6 +12,10 @@
 #export CRAIL_DATANODE_OPTS=""
 #export CRAIL_CLIENT_OPTS=""
 
-# The directory for the logs and the pid files of the servers that start-crail starts.
+# The directories for the logs and the pid files of the servers that start-crail starts. A pid file
+# has to stay as long as its server runs, so /tmp is no place for it.
 #export CRAIL_LOG_DIR=$CRAIL_HOME/logs
-#export CRAIL_PID_DIR=/tmp
+#export CRAIL_PID_DIR=$CRAIL_HOME/logs
+
+# How many pools of memory the C library may make in a process.
+#export MALLOC_ARENA_MAX=4

@@ -8,7 +8,7 @@ if [ -r "$CRAIL_CONF_DIR/crail-env.sh" ]; then
   . "$CRAIL_CONF_DIR/crail-env.sh"
 fi
 log_dir=${CRAIL_LOG_DIR:-$CRAIL_HOME/logs}
-pid_dir=${CRAIL_PID_DIR:-/tmp}
+pid_dir=${CRAIL_PID_DIR:-$log_dir}
 who=${USER:-$(id -un)}
 conf_dir=$(readlink -f "$CRAIL_CONF_DIR") || conf_dir=$CRAIL_CONF_DIR
 
@@ -18,6 +18,8 @@ log_prefix=$log_dir/crail-$who
 if [ "$conf_dir" != "$(readlink -f "$CRAIL_HOME/conf")" ]; then
   log_prefix=$log_prefix-$cluster
 fi
+# Hosts may share the directory, and a process id means something on its own host only.
+pid_prefix=$pid_dir/crail-$who-$(uname -n)-$cluster-
 
 # is_local <host>: true when the host is this one.
 is_local() {
@@ -32,10 +34,6 @@ is_local() {
     fi
   done
   return 1
-}
-
-pid_file() {
-  printf '%s/crail-%s-%s-%s.pid\n' "$pid_dir" "$who" "$cluster" "$1"
 }
 
 # start_ticks <pid>: prints when a process was started, in ticks since the boot; fails when there is
@@ -55,8 +53,14 @@ read_addresses() {
 # running <name>: prints the process id and the cluster's addresses of a server that was started
 # with this configuration, if it still runs.
 running() {
-  local pid ticks started
-  { read -r pid ticks && read -r started; } 2>/dev/null <"$(pid_file "$1")" || return 1
+  local file=$pid_prefix$1.pid pid ticks started
+  [ -e "$file" ] || return 1
+  # Another user may have written anything there, such as the process of a third one.
+  if [ ! -O "$file" ]; then
+    say "$file belongs to another user and does not count"
+    return 1
+  fi
+  { read -r pid ticks && read -r started; } 2>/dev/null <"$file" || return 1
   [ -n "$ticks" ] && [ "$(start_ticks "$pid")" = "$ticks" ] || return 1
   printf '%s %s\n' "$pid" "$started"
 }
@@ -64,7 +68,7 @@ running() {
 # start_here <name> <command and arguments>: starts a server on this host, and waits until it
 # serves. Needs $addresses.
 start_here() {
-  local name=$1 out pid started tries
+  local name=$1 file=$pid_prefix$1.pid out pid started tries
   shift
   if started=$(running "$name"); then
     pid=${started%% *}
@@ -78,18 +82,20 @@ start_here() {
     return 0
   fi
   mkdir -p "$log_dir" "$pid_dir"
+  # Without a file of its own nobody could end the server.
+  { rm -f "$file" && : >"$file"; } || return 1
   out=$log_prefix-$name.out
   CRAIL_LOG_FILE=$log_prefix-$name.log \
     setsid nohup "$root/bin/crail" "$@" >"$out" 2>&1 </dev/null &
   pid=$!
-  printf '%s %s\n%s\n' "$pid" "$(start_ticks "$pid")" "$addresses" >"$(pid_file "$name")"
+  printf '%s %s\n%s\n' "$pid" "$(start_ticks "$pid")" "$addresses" >"$file"
   for ((tries = 0; tries < 600; tries++)); do
     if grep -q ' serves ' "$out"; then
       say "$name: $(grep ' serves ' "$out" | head -n 1) (process $pid)"
       return 0
     fi
     if ! kill -0 "$pid" 2>/dev/null; then
-      rm -f "$(pid_file "$name")"
+      rm -f "$file"
       say "$name did not start; its last words, from $out:"
       tail -n 10 "$out" >&2
       return 1
@@ -102,24 +108,24 @@ start_here() {
 
 # stop_here <name>: ends a server on this host. It gets time to end by itself first.
 stop_here() {
-  local name=$1 pid tries
+  local name=$1 file=$pid_prefix$1.pid pid tries
   if ! pid=$(running "$name"); then
     say "$name does not run"
-    rm -f "$(pid_file "$name")"
+    [ ! -O "$file" ] || rm -f "$file"
     return 0
   fi
   pid=${pid%% *}
   kill "$pid" 2>/dev/null || true
   for ((tries = 0; tries < 300; tries++)); do
     if ! kill -0 "$pid" 2>/dev/null; then
-      rm -f "$(pid_file "$name")"
+      rm -f "$file"
       say "$name has ended"
       return 0
     fi
     sleep 0.1
   done
   kill -9 "$pid" 2>/dev/null || true
-  rm -f "$(pid_file "$name")"
+  rm -f "$file"
   say "$name did not end within 30 s and was killed"
 }
 
@@ -127,9 +133,9 @@ stop_here() {
 # name any more.
 stop_all_here() {
   local file name
-  for file in "$pid_dir/crail-$who-$cluster"-*.pid; do
-    [ -e "$file" ] || continue
-    name=${file##*/"crail-$who-$cluster-"}
+  for file in "$pid_prefix"*.pid; do
+    [ -O "$file" ] || continue
+    name=${file#"$pid_prefix"}
     stop_here "${name%.pid}"
   done
 }

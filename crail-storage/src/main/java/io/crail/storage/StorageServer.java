@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage;
 
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import java.io.IOException;
@@ -71,6 +72,14 @@ public interface StorageServer extends Fencer, AutoCloseable {
   /** What this server has done; empty when it sees nothing of what clients do. By any thread. */
   default Optional<Traffic> traffic() {
     return Optional.empty();
+  }
+
+  /**
+   * Requests that were refused with this error since the start; 0 when it does not see requests. By
+   * any thread.
+   */
+  default long refusals(ErrorCode error) {
+    return 0;
   }
 
   /**

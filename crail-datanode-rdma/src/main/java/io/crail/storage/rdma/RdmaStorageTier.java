@@ -9,6 +9,7 @@ import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Verbs;
+import java.io.IOException;
 import java.util.List;
 
 /**
@@ -21,6 +22,16 @@ public final class RdmaStorageTier implements StorageTier {
 
   /** Creates the tier; for {@link java.util.ServiceLoader}. */
   public RdmaStorageTier() {}
+
+  /**
+   * Finds the device with which a datanode of this host would serve.
+   *
+   * @return its name and the address
+   * @throws IOException that says why there is none, and names the devices
+   */
+  public static String device(Configuration configuration) throws IOException {
+    return ServedDevice.find(configuration);
+  }
 
   @Override
   public String name() {

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.rdma;
 
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.rpc.rdma.RdmaDevices;
 import io.crail.rpc.rdma.RdmaException;
+import io.crail.rpc.rdma.RdmaListener;
+import io.crail.rpc.rdma.RdmaSettings;
+import io.crail.storage.LocalHost;
 import io.crail.verbs.Device;
 import io.crail.verbs.Verbs;
 import io.crail.verbs.VerbsException;
@@ -65,6 +71,26 @@ final class ServedDevice {
       }
     }
     throw new RdmaException("device " + names.get(0) + " has no address");
+  }
+
+  /** Looks for the device as a datanode at its start does, for {@link RdmaStorageTier#device}. */
+  static String find(Configuration configuration) throws IOException {
+    InetAddress wanted =
+        LocalHost.address(
+            configuration.get(RdmaStorageKeys.INTERFACE),
+            configuration.get(ClusterKeys.NAMENODE_ADDRESS));
+    InetSocketAddress address =
+        wanted.isAnyLocalAddress() ? onlyAddress() : new InetSocketAddress(wanted, 0);
+    int ackTimeout = RdmaSettings.of(configuration).ackTimeout();
+    try (RdmaListener listener =
+            RdmaListener.listen("doctor", address, 1, ackTimeout, request -> {});
+        RdmaDevices devices = new RdmaDevices()) {
+      return devices.of(listener.context(), listener.deviceName(), listener.address()).name()
+          + " at "
+          + wanted.getHostAddress();
+    } catch (IOException e) {
+      throw new RdmaException(e.getMessage() + "; there are " + all(), e);
+    }
   }
 
   /** The connection manager's context of an address, 0 when it has none. */

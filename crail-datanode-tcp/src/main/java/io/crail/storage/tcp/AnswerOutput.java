@@ -86,6 +86,9 @@ final class AnswerOutput {
     int frameLength = Frame.HEADER_LENGTH + bodyLength;
     head(code, frameLength, correlationId);
     out.add(frameLength);
+    if (code != ErrorCode.OK) {
+      loop.hasRefused(code);
+    }
   }
 
   /**

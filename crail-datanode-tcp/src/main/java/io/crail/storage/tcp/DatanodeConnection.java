@@ -243,9 +243,11 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
         context.channel().config().setAutoRead(false);
       }
     } catch (CrailException e) {
+      loop.hasRefused(e.code());
       close(e.getMessage());
     } catch (RuntimeException | AssertionError | InternalError e) {
       // A read of a page that a failed write has left without memory gets an InternalError.
+      loop.hasRefused(ErrorCode.INTERNAL);
       server.failed(peer, e);
       close("its request failed");
     } finally {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
+import io.crail.common.error.ErrorCode;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.storage.StorageServer;
 import io.crail.storage.region.Hazard;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The state that the connections of an event loop share. Used only by the thread of the loop. */
@@ -29,6 +31,7 @@ final class DatanodeLoop {
   private final LongAdder readBytes = new LongAdder();
   private final LongAdder writes = new LongAdder();
   private final LongAdder writtenBytes = new LongAdder();
+  private final AtomicLongArray refusals = new AtomicLongArray(ErrorCode.values().length);
   private final DataAnswers.Spare small = new DataAnswers.Spare(SMALL_ANSWERS, MOST_SMALL);
   private final DataAnswers.Spare large = new DataAnswers.Spare(LARGE_ANSWERS, MOST_LARGE);
 
@@ -62,6 +65,16 @@ final class DatanodeLoop {
   void hasWritten(int bytes) {
     writes.increment();
     writtenBytes.add(bytes);
+  }
+
+  /** Counts a request that is refused. */
+  void hasRefused(ErrorCode error) {
+    refusals.incrementAndGet(error.number());
+  }
+
+  /** Requests that were refused with this error so far. */
+  long refusals(ErrorCode error) {
+    return refusals.get(error.number());
   }
 
   /** What was read and written so far. */

@@ -5,6 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.netty.HeldMemory;
@@ -204,6 +205,11 @@ class TcpStorageServer extends HostedServer {
       sum = sum.plus(loop.traffic());
     }
     return Optional.of(sum);
+  }
+
+  @Override
+  public long refusals(ErrorCode error) {
+    return loops.values().stream().mapToLong(loop -> loop.refusals(error)).sum();
   }
 
   void connectionClosed() {

@@ -126,6 +126,7 @@ class DatanodeConnectionTest {
         }
       }
       ping(good, 1);
+      assertRefused(brokenFrames().size(), ErrorCode.PROTOCOL);
     }
   }
 
@@ -220,6 +221,7 @@ class DatanodeConnectionTest {
     try (RawClient client = connect()) {
       client.send(RawClient.hello(UUID.randomUUID()));
       client.answer(0, ErrorCode.DATA_LOST);
+      assertRefused(1, ErrorCode.DATA_LOST);
       client.send(RawClient.read(1, 0, 0, 1, 1));
       assertTrue(client.isClosedWithin(CLOSE_MILLIS));
     }
@@ -399,6 +401,9 @@ class DatanodeConnectionTest {
         client.answer(id + 5, ErrorCode.STALE_EXTENT);
         client.answer(id + 6, ErrorCode.OUT_OF_RANGE);
       }
+      assertRefused(rounds, ErrorCode.STALE_EXTENT);
+      assertRefused(rounds, ErrorCode.OUT_OF_RANGE);
+      assertRefused(0, ErrorCode.OK);
     }
   }
 
@@ -459,6 +464,7 @@ class DatanodeConnectionTest {
         client.send(RawClient.write(1, 0, 0, data, lie));
         client.answer(1, ErrorCode.INVALID_ARGUMENT);
       }
+      assertRefused(2, ErrorCode.INVALID_ARGUMENT);
       // The connection is in step, and the space everybody's.
       long good = Generation.MAX;
       client.send(RawClient.write(2, 0, 0, data, good));
@@ -509,6 +515,7 @@ class DatanodeConnectionTest {
       quick.answer(2, ErrorCode.OK);
       slow.take(Frame.length(head, 0) - Frame.HEADER_LENGTH);
       slow.answer(1, ErrorCode.STALE_EXTENT);
+      assertRefused(1, ErrorCode.STALE_EXTENT);
       ping(slow, 2);
     }
   }
@@ -564,6 +571,10 @@ class DatanodeConnectionTest {
         Thread.onSpinWait();
       }
     }
+  }
+
+  private void assertRefused(long expected, ErrorCode error) {
+    assertEquals(expected, server.refusals(error), error::toString);
   }
 
   private static void ping(RawClient client, long id) throws IOException {

@@ -39,10 +39,11 @@ public final class DoctorCommand extends ReportCommand {
         "doctor",
         "looks for what is wrong with this host and the cluster, and names the cure",
         """
-        Looks at this host (limits, memory, huge pages, the data path of a datanode, RDMA if it is
-        used), and asks all namenodes. With --hosts it also looks at all other hosts of the cluster
-        through ssh, and compares their versions, clocks and configurations. It changes nothing.
-        Exit code 0 means that nothing is broken; warnings do not count.
+        Looks at this host (limits, memory, huge pages, the data path of a datanode, ports that
+        other programs have, RDMA if it is used), and asks all namenodes. With --hosts it also looks
+        at all other hosts of the cluster through ssh, apart from their ports, and compares their
+        versions, clocks and configurations. It changes nothing. Exit code 0 means that nothing is
+        broken; warnings do not count.
         """,
         flag("H", "hosts", "also examine the other hosts, through ssh"),
         flag("o", "here", "examine this host alone, and not the cluster"),
@@ -78,7 +79,8 @@ public final class DoctorCommand extends ReportCommand {
       return 0;
     }
     if (alone || !isUsable(context)) {
-      return display.show(() -> DoctorReport.of(List.of(here(examine(context)))));
+      return display.show(
+          () -> DoctorReport.of(List.of(new Place("this host", examine(context).findings()))));
     }
     try (AdminClient cluster = AdminClient.of(context)) {
       return display.show(() -> examineAll(context, cluster, others));
@@ -111,16 +113,21 @@ public final class DoctorCommand extends ReportCommand {
     return new HostAnswer(now(), VersionCommand.version(), configuration.shownTexts(), findings);
   }
 
-  private static Place here(HostAnswer answer) {
-    return new Place("this host", answer.findings());
+  private static List<Finding> portsHere(Configuration configuration, ClusterReport report) {
+    // What is wrong with their lines is said already.
+    List<LocalDatanode> datanodes =
+        datanodesHere(configuration, ListedDatanode.all(), new ArrayList<>());
+    return new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).ports(report);
   }
 
   private static DoctorReport examineAll(
       CommandContext context, AdminClient cluster, boolean others) throws Exception {
     HostAnswer answer = examine(context);
-    List<Place> places = new ArrayList<>();
-    places.add(here(answer));
     ClusterReport report = cluster.reportAnyway();
+    List<Finding> own = new ArrayList<>(answer.findings());
+    own.addAll(portsHere(context.configuration(), report));
+    List<Place> places = new ArrayList<>();
+    places.add(new Place("this host", own));
     List<Finding> findings = new ArrayList<>(ClusterChecks.of(report));
     findings.addAll(latencies(cluster, report));
     places.add(new Place("the cluster", findings));
@@ -203,7 +210,8 @@ public final class DoctorCommand extends ReportCommand {
     return hosts;
   }
 
-  private static boolean isHere(String host) {
+  /** Whether a name or address is one of this host. */
+  static boolean isHere(String host) {
     try {
       for (InetAddress address : InetAddress.getAllByName(host)) {
         if (address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null) {

@@ -1,16 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
+import io.crail.common.Addresses;
 import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
 import io.crail.dist.doctor.Finding.Grade;
+import io.crail.dist.metrics.MetricsKeys;
+import io.crail.dist.report.ClusterReport;
+import io.crail.dist.report.DatanodeReport;
+import io.crail.dist.report.NamenodeReport;
+import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.TransportProvider;
+import io.crail.storage.LocalHost;
 import io.crail.storage.StorageKeys;
+import io.crail.storage.rdma.RdmaStorageKeys;
+import io.crail.storage.rdma.RdmaStorageTier;
 import io.crail.storage.region.FreeSpace;
+import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,6 +76,90 @@ final class HostChecks {
         .values()
         .forEach(this::checkSpace);
     return findings;
+  }
+
+  /**
+   * Looks for ports of this host's servers that other programs have. Where the cluster knows of a
+   * server, that one has the port.
+   */
+  List<Finding> ports(ClusterReport cluster) {
+    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    // Over RDMA ports are others.
+    boolean overTcp = !configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
+    boolean known = false;
+    List<Finding> found = new ArrayList<>();
+    for (NamenodeReport each : cluster.namenodes()) {
+      InetSocketAddress at = namenodes.get(each.index());
+      if (DoctorCommand.isHere(at.getHostString())) {
+        known |= each.answers();
+        if (overTcp && !each.answers()) {
+          checkPort(
+              found, "namenode " + each.index(), resolved(at), ClusterKeys.NAMENODE_ADDRESS.name());
+        }
+      }
+    }
+    List<DatanodeReport> knownHere =
+        cluster.members().stream().filter(each -> DoctorCommand.isHere(each.host())).toList();
+    for (LocalDatanode each : datanodes) {
+      boolean isThere = knownHere.stream().anyMatch(one -> one.port() == each.port());
+      if (each.tier().equals("tcp") && each.port() != 0 && !isThere) {
+        try {
+          InetAddress at = LocalHost.address(each.networkInterface(), namenodes);
+          String keys = TcpStorageKeys.PORT.name() + ", or -p in conf/datanodes";
+          checkPort(found, "a datanode", new InetSocketAddress(at, each.port()), keys);
+        } catch (IOException e) {
+          found.add(cannotServe("tcp", e));
+        }
+      }
+    }
+    if (!known && knownHere.isEmpty()) {
+      checkMetricsPorts(found);
+    }
+    return found;
+  }
+
+  private static Finding cannotServe(String tier, IOException why) {
+    // No more, since a client's host need not have what datanodes have.
+    return Finding.warning(
+        "a datanode of tier " + tier + " could not serve: " + why.getMessage(),
+        "change crail.storage." + tier + ".interface, or -i in conf/datanodes");
+  }
+
+  private void checkMetricsPorts(List<Finding> found) {
+    List<InetSocketAddress> candidates =
+        MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS));
+    List<InetSocketAddress> held =
+        candidates.stream().filter(each -> !refusal(resolved(each)).isEmpty()).toList();
+    // A server takes the first one that is free.
+    if (!held.isEmpty() && held.size() == candidates.size()) {
+      checkPort(
+          found, "the metrics of a server", resolved(held.get(0)), MetricsKeys.ADDRESS.name());
+    }
+  }
+
+  private static InetSocketAddress resolved(InetSocketAddress address) {
+    return new InetSocketAddress(address.getHostString(), address.getPort());
+  }
+
+  private static void checkPort(
+      List<Finding> found, String server, InetSocketAddress address, String keys) {
+    String refusal = refusal(address);
+    if (!refusal.isEmpty()) {
+      found.add(
+          Finding.warning(
+              server + " could not listen on " + Addresses.text(address) + ": " + refusal,
+              "'ss -tanp' shows who has the port; end that program, or change " + keys));
+    }
+  }
+
+  /** Why nobody could listen there now; empty if one could. */
+  private static String refusal(InetSocketAddress address) {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(address);
+      return "";
+    } catch (IOException e) {
+      return String.valueOf(e.getMessage());
+    }
   }
 
   private boolean usesRdma() {
@@ -150,6 +246,24 @@ final class HostChecks {
           Finding.warning(
               "a process may lock " + ByteText.of(rdma.memlockLimitBytes()) + " of memory",
               RAISE_LOCKED));
+    }
+    if (rdma.usable()) {
+      datanodes.stream()
+          .filter(each -> each.tier().equals("rdma"))
+          .map(LocalDatanode::networkInterface)
+          .distinct()
+          .forEach(this::checkDevice);
+    }
+  }
+
+  private void checkDevice(String networkInterface) {
+    Configuration own =
+        configuration.toBuilder().set(RdmaStorageKeys.INTERFACE, networkInterface).build();
+    try {
+      findings.add(
+          Finding.ok("a datanode of tier rdma would serve with " + RdmaStorageTier.device(own)));
+    } catch (IOException e) {
+      findings.add(cannotServe("rdma", e));
     }
   }
 

@@ -13,8 +13,10 @@ import java.util.List;
  * @param tier its tier
  * @param place the directory in which it keeps what it lends; empty when it keeps that elsewhere
  * @param bytes how much it lends of this host's memory or files
+ * @param networkInterface where it serves; empty when it serves nothing itself
+ * @param port the port there, 0 for any
  */
-record LocalDatanode(String tier, String place, long bytes) {
+record LocalDatanode(String tier, String place, long bytes, String networkInterface, int port) {
   /** By the configuration, and the arguments of its tier. */
   static LocalDatanode of(String tier, Configuration configuration, List<String> arguments) {
     switch (tier) {
@@ -24,7 +26,7 @@ record LocalDatanode(String tier, String place, long bytes) {
       case "rdma":
         return of(RdmaStorageKeys.HOST, configuration, arguments, true);
       default:
-        return new LocalDatanode(tier, "", 0);
+        return new LocalDatanode(tier, "", 0, "", 0);
     }
   }
 
@@ -33,6 +35,11 @@ record LocalDatanode(String tier, String place, long bytes) {
     Configuration own = keys.arguments().apply(configuration, arguments);
     String path = own.get(keys.dataPath());
     String place = !inFiles ? "" : path.isEmpty() ? "/dev/shm" : path;
-    return new LocalDatanode(keys.tier(), place, own.get(keys.storageLimit()));
+    return new LocalDatanode(
+        keys.tier(),
+        place,
+        own.get(keys.storageLimit()),
+        own.get(keys.networkInterface()),
+        own.get(keys.port()));
   }
 }

@@ -91,6 +91,7 @@ final class DatanodeMetrics implements MetricsSource {
               readings.add(Metric.TRANSFERS, traffic.writes(), "write");
               readings.add(Metric.TRANSFERRED_BYTES, traffic.readBytes(), "read");
               readings.add(Metric.TRANSFERRED_BYTES, traffic.writtenBytes(), "write");
+              readings.addErrors(Metric.REFUSALS, datanode.server()::refusals);
             });
   }
 }

@@ -135,7 +135,14 @@ public enum Metric {
       Type.COUNTER,
       "crail_datanode_transferred_bytes",
       "Bytes that were read and written; tier tcp only",
-      "direction");
+      "direction"),
+  /** Datanode of the tier tcp. */
+  REFUSALS(
+      Type.COUNTER,
+      "crail_datanode_refused",
+      "Requests that were refused, by error; a protocol error also ends the connection; an error"
+          + " that was never met is not there; tier tcp only",
+      "error");
 
   /** How the values of a metric behave. */
   public enum Type {

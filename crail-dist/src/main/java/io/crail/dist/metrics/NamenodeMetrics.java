@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.metrics;
 
-import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -32,14 +31,7 @@ final class NamenodeMetrics implements MetricsSource {
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       OperationFigures figures = server.figures(operation);
       readings.add(Metric.OPERATION_SECONDS, figures, operation.name());
-      for (ErrorCode code : ErrorCode.values()) {
-        long count = figures.errors(code);
-        // Those of alerts from the start on: a rate begins with the second value of a counter.
-        if (count > 0 || code == ErrorCode.INTERNAL || code == ErrorCode.NO_SPACE) {
-          String error = code.name().toLowerCase(Locale.ROOT);
-          readings.add(Metric.ERRORS, count, operation.name(), error);
-        }
-      }
+      readings.addErrors(Metric.ERRORS, figures::errors, operation.name());
     }
     NameNodeServer.Holdings holdings = server.holdings();
     holdings

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.metrics;
 
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.OperationFigures;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
@@ -13,9 +14,12 @@ import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPoin
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 
 /** The values of one scrape, by metric. Not thread-safe. */
 final class Readings {
@@ -36,6 +40,22 @@ final class Readings {
                 .value(value)
                 .build();
     add(metric, point);
+  }
+
+  /**
+   * Adds counters by error, each with the error as its last label. An error that was never met is
+   * left out. Those of alerts are there from the start on: a rate begins with the second value of a
+   * counter.
+   */
+  void addErrors(Metric metric, ToLongFunction<ErrorCode> counts, String... labels) {
+    for (ErrorCode code : ErrorCode.values()) {
+      long count = counts.applyAsLong(code);
+      if (count > 0 || code == ErrorCode.INTERNAL || code == ErrorCode.NO_SPACE) {
+        String[] all = Arrays.copyOf(labels, labels.length + 1);
+        all[labels.length] = code.name().toLowerCase(Locale.ROOT);
+        add(metric, count, all);
+      }
+    }
   }
 
   /** Adds the times of an operation. */

@@ -8,11 +8,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.Configuration;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.doctor.Finding.Grade;
+import io.crail.dist.report.ClusterReport;
+import io.crail.dist.report.DatanodeReport;
+import io.crail.dist.report.NamenodeReport;
+import io.crail.protocol.part.DatanodeState;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -134,6 +143,59 @@ class HostChecksTest {
     ListedDatanode wrong = new ListedDatanode("localhost", List.of("-s", "1g"));
     assertThrows(UsageException.class, () -> wrong.datanode(configuration));
     assertEquals("localhost -s 1g", wrong.toString());
+  }
+
+  private static List<Finding> ports(int port, boolean known) {
+    Configuration configuration =
+        Configuration.builder()
+            .set("crail.namenode.address", "crail://127.0.0.1:" + port, "the test")
+            .set("crail.storage.tcp.port", "" + port, "the test")
+            .set("crail.metrics.address", "127.0.0.1:" + port, "the test")
+            .build();
+    NamenodeReport namenode =
+        new NamenodeReport(0, "127.0.0.1", known, 0, "", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0);
+    DatanodeReport datanode =
+        new DatanodeReport(
+            new UUID(1, 1),
+            "tcp",
+            0,
+            "127.0.0.1",
+            port,
+            DatanodeState.ONLINE,
+            false,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            List.of(0),
+            List.of());
+    List<DatanodeReport> datanodes = known ? List.of(datanode) : List.of();
+    ClusterReport cluster =
+        new ClusterReport("", Instant.EPOCH, List.of(namenode), datanodes, List.of(), 0, 0, 0);
+    List<LocalDatanode> here = List.of(LocalDatanode.of("tcp", configuration, List.of()));
+    return new HostChecks(new HostFiles(Path.of("/")), configuration, here).ports(cluster);
+  }
+
+  @Test
+  void portsOfOtherProgramsAreNamed() throws IOException {
+    int port;
+    try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = other.getLocalPort();
+      List<Finding> findings = ports(port, false);
+      assertEquals(3, findings.size(), findings::toString);
+      for (Finding each : findings) {
+        assertTrue(each.text().contains(" could not listen on 127.0.0.1:" + port), each::toString);
+      }
+      for (String key :
+          List.of("crail.namenode.address", "crail.storage.tcp.port", "crail.metrics.address")) {
+        assertEquals(1, findings.stream().filter(each -> each.cure().contains(key)).count(), key);
+      }
+      // The cluster's own servers have them.
+      assertEquals(List.of(), ports(port, true));
+    }
+    assertEquals(List.of(), ports(port, false));
   }
 
   @Test

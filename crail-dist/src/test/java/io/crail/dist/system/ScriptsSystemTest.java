@@ -3,10 +3,13 @@ package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -102,17 +105,17 @@ class ScriptsSystemTest {
 
   @Test
   void theDoctorFindsWhatIsBroken() throws Exception {
-    String address = "crail://localhost:" + freePort() + ",127.0.0.1:" + freePort();
+    int held = freePort();
+    String address = "crail://localhost:" + freePort() + ",127.0.0.1:" + held;
     Files.writeString(
         directory.resolve("crail-site.conf"), "crail.namenode.address " + address + "\n");
     Files.writeString(
         directory.resolve("datanodes"),
         "# one that is too large\n  localhost -c 0 -- -s 1000t # all\none.invalid\ntwo.invalid\n");
     Path ssh = Files.createDirectory(directory.resolve("programs")).resolve("ssh");
-    Files.writeString(
+    program(
         ssh,
         """
-        #!/bin/sh
         echo 'A notice of the host'
         for command; do :; done
         case "$*" in
@@ -120,7 +123,6 @@ class ScriptsSystemTest {
           *) printf 'version\\t0.0\\nset\\tcrail.cluster.name\\tx\\nclock\\t1000\\n' ;;
         esac
         """);
-    assertTrue(ssh.toFile().setExecutable(true));
     Process namenode =
         new ProcessBuilder(
                 script("crail"),
@@ -132,7 +134,8 @@ class ScriptsSystemTest {
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("namenode.out").toFile())
             .start();
-    try {
+    try (Socket other = new Socket()) {
+      other.bind(new InetSocketAddress("127.0.0.1", held));
       Await.until(
           "the namenode serves",
           Duration.ofSeconds(60),
@@ -144,6 +147,7 @@ class ScriptsSystemTest {
               "a datanode lends 1000 TiB",
               "ok       namenode 0 at ",
               "broken   namenode 1 at ",
+              "warning  namenode 1 could not listen on 127.0.0.1:" + held,
               "broken   there is no datanode",
               "host one.invalid",
               "ok       the same configuration as this host",
@@ -153,11 +157,12 @@ class ScriptsSystemTest {
               "differs from that of this host in crail.cluster.name, crail.namenode.address")) {
         assertTrue(doctor.output.contains(part), part + " is not in " + doctor.output);
       }
+      assertTrue(!doctor.output.contains("namenode 0 could not"), doctor.output);
     } finally {
       namenode.destroy();
       assertTrue(namenode.waitFor(60, TimeUnit.SECONDS));
     }
-    Files.writeString(ssh, "#!/bin/sh\necho 'ssh: no route' >&2\nexit 255\n");
+    program(ssh, "echo 'ssh: no route' >&2\nexit 255");
     Result unreachable = run(script("crail"), "doctor", "--hosts");
     assertTrue(
         unreachable.output.contains("cannot be run there through ssh: ssh: no route"),
@@ -168,10 +173,9 @@ class ScriptsSystemTest {
   void anInterruptedDoctorLeavesNoSsh() throws Exception {
     Path conf = cluster("conf");
     Files.writeString(conf.resolve("datanodes"), "one.invalid\n");
-    Path ssh = Files.createDirectory(conf.resolve("programs")).resolve("ssh");
+    Path programs = Files.createDirectory(conf.resolve("programs"));
     Path started = directory.resolve("started");
-    Files.writeString(ssh, "#!/bin/sh\necho $$ >" + started + "\nexec sleep 600\n");
-    assertTrue(ssh.toFile().setExecutable(true));
+    program(programs.resolve("ssh"), "echo $$ >" + started + "\nexec sleep 600");
     ProcessBuilder builder = new ProcessBuilder(script("crail"), "doctor", "--hosts");
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("CRAIL_CONF_DIR", conf.toString());
@@ -194,6 +198,11 @@ class ScriptsSystemTest {
     Optional<ProcessHandle> left = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
     left.ifPresent(ProcessHandle::destroyForcibly);
     assertTrue(left.isEmpty(), "ssh is left, process " + pid);
+  }
+
+  private static void program(Path file, String text) throws IOException {
+    Files.writeString(file, "#!/bin/sh\n" + text + "\n");
+    assertTrue(file.toFile().setExecutable(true));
   }
 
   /** A cluster without a datanode, which has a free port. */
@@ -286,6 +295,95 @@ class ScriptsSystemTest {
     } finally {
       other.destroyForcibly().waitFor();
     }
+  }
+
+  /** Anybody may make such files where the directory is open to all. */
+  @Test
+  void aPidFileOfAnotherUserIsLeftAlone() throws Exception {
+    Path conf = cluster("conf");
+    Path pids = Files.createDirectory(directory.resolve("pids"));
+    Process other = new ProcessBuilder("sleep", "600").start();
+    try {
+      String cluster = run("sh", "-c", "printf %s " + conf.toRealPath() + " | cksum").output;
+      String user = run("sh", "-c", "printf %s \"${USER:-$(id -un)}\"").output;
+      String host = run("uname", "-n").output.strip();
+      String prefix = "crail-" + user + "-" + host + "-" + cluster.split(" ")[0] + "-";
+      String stat = Files.readString(Path.of("/proc/" + other.pid() + "/stat"));
+      String ticks = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19];
+      // One that the configuration names, and one that it does not name any more.
+      for (String name : List.of("namenode-0", "datanode-7")) {
+        Path file = pids.resolve(prefix + name + ".pid");
+        Files.writeString(file, other.pid() + " " + ticks + "\ncrail://localhost:1\n");
+        assumeTrue(run("chown", "nobody", file.toString()).code == 0, "only root may give files");
+      }
+      Result stop = run(conf, script("stop-crail"));
+      assertEquals(0, stop.code, stop.output);
+      assertTrue(stop.output.contains("belongs to another user"), stop.output);
+      assertTrue(stop.output.endsWith("namenode-0 does not run\n"), stop.output);
+      assertTrue(other.isAlive());
+      try (Stream<Path> files = Files.list(pids)) {
+        assertEquals(2, files.count());
+      }
+      // The proof that it was the owner.
+      run("chown", "-R", "0", pids.toString());
+      assertTrue(run(conf, script("stop-crail")).output.contains("-0 has ended"));
+    } finally {
+      other.destroyForcibly().waitFor();
+    }
+  }
+
+  @Test
+  void pidFilesOfHostsThatShareADirectoryAreToldApart() throws Exception {
+    Path conf = cluster("conf");
+    Path programs = Files.createDirectory(conf.resolve("programs"));
+    try {
+      assertEquals(0, run(conf, script("start-crail")).code);
+      program(programs.resolve("uname"), "echo elsewhere");
+      assertEquals("namenode-0 does not run\n", run(conf, script("stop-crail")).output);
+    } finally {
+      Files.deleteIfExists(programs.resolve("uname"));
+      assertEquals("namenode-0 has ended\n", run(conf, script("stop-crail")).output);
+    }
+  }
+
+  @Test
+  void aDatanodeThatCannotBeStartedLeavesTheOthers() throws Exception {
+    Path conf = cluster("conf");
+    Path data = Files.createDirectory(directory.resolve("data"));
+    Files.writeString(
+        conf.resolve("datanodes"), "one.invalid\nlocalhost -- -p 0 -s 16m -d " + data + "\n");
+    Path programs = Files.createDirectory(conf.resolve("programs"));
+    program(programs.resolve("ssh"), "exit 255");
+    try {
+      Result start = run(conf, script("start-crail"));
+      assertEquals(1, start.code, start.output);
+      assertTrue(
+          start.output.contains("one.invalid: could not run start-crail for datanode-0\n"),
+          start.output);
+      assertTrue(
+          start.output.endsWith(
+              "start-crail: not all datanodes run; the others do. Start the rest by start-crail"
+                  + " once more, or end all by stop-crail\n"),
+          start.output);
+      String online = run(conf, script("crail"), "df").output;
+      assertTrue(online.contains("1 of 1 datanodes online"), online);
+    } finally {
+      Result stop = run(conf, script("stop-crail"));
+      assertEquals(1, stop.code, stop.output);
+      assertTrue(stop.output.contains("could not run stop-crail for datanode-0\n"), stop.output);
+      assertEquals(2, stop.output.lines().filter(line -> line.endsWith(" has ended")).count());
+    }
+  }
+
+  @Test
+  void theLibraryOfCMakesFewPools() throws Exception {
+    Path home = Files.createDirectories(directory.resolve("java/bin")).getParent();
+    Files.writeString(home.resolve("release"), "JAVA_VERSION=\"17.0.1\"\n");
+    program(home.resolve("bin/java"), "echo pools $MALLOC_ARENA_MAX");
+    String java = "JAVA_HOME=" + home.toRealPath();
+    assertEquals(
+        "pools 4\n", run("env", "-u", "MALLOC_ARENA_MAX", java, script("crail"), "df").output);
+    assertEquals("pools 2\n", run("env", "MALLOC_ARENA_MAX=2", java, script("crail"), "df").output);
   }
 
   @Test

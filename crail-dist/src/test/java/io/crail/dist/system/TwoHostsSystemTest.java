@@ -87,7 +87,7 @@ class TwoHostsSystemTest {
                     "mount --bind hosts /etc/hosts",
                     "mount -t tmpfs -o size=1200m tmpfs /dev/shm",
                     "mount -t tmpfs tmpfs /opt",
-                    "mkdir /opt/crail /opt/pids",
+                    "mkdir /opt/crail",
                     "mount --bind " + host + "-crail /opt/crail",
                     "ip link set lo up",
                     "echo ready",
@@ -99,7 +99,7 @@ class TwoHostsSystemTest {
         host,
         "exec nsenter -t "
             + process.pid()
-            + " -n -m -u env -C /opt/crail CRAIL_PID_DIR=/opt/pids PATH="
+            + " -n -m -u env -C /opt/crail PATH="
             + directory.resolve("programs")
             + ":$PATH bash -c \"$1\"");
   }
