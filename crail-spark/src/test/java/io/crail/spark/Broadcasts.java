@@ -85,14 +85,15 @@ public final class Broadcasts {
     return paths;
   }
 
-  static byte[] content(CrailStore store, String path) throws Exception {
+  /** {@return the bytes of a file} */
+  public static byte[] content(CrailStore store, String path) throws Exception {
     try (var in = store.lookup(path).get().asFile().getBufferedInputStream(0)) {
       return in.readAllBytes();
     }
   }
 
   /** Puts other bytes into a file. */
-  static void replace(CrailStore store, String path, byte[] bytes) throws Exception {
+  public static void replace(CrailStore store, String path, byte[] bytes) throws Exception {
     store.delete(path, false).get();
     CrailNode node =
         store

@@ -66,17 +66,31 @@ public final class Values {
    * @return the value
    * @throws IOException the error of the store, whatever the serializer makes of it
    */
-  @SuppressWarnings("unchecked")
   public static <T> T read(
       ValueFile file, CrailStore store, Serializer serializer, UnaryOperator<InputStream> wrap)
       throws IOException {
     try (ValueInput in = file.open(store)) {
-      try (DeserializationStream stream =
-          serializer.newInstance().deserializeStream(wrap.apply(in))) {
-        return (T) stream.readObject(ANY);
+      try {
+        return read(in, serializer, wrap);
       } finally {
         in.check();
       }
+    }
+  }
+
+  /**
+   * Reads a value from the bytes of its file.
+   *
+   * @param in is closed
+   * @param wrap undoes what was done when it was written
+   * @return the value
+   */
+  @SuppressWarnings("unchecked")
+  public static <T> T read(InputStream in, Serializer serializer, UnaryOperator<InputStream> wrap)
+      throws IOException {
+    try (DeserializationStream stream =
+        serializer.newInstance().deserializeStream(wrap.apply(in))) {
+      return (T) stream.readObject(ANY);
     }
   }
 }

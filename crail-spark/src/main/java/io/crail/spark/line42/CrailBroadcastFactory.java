@@ -8,7 +8,10 @@ import io.crail.spark.application.SparkKeys;
 import io.crail.spark.broadcast.ValueFile;
 import io.crail.spark.broadcast.Values;
 import io.crail.spark.output.OutputPlace;
+import java.io.FilterOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,8 +20,10 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.broadcast.BroadcastFactory;
+import org.apache.spark.util.io.ChunkedByteBufferOutputStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.Function1;
 import scala.reflect.ClassTag;
 
 /**
@@ -32,6 +37,9 @@ final class CrailBroadcastFactory implements BroadcastFactory {
    * How long values stay Spark's after the store has not answered: each attempt costs a timeout.
    */
   private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+  /** The bytes of a file are kept in pieces of this size. */
+  private static final int PIECE_BYTES = 4 << 20;
 
   private final BroadcastFactory spark;
   private final ApplicationStore application;
@@ -58,7 +66,10 @@ final class CrailBroadcastFactory implements BroadcastFactory {
   @Override
   public <T> Broadcast<T> newBroadcast(
       T value, boolean isLocal, long id, boolean serializedOnly, ClassTag<T> tag) {
-    Optional<ValueFile> file = store(value, id);
+    // No executor asks a driver that has none.
+    ChunkedByteBufferOutputStream bytes =
+        isLocal ? null : new ChunkedByteBufferOutputStream(PIECE_BYTES, newPiece());
+    Optional<ValueFile> file = store(value, id, bytes);
     if (file.isEmpty()) {
       return spark.newBroadcast(value, isLocal, id, serializedOnly, tag);
     }
@@ -66,7 +77,11 @@ final class CrailBroadcastFactory implements BroadcastFactory {
     StoredBroadcast<T> broadcast = new StoredBroadcast<>(id, file.get(), serializedOnly, tag);
     boolean kept = false;
     try {
-      broadcast.keep(value);
+      broadcast.keep(value, isLocal);
+      if (bytes != null) {
+        bytes.close();
+        broadcast.keepBytes(bytes.toChunkedByteBuffer());
+      }
       kept = true;
     } finally {
       if (!kept) {
@@ -76,7 +91,33 @@ final class CrailBroadcastFactory implements BroadcastFactory {
     return broadcast;
   }
 
-  private Optional<ValueFile> store(Object value, long id) {
+  /** Writes to a second stream, too. */
+  private static final class Copied extends FilterOutputStream {
+    private final OutputStream copy;
+
+    Copied(OutputStream out, OutputStream copy) {
+      super(out);
+      this.copy = copy;
+    }
+
+    @Override
+    public void write(int value) throws IOException {
+      out.write(value);
+      copy.write(value);
+    }
+
+    @Override
+    public void write(byte[] source, int offset, int length) throws IOException {
+      out.write(source, offset, length);
+      copy.write(source, offset, length);
+    }
+  }
+
+  private static Function1<Object, ByteBuffer> newPiece() {
+    return length -> ByteBuffer.allocate((Integer) length);
+  }
+
+  private Optional<ValueFile> store(Object value, long id, OutputStream copy) {
     if (value == null
         || !canReachAll(value, getClass().getClassLoader(), Broadcast.class.getClassLoader())
         || System.nanoTime() - nextAttempt < 0) {
@@ -90,7 +131,10 @@ final class CrailBroadcastFactory implements BroadcastFactory {
           env.serializer(),
           value,
           minBytes,
-          out -> env.serializerManager().wrapStream(StoredBroadcast.block(id), out),
+          out ->
+              env.serializerManager()
+                  .wrapStream(
+                      StoredBroadcast.block(id), copy == null ? out : new Copied(out, copy)),
           application.deletions());
     } catch (IOException e) {
       if (e instanceof UnavailableException || e instanceof CrailTimeoutException) {

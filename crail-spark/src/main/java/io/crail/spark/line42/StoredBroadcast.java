@@ -8,8 +8,10 @@ import io.crail.spark.broadcast.CrailBroadcastException;
 import io.crail.spark.broadcast.ValueFile;
 import io.crail.spark.broadcast.Values;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.ObjectOutputStream;
+import java.io.ObjectStreamException;
 import java.lang.ref.Reference;
 import java.lang.ref.SoftReference;
 import java.lang.ref.WeakReference;
@@ -17,23 +19,26 @@ import java.util.Optional;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
+import org.apache.spark.serializer.Serializer;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.BlockResult;
 import org.apache.spark.storage.BroadcastBlockId;
 import org.apache.spark.storage.StorageLevel;
 import org.apache.spark.util.TaskCompletionListener;
+import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.Option;
-import scala.collection.Iterator;
 import scala.reflect.ClassTag;
 
 /**
  * A broadcast value that lies in Crail. As Spark's own it is kept in the block manager of each
  * process that reads it, so its memory is accounted and goes to disk when it is short, and the
- * process has one instance as long as anybody uses it. The driver's block manager has it too, and
- * gives it to executors that cannot read it from Crail: Spark never makes a value again, so the
- * loss of a datanode would fail each task that needs one which lay there. Thread-safe.
+ * process has one instance as long as anybody uses it. Thread-safe.
+ *
+ * <p>The driver's block manager also has the bytes of the file, and gives them to executors that
+ * cannot read it: Spark never makes a value again, so the loss of a datanode would fail each task
+ * that needs one which lay there.
  *
  * <p>Public for the code that Spark generates for a query: it names this class.
  */
@@ -51,7 +56,7 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
   /**
    * Creates it.
    *
-   * @param serializedOnly whether the driver does not use the value
+   * @param serializedOnly whether the driver needs the value itself no more
    */
   StoredBroadcast(long id, ValueFile file, boolean serializedOnly, ClassTag<T> tag) {
     super(id, tag);
@@ -65,23 +70,39 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
     return new BroadcastBlockId(id, "");
   }
 
-  /** Keeps the value in the driver, for all processes of the application. */
-  void keep(T value) {
-    put(value, true);
+  /** The block with the bytes of the file. */
+  private static BroadcastBlockId bytesBlock(long id) {
+    return new BroadcastBlockId(id, "bytes");
+  }
+
+  /** Keeps the value in the driver, as Spark does. */
+  void keep(T value, boolean isLocal) {
+    if (serializedOnly && !isLocal) {
+      refer(value);
+    } else {
+      put(value);
+    }
+  }
+
+  /** Keeps the bytes of the file in the driver, for executors that cannot read it. */
+  void keepBytes(ChunkedByteBuffer bytes) {
+    StorageLevel level = StorageLevel.MEMORY_AND_DISK_SER();
+    BlockManager blocks = SparkEnv.get().blockManager();
+    checkTaken(blocks.putBytes(bytesBlock(id()), bytes, level, true, tag));
   }
 
   private void refer(T value) {
     reference = serializedOnly ? new WeakReference<>(value) : new SoftReference<>(value);
   }
 
-  /**
-   * Puts the value into the block manager.
-   *
-   * @param isTold whether other processes hear of it
-   */
-  private void put(T value, boolean isTold) {
+  private void put(T value) {
+    StorageLevel level = StorageLevel.MEMORY_AND_DISK();
     BlockManager blocks = SparkEnv.get().blockManager();
-    if (!blocks.putSingle(block(id()), value, StorageLevel.MEMORY_AND_DISK(), isTold, tag)) {
+    checkTaken(blocks.putSingle(block(id()), value, level, false, tag));
+  }
+
+  private void checkTaken(boolean isTaken) {
+    if (!isTaken) {
       throw new IllegalStateException("the block manager does not take the value of " + this);
     }
   }
@@ -155,38 +176,42 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
   }
 
   private T read(ApplicationStore store) throws IOException {
-    SparkEnv env = SparkEnv.get();
+    Serializer serializer = SparkEnv.get().serializer();
     T value;
     try {
-      value =
-          Values.read(
-              file,
-              store.store(),
-              env.serializer(),
-              in -> env.serializerManager().wrapStream(block(id()), in));
-    } catch (InterruptedIOException e) {
+      value = Values.read(file, store.store(), serializer, this::unwrap);
+    } catch (InterruptedIOException | ObjectStreamException e) {
+      // Nobody wants it any more; or its class is at fault, and would be so with other bytes.
       throw e;
     } catch (IOException e) {
-      value = fromDriver().orElseThrow(() -> e);
-      LOG.warn("{} cannot be read from Crail; the driver has sent it", this, e);
+      value = fromDriver(e);
     }
-    put(value, false);
+    // Without a task this is the driver.
+    if (!serializedOnly || TaskContext.get() != null) {
+      put(value);
+    }
     noteUse(value);
     return value;
   }
 
-  /** The driver's copy; empty when the value was destroyed. */
-  @SuppressWarnings("unchecked")
-  private Optional<T> fromDriver() {
-    Option<BlockResult> result = SparkEnv.get().blockManager().getRemoteValues(block(id()), tag);
-    if (result.isEmpty()) {
-      return Optional.empty();
+  private InputStream unwrap(InputStream in) {
+    return SparkEnv.get().serializerManager().wrapStream(block(id()), in);
+  }
+
+  /** Reads the driver's bytes; throws the error of the file if there are none. */
+  private T fromDriver(IOException failure) throws IOException {
+    SparkEnv env = SparkEnv.get();
+    try {
+      Option<ChunkedByteBuffer> bytes = env.blockManager().getRemoteBytes(bytesBlock(id()));
+      if (bytes.isDefined()) {
+        T value = Values.read(bytes.get().toInputStream(true), env.serializer(), this::unwrap);
+        LOG.warn("{} cannot be read from Crail; the driver has sent it", this, failure);
+        return value;
+      }
+    } catch (IOException | RuntimeException e) {
+      failure.addSuppressed(e);
     }
-    Iterator<Object> values = result.get().data();
-    T value = (T) values.next();
-    // At its end the iterator gives its memory back.
-    values.hasNext();
-    return Optional.of(value);
+    throw failure;
   }
 
   /** So that there is one instance, even when the block manager has no memory for it. */

@@ -18,7 +18,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
@@ -34,6 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import scala.Tuple2;
 
 /** Broadcast values with executors in processes of their own, which take seconds to start. */
@@ -140,16 +141,29 @@ class BroadcastProcessesTest {
     }
   }
 
-  /** Whatever the reason: a datanode was lost, a namenode came back empty, bytes are wrong. */
-  @Test
-  void aValueThatIsGoneComesFromTheDriver() throws Exception {
-    try (JavaSparkContext spark = context(conf().remove("spark.shuffle.manager"))) {
+  @ParameterizedTest
+  @CsvSource({"false,false", "true,true"})
+  void aValueThatIsGoneOrWrongComesFromTheDriver(boolean wrong, boolean encrypted)
+      throws Exception {
+    SparkConf conf =
+        conf()
+            .remove("spark.shuffle.manager")
+            .set("spark.io.encryption.enabled", String.valueOf(encrypted));
+    try (JavaSparkContext spark = context(conf)) {
       byte[] value = Broadcasts.bytes(LARGE);
       int hash = Arrays.hashCode(value);
       Broadcast<byte[]> broadcast = spark.broadcast(value);
-      store.delete(Broadcasts.files(store).get(0), false).get();
-      Map<String, Long> first = read(spark, i -> Arrays.hashCode(broadcast.value()), hash);
-      assertEquals(Set.of(0L), Set.copyOf(first.values()), "bytes from the store");
+      // What the program does with it afterwards is its own affair.
+      value[0]++;
+      String path = Broadcasts.files(store).get(0);
+      if (wrong) {
+        byte[] bytes = Broadcasts.content(store, path);
+        bytes[LARGE / 2] ^= 1;
+        Broadcasts.replace(store, path, bytes);
+      } else {
+        store.delete(path, false).get();
+      }
+      read(spark, i -> Arrays.hashCode(broadcast.value()), hash);
       broadcast.destroy(true);
     }
   }

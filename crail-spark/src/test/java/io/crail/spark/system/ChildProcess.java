@@ -65,11 +65,11 @@ final class ChildProcess implements AutoCloseable {
     return Files.readString(log);
   }
 
-  /** All processes that it has started, and they. */
   long pid() {
     return process.pid();
   }
 
+  /** All processes that it has started, and they. */
   List<ProcessHandle> descendants() {
     return process.descendants().toList();
   }

@@ -444,6 +444,8 @@ class SparkFaultsTest {
           }
           Eventually.holds(
               "the lease of the killed one ends", () -> !applications().contains("dying"));
+          // Whoever looked at both at the same time has ended.
+          TimeUnit.SECONDS.sleep(8);
           assertEquals(List.of("a-test", "still"), applications());
         } finally {
           signal("-CONT", still.pid());
