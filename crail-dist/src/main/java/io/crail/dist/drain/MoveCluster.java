@@ -12,6 +12,7 @@ import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.report.ClusterQuery;
 import io.crail.dist.report.ClusterReport;
+import io.crail.protocol.Answers;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ReportDatanodes;
@@ -64,6 +65,15 @@ final class MoveCluster implements AutoCloseable {
   String name(int index) {
     return MissingNamenode.name(
         index, Addresses.text(connections.namenodes().peer(index).address()));
+  }
+
+  /**
+   * A namenode that has failed.
+   *
+   * @throws CrailException the failure itself, unless the namenode is down
+   */
+  MissingNamenode missing(int index, CrailException failure) throws CrailException {
+    return Answers.missing(connections.namenodes(), index, failure);
   }
 
   /** Asks a namenode and waits for the answer. */
