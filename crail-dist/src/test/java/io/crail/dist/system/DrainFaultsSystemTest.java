@@ -148,6 +148,20 @@ class DrainFaultsSystemTest {
     }
   }
 
+  /** Then no sign of it comes that could be waited for. */
+  @Test
+  void aDatanodeThatDoesNotComeBackHasEnded() throws Exception {
+    try (ProcessCluster cluster =
+        ProcessCluster.start(1, 2, Map.of("crail.storage.keepalive", "2s"))) {
+      cluster.datanode(0).kill();
+      CrailProcess drain = cluster.crail("drain", address(cluster, 0));
+      drain.await("gives out no more space; 0 B ", PATIENCE);
+      cluster.restartNamenode(0);
+      drain.await("does not know the datanode yet", PATIENCE);
+      assertEquals(0, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
+    }
+  }
+
   @Test
   void aNamenodeWithoutSpaceKeepsNothingBackAtTheOther() throws Exception {
     try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 2, SETTINGS);
