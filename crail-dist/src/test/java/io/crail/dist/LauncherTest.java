@@ -130,6 +130,8 @@ class LauncherTest {
         "fsck --data 0% | at most 100%",
         "fsck --data=many | at most 100%",
         "doctor --here --plain --json | --plain",
+        "doctor --hosts --set crail.rpctimeout=5s | --set",
+        "doctor --hosts --conf other.conf | --conf",
         "applications --clean --watch | --clean",
         "applications --top 0 | must be between 1 and",
         "applications --top 3 --clean | --top",

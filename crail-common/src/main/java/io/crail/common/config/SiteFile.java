@@ -7,7 +7,8 @@ import java.util.function.Function;
 
 /** Says where the configuration file of a process is, {@code crail-site.conf}. */
 public final class SiteFile {
-  private static final String NAME = "crail-site.conf";
+  /** Its name. */
+  public static final String NAME = "crail-site.conf";
 
   private SiteFile() {}
 

@@ -3,6 +3,7 @@ package io.crail.dist.doctor;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.config.SiteFile;
 import io.crail.common.error.CrailException;
 import io.crail.dist.admin.AdminClient;
 import io.crail.dist.admin.VersionCommand;
@@ -70,6 +71,10 @@ public final class DoctorCommand extends ReportCommand {
     }
     if (others && !context.options().settings().isEmpty()) {
       throw new UsageException("--hosts compares the hosts' files, so it takes no --set");
+    }
+    if (others && context.file() != null && !context.file().endsWith(SiteFile.NAME)) {
+      throw new UsageException(
+          "--hosts compares files of the name " + SiteFile.NAME + ", so --conf has to name one");
     }
     if (others && (context.variable("CRAIL_HOME") == null || context.file() == null)) {
       throw new UsageException("--hosts needs CRAIL_HOME, which bin/crail sets");

@@ -25,6 +25,9 @@ final class DatanodeDrain {
   /** Between two passes that have moved nothing. */
   private static final long PAUSE_MILLIS = 1000;
 
+  /** What a datanode may need to find a namenode that has restarted, beside its signs of life. */
+  private static final long FIND_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   private static final int UNKNOWN = -1;
 
   private final MoveCluster cluster;
@@ -38,8 +41,13 @@ final class DatanodeDrain {
   /** Bytes in use, for each namenode. */
   private final long[] left;
 
-  /** The namenodes that have said that they empty it, and those that have lost bytes there. */
+  /** The namenodes that have said that they empty it, and the starts of them that have. */
   private final boolean[] drains;
+
+  private final long[] incarnations;
+
+  /** The namenodes that have let it end, and those that have lost bytes there. */
+  private final boolean[] ended;
 
   private final boolean[] lost;
 
@@ -47,6 +55,9 @@ final class DatanodeDrain {
   private final List<Integer> lostIds = new ArrayList<>();
 
   private final long beginNanos = System.nanoTime();
+
+  /** When it was last known somewhere, or a namenode did not answer. */
+  private long knownNanos = beginNanos;
 
   /** Why a namenode has no part in the present pass; empty if all have. */
   private String missing = "";
@@ -66,6 +77,8 @@ final class DatanodeDrain {
     this.ids = new int[cluster.count()];
     this.left = new long[cluster.count()];
     this.drains = new boolean[cluster.count()];
+    this.incarnations = new long[cluster.count()];
+    this.ended = new boolean[cluster.count()];
     this.lost = new boolean[cluster.count()];
     Arrays.fill(ids, UNKNOWN);
   }
@@ -157,13 +170,17 @@ final class DatanodeDrain {
         left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
       }
       drains[index] = true;
+      incarnations[index] = cluster.incarnation(index);
       standing = Standing.THERE;
     }
+    // One that has restarted may have forgotten it, and hear of it again.
+    boolean same = drains[index] && incarnations[index] == cluster.incarnation(index);
+    ended[index] = standing == Standing.UNKNOWN && (same || ended[index]);
     return standing;
   }
 
   /**
-   * Moves everything, and waits until the datanode is empty.
+   * Moves everything, and waits until each namenode has let the datanode end.
    *
    * @throws CrailException with DATA_LOST when the datanode was lost before, wherever that was,
    *     once the rest is moved; with UNSUPPORTED when this host cannot reach a tier
@@ -178,7 +195,7 @@ final class DatanodeDrain {
       for (int index = 0; index < cluster.count(); index++) {
         Standing standing = passWithRetry(index);
         gone += standing == Standing.THERE ? 0 : 1;
-        if (standing == Standing.UNKNOWN && !drains[index]) {
+        if (standing == Standing.UNKNOWN && !ended[index]) {
           missing = cluster.name(index) + " does not know the datanode yet";
         }
       }
@@ -188,8 +205,11 @@ final class DatanodeDrain {
       if (mover.unsupported().isPresent()) {
         throw mover.unsupported().get();
       }
-      // Where it is at none any more, it has ended.
-      if (!foundExtent && leftBytes() == 0 && (missing.isEmpty() || gone == cluster.count())) {
+      if (gone < cluster.count()) {
+        knownNanos = System.nanoTime();
+      } else if (missing.isEmpty()
+          || System.nanoTime() - knownNanos > cluster.silenceNanos() + FIND_NANOS) {
+        // A process that lives would have found its namenodes again.
         break;
       }
       lines.run();
@@ -209,12 +229,15 @@ final class DatanodeDrain {
     }
   }
 
-  /** As {@link #pass}; a namenode that cannot be reached is asked again in the next pass. */
+  /**
+   * As {@link #pass}; a namenode that cannot be reached, or that restarts meanwhile, is asked again
+   * in the next pass.
+   */
   private Standing passWithRetry(int index) throws CrailException, InterruptedException {
     try {
       return pass(index);
     } catch (CrailException e) {
-      if (!MissingNamenode.isDown(e.code())) {
+      if (!MissingNamenode.isDown(e.code()) && e.code() != ErrorCode.UNKNOWN_DATANODE) {
         throw e;
       }
       missing = cluster.name(index) + ": " + e.getMessage();

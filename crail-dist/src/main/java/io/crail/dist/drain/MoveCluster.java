@@ -12,6 +12,8 @@ import io.crail.dist.command.CommandCluster;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.report.ClusterQuery;
 import io.crail.dist.report.ClusterReport;
+import io.crail.protocol.Answers;
+import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ReportDatanodes;
@@ -24,6 +26,7 @@ final class MoveCluster implements AutoCloseable {
   private final CoreStore store;
   private final LoopContext connections;
   private final long transferNanos;
+  private final long silenceNanos;
 
   private MoveCluster(CommandCluster cluster, Configuration configuration, CoreStore store)
       throws CrailException {
@@ -31,6 +34,8 @@ final class MoveCluster implements AutoCloseable {
     this.store = store;
     this.connections = store.connections();
     this.transferNanos = configuration.get(ClientKeys.DATA_TIMEOUT).toNanos();
+    this.silenceNanos =
+        configuration.get(ClusterKeys.KEEP_ALIVE).toNanos() * ClusterKeys.MISSED_KEEP_ALIVES;
   }
 
   /** Opens the cluster in a command's configuration. */
@@ -55,6 +60,11 @@ final class MoveCluster implements AutoCloseable {
     return transferNanos;
   }
 
+  /** How long a datanode may be silent before it counts as offline. */
+  long silenceNanos() {
+    return silenceNanos;
+  }
+
   /** The number of namenodes. */
   int count() {
     return connections.namenodes().count();
@@ -64,6 +74,20 @@ final class MoveCluster implements AutoCloseable {
   String name(int index) {
     return MissingNamenode.name(
         index, Addresses.text(connections.namenodes().peer(index).address()));
+  }
+
+  /**
+   * A namenode that has failed.
+   *
+   * @throws CrailException the failure itself, unless the namenode is down
+   */
+  MissingNamenode missing(int index, CrailException failure) throws CrailException {
+    return Answers.missing(connections.namenodes(), index, failure);
+  }
+
+  /** The number of the start of a namenode that has answered last. */
+  long incarnation(int index) {
+    return connections.namenodes().hello(index).incarnation();
   }
 
   /** Asks a namenode and waits for the answer. */

@@ -4,11 +4,14 @@ package io.crail.dist.drain;
 import io.crail.common.Addresses;
 import io.crail.common.ByteText;
 import io.crail.common.Printable;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.MissingNamenode;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.report.PartialReport;
 import io.crail.dist.report.ProgressLines;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.DatanodeState;
@@ -38,7 +41,7 @@ public final class RebalanceCommand extends OptionsCommand {
         Each datanode of a storage class is to be as full as their average, give or take the
         threshold. As little as needed is moved, while programs read and write. Files that are being
         written are left out. Each namenode has its own part of every datanode and is balanced by
-        itself. Space that was left is free after 'crail.lease'.
+        itself; one that is down is left out. Space that was left is free after 'crail.lease'.
         """,
         valued(
             "t",
@@ -63,7 +66,7 @@ public final class RebalanceCommand extends OptionsCommand {
     try (ShutdownGate gate = ShutdownGate.open()) {
       gate.onAsked(Thread.currentThread()::interrupt);
       try (MoveCluster cluster = MoveCluster.of(context)) {
-        Run run = new Run(cluster, context.out(), percent / 100.0, bandwidth);
+        Run run = new Run(cluster, context, percent / 100.0, bandwidth);
         try {
           return run.all(line.hasOption("n"));
         } catch (InterruptedException e) {
@@ -79,12 +82,14 @@ public final class RebalanceCommand extends OptionsCommand {
   private static final class Run {
     private final MoveCluster cluster;
     private final PrintStream out;
+    private final PrintStream err;
     private final double threshold;
     private final ExtentMover mover;
 
-    Run(MoveCluster cluster, PrintStream out, double threshold, long bandwidth) {
+    Run(MoveCluster cluster, CommandContext context, double threshold, long bandwidth) {
       this.cluster = cluster;
-      this.out = out;
+      this.out = context.out();
+      this.err = context.err();
       this.threshold = threshold;
       ProgressLines lines = new ProgressLines(out, () -> "moved " + moved());
       this.mover =
@@ -97,19 +102,30 @@ public final class RebalanceCommand extends OptionsCommand {
 
     int all(boolean dry) throws IOException, InterruptedException {
       boolean balanced = true;
+      List<MissingNamenode> missing = new ArrayList<>();
       for (int index = 0; index < cluster.count(); index++) {
-        balanced &= balance(index, dry);
+        try {
+          balanced &= balance(index, dry);
+        } catch (CrailException e) {
+          missing.add(cluster.missing(index, e));
+          mover.finish();
+        }
       }
+      if (missing.size() == cluster.count() && mover.extents() == 0) {
+        throw missing.get(0).cause();
+      }
+      missing.forEach(each -> err.println(Printable.line(PartialReport.without(each))));
+      int code = missing.isEmpty() ? 0 : ExitCode.PARTIAL;
       if (dry) {
-        return 0;
+        return code;
       }
       String held = mover.heldUpBy();
       out.println(
-          (balanced ? "balanced" : "not balanced")
+          (balanced && missing.isEmpty() ? "balanced" : "not balanced")
               + "; moved "
               + moved()
               + (held.isEmpty() ? "" : Printable.line("; held up: " + held)));
-      return balanced ? 0 : ExitCode.FAILURE;
+      return balanced ? code : ExitCode.FAILURE;
     }
 
     /** Balances what belongs to a namenode; false when that is not possible now. */

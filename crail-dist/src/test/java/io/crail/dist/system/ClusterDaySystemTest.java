@@ -3,9 +3,11 @@ package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBlockLocation;
 import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
@@ -14,6 +16,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,12 +26,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
@@ -37,9 +42,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A day in the life of a cluster, as its operator has it: two namenodes and three datanodes are
- * filled, lose a datanode, get another one, are emptied, restarted and examined. Reports and
- * metrics tell of each step, and so does the web page, where there is a browser (see {@link
- * Browser#program}).
+ * filled, lose a datanode, get another one, are emptied, balanced, restarted under load and
+ * examined. Reports and metrics tell of each step, and so does the web page, where there is a
+ * browser (see {@link Browser#program}).
  */
 @Tag("once")
 class ClusterDaySystemTest {
@@ -49,6 +54,14 @@ class ClusterDaySystemTest {
   private static final int BYTES = 256 << 10;
   private static final Pattern FOUND =
       Pattern.compile("(?m)^(?:lost|silent) +(/\\S+): 256 KiB of 256 KiB, datanode \\S+:\\d+ is ");
+
+  private static final Pattern MOVED =
+      Pattern.compile("(?m)^balanced; moved \\d.* in (\\d+) extents$");
+
+  /** Whether nothing is on one of the datanodes, on the page. */
+  private static final String EMPTY_ON_PAGE =
+      "[...document.querySelectorAll('#datanode-rows tr')]"
+          + ".some(row => row.cells[6].textContent === '0 B')";
 
   private static final Map<String, String> SETTINGS =
       Map.of(
@@ -63,6 +76,16 @@ class ClusterDaySystemTest {
 
   /** Null without one. */
   private Browser browser;
+
+  /** Files that were written by the load. */
+  private final AtomicInteger loads = new AtomicInteger();
+
+  /**
+   * The datanodes that have been restarted, and the one that is down for that; empty if none is.
+   */
+  private final Set<String> restarted = ConcurrentHashMap.newKeySet();
+
+  private volatile String down = "";
 
   @Test
   void aDay(@TempDir Path elsewhere) throws Exception {
@@ -88,11 +111,10 @@ class ClusterDaySystemTest {
         Set<String> lost = loseDatanode(2);
         replaceDatanode(2, lost);
         if (LONG) {
-          addDatanode();
           emptyDatanodeUnderLoad(0, lost);
-          crail(0, "rebalance");
-          assertKept(lost);
-          restartDatanodes(1, 2);
+          addDatanode();
+          rebalance(lost);
+          restartDatanodesUnderLoad(lost, 1, 2);
         }
       } finally {
         store.close();
@@ -249,13 +271,7 @@ class ClusterDaySystemTest {
         () -> Ran.run(cluster.directory(), "fsck", "--paths").stdout().lines().count() > 0);
     String[] paths = crail(1, "fsck", "--paths").lines().toArray(String[]::new);
     assertEquals(new TreeSet<>(lost), new TreeSet<>(List.of(paths)));
-    for (int number = 0; number < FILES; number++) {
-      String path = path(number);
-      if (lost.contains(path)) {
-        Exception failure = assertThrows(Exception.class, () -> read(path), path);
-        assertEquals(ErrorCode.DATA_LOST, codeOf(failure), failure::toString);
-      }
-    }
+    assertLost(lost);
     assertKept(lost);
     page(
         "3-bytes-lost",
@@ -270,6 +286,15 @@ class ClusterDaySystemTest {
     page("4-lost-files-removed", wellOnPage(2, "3 of 3"), "!(" + Browser.has("td.bad") + ")");
   }
 
+  /** There are such files, and reading them fails with that reason. */
+  private void assertLost(Set<String> paths) {
+    assertFalse(paths.isEmpty());
+    for (String path : paths) {
+      Exception failure = assertThrows(Exception.class, () -> read(path), path);
+      assertEquals(ErrorCode.DATA_LOST, codeOf(failure), failure::toString);
+    }
+  }
+
   private static ErrorCode codeOf(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof CrailException crail) {
@@ -282,49 +307,126 @@ class ClusterDaySystemTest {
   private void addDatanode() throws Exception {
     double before = sum("crail_namenode_capacity_bytes{class=\"0\"}");
     cluster.startDatanode("64m", -1);
-    awaitDatanodes(4);
+    awaitDatanodes(3);
     assertEquals(
         before + (64 << 20), sum("crail_namenode_capacity_bytes{class=\"0\"}"), "capacity");
-    page("5-datanode-added", wellOnPage(2, "4 of 4"), shows("#tiles", "of 256 MiB"));
+    page("6-datanode-added", wellOnPage(2, "3 of 3"), shows("#tiles", "of 192 MiB"), EMPTY_ON_PAGE);
   }
 
-  /** Writes, reads and deletes until it is told to stop; any failure ends it. */
-  private int load(AtomicBoolean stop, AtomicInteger done) throws Exception {
-    while (!stop.get()) {
-      int number = done.get();
-      write("/load-" + number, content(number));
-      assertArrayEquals(content(number), read("/load-" + number));
-      if (number >= 20) {
-        store.delete("/load-" + (number - 20), false).get(60, TimeUnit.SECONDS);
-      }
-      done.incrementAndGet();
+  /** The new datanode, on which nothing is, gets its share. */
+  private void rebalance(Set<String> lost) throws Exception {
+    String said = crail(0, "rebalance", "-t", "1");
+    Matcher moved = MOVED.matcher(said);
+    assertTrue(moved.find() && Integer.parseInt(moved.group(1)) > 0, said);
+    assertKept(lost);
+    page("7-rebalanced", wellOnPage(2, "3 of 3"), "!(" + EMPTY_ON_PAGE + ")");
+  }
+
+  /**
+   * Writes, reads and deletes. Nothing may fail but reads of what lies at a datanode that was
+   * restarted, or is down.
+   */
+  private final class Load implements AutoCloseable {
+    private final Set<String> lost;
+    private final ExecutorService thread = Executors.newSingleThreadExecutor();
+    private final Future<Void> running;
+    private volatile boolean over;
+
+    Load(Set<String> lost) {
+      this.lost = lost;
+      running = thread.submit(this::run);
     }
-    return done.get();
+
+    private Void run() throws Exception {
+      while (!over) {
+        int number = loads.get();
+        write("/load-" + number, content(number));
+        read("/load-" + number, content(number));
+        int old = number % FILES;
+        if (!lost.contains(path(old))) {
+          read(path(old), content(old));
+        }
+        if (number >= 20) {
+          store.delete("/load-" + (number - 20), false).get(60, TimeUnit.SECONDS);
+        }
+        loads.incrementAndGet();
+      }
+      return null;
+    }
+
+    private void read(String path, byte[] content) throws Exception {
+      String downBefore = down;
+      byte[] bytes;
+      try {
+        bytes = ClusterDaySystemTest.this.read(path);
+      } catch (IOException | ExecutionException failure) {
+        Set<String> places = places(path);
+        boolean isLost =
+            switch (codeOf(failure)) {
+              case DATA_LOST -> places.stream().anyMatch(restarted::contains);
+              case UNAVAILABLE -> places.contains(downBefore) || places.contains(down);
+              default -> false;
+            };
+        if (isLost) {
+          return;
+        }
+        throw new AssertionError(path + " at " + places, failure);
+      }
+      assertArrayEquals(content, bytes, path);
+    }
+
+    void awaitMore() throws Exception {
+      int goal = loads.get() + 40;
+      Await.until(
+          "the load goes on",
+          ProcessCluster.PATIENCE,
+          () -> {
+            if (running.isDone()) {
+              running.get();
+            }
+            return loads.get() >= goal;
+          });
+    }
+
+    /** Ends it, and fails if it has failed. */
+    void end() throws Exception {
+      over = true;
+      running.get(60, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() throws Exception {
+      over = true;
+      thread.shutdownNow();
+      assertTrue(thread.awaitTermination(60, TimeUnit.SECONDS));
+    }
+  }
+
+  /** The datanodes at which a file lies. */
+  private Set<String> places(String path) throws Exception {
+    CrailFile file = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
+    Set<String> places = new TreeSet<>();
+    for (CrailBlockLocation each : file.getBlockLocations(0, file.getCapacity())) {
+      places.addAll(List.of(each.getNames()));
+    }
+    return places;
+  }
+
+  private String address(int datanode) {
+    InetSocketAddress address = cluster.datanodeAddress(datanode);
+    return address.getHostString() + ":" + address.getPort();
   }
 
   /** The datanode ends when nothing is on it any more, and no operation fails meanwhile. */
   private void emptyDatanodeUnderLoad(int index, Set<String> lost) throws Exception {
-    AtomicBoolean stop = new AtomicBoolean();
-    AtomicInteger done = new AtomicInteger();
-    ExecutorService thread = Executors.newSingleThreadExecutor();
-    try {
-      Future<Integer> load = thread.submit(() -> load(stop, done));
-      awaitMore(done);
+    try (Load load = new Load(lost)) {
+      load.awaitMore();
       empty(index);
-      Await.until(
-          "the datanode has ended",
-          ProcessCluster.PATIENCE,
-          () -> !cluster.datanode(index).isAlive());
       assertEquals(0, cluster.datanode(index).awaitExit(ProcessCluster.PATIENCE));
-      awaitMore(done);
-      stop.set(true);
-      assertTrue(load.get(60, TimeUnit.SECONDS) > 0);
-    } finally {
-      stop.set(true);
-      thread.shutdownNow();
-      assertTrue(thread.awaitTermination(60, TimeUnit.SECONDS));
+      load.awaitMore();
+      load.end();
     }
-    awaitDatanodes(3);
+    awaitDatanodes(2);
     assertTrue(crail(0, "fsck").contains("lost: 0 files (0 B); silent: 0 files"));
     assertKept(lost);
   }
@@ -338,23 +440,17 @@ class ClusterDaySystemTest {
     }
   }
 
-  private static void awaitMore(AtomicInteger done) throws Exception {
-    int goal = done.get() + 40;
-    Await.until("the load goes on", ProcessCluster.PATIENCE, () -> done.get() >= goal);
-  }
-
   /** Nothing is written there any more; then what is there moves to the others. */
   private void empty(int index) throws Exception {
-    InetSocketAddress address = cluster.datanodeAddress(index);
-    String name = address.getHostString() + ":" + address.getPort();
+    String name = address(index);
     crail(0, "removeDatanode", name);
     Await.until(
         "the datanode drains",
         ProcessCluster.PATIENCE,
         () -> sum("crail_namenode_datanodes{state=\"draining\"}") == NAMENODES);
     page(
-        "6-drain-under-load",
-        wellOnPage(2, "3 of 4"),
+        "5-drain-under-load",
+        wellOnPage(2, "2 of 3"),
         shows("#drain-rows th", name),
         shows("#drain-rows", "belong to files"),
         shows("#operation-rows", "create"),
@@ -362,19 +458,40 @@ class ClusterDaySystemTest {
     crail(0, "drain", name);
   }
 
-  /** Ends one after the other in order, and starts it again, empty; the others keep theirs. */
-  private void restartDatanodes(int... indices) throws Exception {
-    for (int index : indices) {
-      cluster.datanode(index).close();
-      awaitDatanodes(2);
-      write("/meanwhile-" + index, content(index));
-      cluster.startDatanodeAgain(index);
-      awaitDatanodes(3);
-      assertArrayEquals(content(index), read("/meanwhile-" + index));
-      store.delete("/meanwhile-" + index, false).get(60, TimeUnit.SECONDS);
+  /**
+   * Ends one after the other in order, and starts it again, empty. What lay there is lost, and said
+   * to be; nothing else fails.
+   */
+  private void restartDatanodesUnderLoad(Set<String> lost, int... indices) throws Exception {
+    Set<String> gone = new TreeSet<>(lost);
+    try (Load load = new Load(lost)) {
+      for (int index : indices) {
+        String address = address(index);
+        Set<String> there = new TreeSet<>();
+        for (int number = 0; number < FILES; number++) {
+          if (!gone.contains(path(number)) && places(path(number)).contains(address)) {
+            there.add(path(number));
+          }
+        }
+        load.awaitMore();
+        restarted.add(address);
+        down = address;
+        cluster.datanode(index).close();
+        awaitDatanodes(2);
+        load.awaitMore();
+        cluster.startDatanodeAgain(index);
+        awaitDatanodes(3);
+        down = "";
+        load.awaitMore();
+        assertLost(there);
+        gone.addAll(there);
+        assertTrue(gone.size() < FILES, gone::toString);
+        assertKept(gone);
+      }
+      load.end();
     }
     crail(0, "fsck", "--repair", "--yes");
-    page("7-datanodes-restarted", wellOnPage(2, "3 of 3"), "!(" + Browser.has("td.bad") + ")");
+    page("8-datanodes-restarted", wellOnPage(2, "3 of 3"), "!(" + Browser.has("td.bad") + ")");
     assertTrue(crail(0, "fsck").contains("lost: 0 files (0 B); silent: 0 files"));
   }
 
@@ -392,7 +509,7 @@ class ClusterDaySystemTest {
         ProcessCluster.PATIENCE,
         () -> Ran.run(cluster.directory(), "put", "-f", words.toString(), "/words").code() == 0);
     assertEquals(BYTES, used());
-    page("8-namenodes-restarted", wellOnPage(2, "3 of 3"), shows("#node-rows", "words"));
+    page("9-namenodes-restarted", wellOnPage(2, "3 of 3"), shows("#node-rows", "words"));
     crail(0, "rm", "/words");
   }
 
@@ -412,7 +529,7 @@ class ClusterDaySystemTest {
         () -> sum("crail_namenode_datanodes{state=\"offline\"}") == NAMENODES);
     cluster.namenode(1).kill();
     page(
-        "9-namenode-and-datanode-killed",
+        "10-namenode-and-datanode-killed",
         wellOnPage(1, "2 of 3"),
         shows("#trouble", "Without the part of namenode 1 at "),
         shows("#namenode-rows td.bad", "no answer"),

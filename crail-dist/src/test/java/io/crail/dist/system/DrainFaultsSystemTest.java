@@ -22,7 +22,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a drain when its datanode falls silent, and when one namenode has no space. */
+/**
+ * What becomes of a drain when its datanode falls silent, when one namenode has no space, and when
+ * one restarts.
+ */
 @Tag("once")
 class DrainFaultsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -125,6 +128,37 @@ class DrainFaultsSystemTest {
       assertEquals("/lost\n", fsck.stdout());
       cluster.datanode(1).signal("CONT");
       assertEquals(0, cluster.datanode(1).awaitExit(PATIENCE));
+    }
+  }
+
+  /** The datanode has not heard of its drain yet, and the namenode forgets it. */
+  @Test
+  void aNamenodeThatRestartsIsAskedAnew() throws Exception {
+    try (ProcessCluster cluster =
+        ProcessCluster.start(1, 2, Map.of("crail.storage.keepalive", "6s"))) {
+      cluster.datanode(0).signal("STOP");
+      CrailProcess drain = cluster.crail("drain", address(cluster, 0));
+      drain.await("gives out no more space; 0 B ", PATIENCE);
+      cluster.restartNamenode(0);
+      drain.await("does not know the datanode yet", PATIENCE);
+      cluster.datanode(0).signal("CONT");
+      assertEquals(0, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
+      assertEquals(0, cluster.datanode(0).awaitExit(PATIENCE));
+      assertTrue(cluster.datanode(1).isAlive());
+    }
+  }
+
+  /** Then no sign of it comes that could be waited for. */
+  @Test
+  void aDatanodeThatDoesNotComeBackHasEnded() throws Exception {
+    try (ProcessCluster cluster =
+        ProcessCluster.start(1, 2, Map.of("crail.storage.keepalive", "2s"))) {
+      cluster.datanode(0).kill();
+      CrailProcess drain = cluster.crail("drain", address(cluster, 0));
+      drain.await("gives out no more space; 0 B ", PATIENCE);
+      cluster.restartNamenode(0);
+      drain.await("does not know the datanode yet", PATIENCE);
+      assertEquals(0, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
     }
   }
 

@@ -2,6 +2,7 @@
 package io.crail.dist.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -120,6 +121,7 @@ class MissingNamenodeSystemTest {
   private void theOtherIsShown(int down) throws Exception {
     programsAreToldInTheEnd(down);
     reportsAreShown(down);
+    theOtherIsBalanced(down);
     theShellShowsWhatThereIs(down);
     programsOfHadoopGetAnException(down);
   }
@@ -167,9 +169,14 @@ class MissingNamenodeSystemTest {
   private void reportsAreShown(int down) throws Exception {
     Map<String, String> shown =
         Map.of(
-            "df", "1 of 1 datanodes online",
-            "datanodes", "127.0.0.1:" + cluster.datanodeAddress(0).getPort(),
-            "dump", "# namenode " + (1 - down) + " at ");
+            "df",
+            "1 of 1 datanodes online",
+            "datanodes",
+            "127.0.0.1:" + cluster.datanodeAddress(0).getPort(),
+            "dump",
+            "# namenode " + (1 - down) + " at ",
+            "rebalance",
+            "\nnot balanced; moved 0 B in 0 extents\n");
     for (String report : shown.keySet()) {
       Ran ran = inTime(report);
       assertEquals(3, ran.code(), ran.toString());
@@ -178,6 +185,12 @@ class MissingNamenodeSystemTest {
           ran.stderr().startsWith("crail: without the part of namenode " + down + " at "),
           ran.toString());
     }
+  }
+
+  private void theOtherIsBalanced(int down) throws Exception {
+    String plan = inTime("rebalance", "--dry-run").stdout();
+    assertTrue(plan.startsWith("namenode " + (1 - down) + " at "), plan);
+    assertFalse(plan.contains("namenode " + down), plan);
   }
 
   private void theShellShowsWhatThereIs(int down) throws Exception {
