@@ -40,6 +40,15 @@ record SparkSuite(String name, Map<String, String> leftOut) {
     this(name, Map.of());
   }
 
+  /** {@return the suite without more of its tests} */
+  SparkSuite without(String reason, String... tests) {
+    Map<String, String> more = new HashMap<>(leftOut);
+    for (String test : tests) {
+      more.put(test, reason);
+    }
+    return new SparkSuite(name, Map.copyOf(more));
+  }
+
   /** Runs it in this thread, and prints what came of its tests. */
   void run() throws Exception {
     run(leftOut.keySet(), false);

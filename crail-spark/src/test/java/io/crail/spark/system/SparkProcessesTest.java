@@ -79,6 +79,7 @@ class SparkProcessesTest {
             PARTITIONS,
             new JavaSerializer(spark.getConf()))
         .count();
+    spark.sc().listenerBus().waitUntilEmpty();
     int shuffle = application.log().shuffle();
     assertEquals(List.of(true, true), knownTo(shuffle));
     spark.sc().cleaner().get().doCleanupShuffle(shuffle, true);
