@@ -82,8 +82,9 @@ start_here() {
     return 0
   fi
   mkdir -p "$log_dir" "$pid_dir"
+  [ ! -e "$file" ] || [ -O "$file" ] || return 1
   # Without a file of its own nobody could end the server.
-  { rm -f "$file" && : >"$file"; } || return 1
+  { rm -f "$file" && (set -C && : >"$file"); } || return 1
   out=$log_prefix-$name.out
   CRAIL_LOG_FILE=$log_prefix-$name.log \
     setsid nohup "$root/bin/crail" "$@" >"$out" 2>&1 </dev/null &

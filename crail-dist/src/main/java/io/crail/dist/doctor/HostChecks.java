@@ -148,7 +148,8 @@ final class HostChecks {
       found.add(
           Finding.warning(
               server + " could not listen on " + Addresses.text(address) + ": " + refusal,
-              "'ss -tanp' shows who has the port; end that program, or change " + keys));
+              "'ss -tanp' shows who has the port; if that is none of Crail's servers, end it, or change "
+                  + keys));
     }
   }
 

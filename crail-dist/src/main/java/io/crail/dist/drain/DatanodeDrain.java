@@ -148,6 +148,7 @@ final class DatanodeDrain {
     left[index] = 0;
     lostIds.clear();
     Standing standing = Standing.UNKNOWN;
+    long incarnation = cluster.incarnation(index);
     for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
       if (!new UUID(each.uuidHigh(), each.uuidLow()).equals(datanode.uuid())) {
         continue;
@@ -170,11 +171,14 @@ final class DatanodeDrain {
         left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
       }
       drains[index] = true;
-      incarnations[index] = cluster.incarnation(index);
+      incarnations[index] = incarnation;
       standing = Standing.THERE;
     }
     // One that has restarted may have forgotten it, and hear of it again.
-    boolean same = drains[index] && incarnations[index] == cluster.incarnation(index);
+    boolean same =
+        drains[index]
+            && incarnations[index] == incarnation
+            && incarnation == cluster.incarnation(index);
     ended[index] = standing == Standing.UNKNOWN && (same || ended[index]);
     return standing;
   }
@@ -183,7 +187,8 @@ final class DatanodeDrain {
    * Moves everything, and waits until each namenode has let the datanode end.
    *
    * @throws CrailException with DATA_LOST when the datanode was lost before, wherever that was,
-   *     once the rest is moved; with UNSUPPORTED when this host cannot reach a tier
+   *     once the rest is moved; with UNSUPPORTED when this host cannot reach a tier; with
+   *     UNKNOWN_DATANODE when all namenodes have forgotten it, and it does not come back
    */
   void run() throws CrailException, InterruptedException {
     while (true) {
@@ -207,10 +212,10 @@ final class DatanodeDrain {
       }
       if (gone < cluster.count()) {
         knownNanos = System.nanoTime();
-      } else if (missing.isEmpty()
-          || System.nanoTime() - knownNanos > cluster.silenceNanos() + FIND_NANOS) {
-        // A process that lives would have found its namenodes again.
+      } else if (missing.isEmpty()) {
         break;
+      } else if (System.nanoTime() - knownNanos > cluster.silenceNanos() + FIND_NANOS) {
+        throw forgotten();
       }
       lines.run();
       if (mover.extents() == before) {
@@ -227,6 +232,15 @@ final class DatanodeDrain {
                 + moved());
       }
     }
+  }
+
+  /** A process that lives, and reaches its namenodes, would have found them again. */
+  private CrailException forgotten() {
+    return ErrorCode.UNKNOWN_DATANODE.exception(
+        name()
+            + ": no namenode has known it for "
+            + TimeUnit.NANOSECONDS.toSeconds(cluster.silenceNanos() + FIND_NANOS)
+            + " s; see that its process has ended: if it comes back, it gets data again");
   }
 
   /**

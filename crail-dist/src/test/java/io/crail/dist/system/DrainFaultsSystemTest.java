@@ -150,15 +150,16 @@ class DrainFaultsSystemTest {
 
   /** Then no sign of it comes that could be waited for. */
   @Test
-  void aDatanodeThatDoesNotComeBackHasEnded() throws Exception {
+  void aDatanodeThatDoesNotComeBackIsNotCalledEmpty() throws Exception {
     try (ProcessCluster cluster =
-        ProcessCluster.start(1, 2, Map.of("crail.storage.keepalive", "2s"))) {
+        ProcessCluster.start(1, 2, Map.of("crail.storage.keepalive", "1s"))) {
       cluster.datanode(0).kill();
       CrailProcess drain = cluster.crail("drain", address(cluster, 0));
       drain.await("gives out no more space; 0 B ", PATIENCE);
       cluster.restartNamenode(0);
       drain.await("does not know the datanode yet", PATIENCE);
-      assertEquals(0, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
+      assertEquals(1, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
+      assertTrue(drain.stderr().contains("see that its process has ended"), drain::stderr);
     }
   }
 

@@ -17,6 +17,7 @@ import java.util.zip.CRC32C;
 final class ValueOutput extends OutputStream {
   private final OutputPlace place;
   private final String path;
+  private final OutputStream copy;
   private final CRC32C crc = new CRC32C();
   private final IntStream.Builder checksums = IntStream.builder();
   private CrailBufferedOutputStream out;
@@ -25,9 +26,11 @@ final class ValueOutput extends OutputStream {
   private boolean begun;
   private IOException failure;
 
-  ValueOutput(OutputPlace place, String path) {
+  /** Opens nothing yet; {@code copy} gets what is written. */
+  ValueOutput(OutputPlace place, String path, OutputStream copy) {
     this.place = place;
     this.path = path;
+    this.copy = copy;
   }
 
   /** Whether there may be a file. */
@@ -61,6 +64,7 @@ final class ValueOutput extends OutputStream {
       int part = Math.min(end - at, ValueFile.CHUNK_BYTES - inChunk);
       crc.update(source, at, part);
       out.write(source, at, part);
+      copy.write(source, at, part);
       at += part;
       length += part;
       inChunk += part;

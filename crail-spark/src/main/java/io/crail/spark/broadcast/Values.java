@@ -22,12 +22,30 @@ public final class Values {
   private Values() {}
 
   /**
+   * As {@link #write(OutputPlace, String, Serializer, Object, long, UnaryOperator, OutputStream,
+   * Deletions)}, without a copy.
+   */
+  public static Optional<ValueFile> write(
+      OutputPlace place,
+      String path,
+      Serializer serializer,
+      Object value,
+      long minBytes,
+      UnaryOperator<OutputStream> wrap,
+      Deletions deletions)
+      throws IOException {
+    OutputStream nowhere = OutputStream.nullOutputStream();
+    return write(place, path, serializer, value, minBytes, wrap, nowhere, deletions);
+  }
+
+  /**
    * Writes a value to a new file. If that fails, the file is deleted.
    *
    * @param place where directories come from that are missing
    * @param path of the file
    * @param minBytes serialized values of fewer bytes are not written
    * @param wrap compresses or encrypts; may be called once, or never
+   * @param copy gets the bytes of the file, too, as long as it can be written
    * @param deletions takes the file of a value that could not be written
    * @return the file; empty for a small value
    * @throws IOException the error of the store, or of the serializer
@@ -39,9 +57,10 @@ public final class Values {
       Object value,
       long minBytes,
       UnaryOperator<OutputStream> wrap,
+      OutputStream copy,
       Deletions deletions)
       throws IOException {
-    ValueOutput file = new ValueOutput(place, path);
+    ValueOutput file = new ValueOutput(place, path, copy);
     ThresholdOutput out = new ThresholdOutput(minBytes, () -> wrap.apply(file));
     boolean written = false;
     try {

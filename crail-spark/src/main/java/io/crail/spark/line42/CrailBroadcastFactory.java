@@ -8,7 +8,6 @@ import io.crail.spark.application.SparkKeys;
 import io.crail.spark.broadcast.ValueFile;
 import io.crail.spark.broadcast.Values;
 import io.crail.spark.output.OutputPlace;
-import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -69,7 +68,8 @@ final class CrailBroadcastFactory implements BroadcastFactory {
     // No executor asks a driver that has none.
     ChunkedByteBufferOutputStream bytes =
         isLocal ? null : new ChunkedByteBufferOutputStream(PIECE_BYTES, newPiece());
-    Optional<ValueFile> file = store(value, id, bytes);
+    Optional<ValueFile> file =
+        store(value, id, bytes == null ? OutputStream.nullOutputStream() : bytes);
     if (file.isEmpty()) {
       return spark.newBroadcast(value, isLocal, id, serializedOnly, tag);
     }
@@ -91,28 +91,6 @@ final class CrailBroadcastFactory implements BroadcastFactory {
     return broadcast;
   }
 
-  /** Writes to a second stream, too. */
-  private static final class Copied extends FilterOutputStream {
-    private final OutputStream copy;
-
-    Copied(OutputStream out, OutputStream copy) {
-      super(out);
-      this.copy = copy;
-    }
-
-    @Override
-    public void write(int value) throws IOException {
-      out.write(value);
-      copy.write(value);
-    }
-
-    @Override
-    public void write(byte[] source, int offset, int length) throws IOException {
-      out.write(source, offset, length);
-      copy.write(source, offset, length);
-    }
-  }
-
   private static Function1<Object, ByteBuffer> newPiece() {
     return length -> ByteBuffer.allocate((Integer) length);
   }
@@ -131,10 +109,8 @@ final class CrailBroadcastFactory implements BroadcastFactory {
           env.serializer(),
           value,
           minBytes,
-          out ->
-              env.serializerManager()
-                  .wrapStream(
-                      StoredBroadcast.block(id), copy == null ? out : new Copied(out, copy)),
+          out -> env.serializerManager().wrapStream(StoredBroadcast.block(id), out),
+          copy,
           application.deletions());
     } catch (IOException e) {
       if (e instanceof UnavailableException || e instanceof CrailTimeoutException) {

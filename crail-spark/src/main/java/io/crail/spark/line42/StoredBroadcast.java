@@ -7,6 +7,7 @@ import io.crail.spark.application.Stores;
 import io.crail.spark.broadcast.CrailBroadcastException;
 import io.crail.spark.broadcast.ValueFile;
 import io.crail.spark.broadcast.Values;
+import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -208,7 +209,11 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
         LOG.warn("{} cannot be read from Crail; the driver has sent it", this, failure);
         return value;
       }
-    } catch (IOException | RuntimeException e) {
+    } catch (Exception e) {
+      // Spark's methods throw checked exceptions that they do not declare.
+      if (e instanceof InterruptedException) {
+        throw StoreFailure.of(e);
+      }
       failure.addSuppressed(e);
     }
     throw failure;

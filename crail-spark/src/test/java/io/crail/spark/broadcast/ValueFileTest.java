@@ -23,6 +23,7 @@ import io.crail.spark.output.OutputPlace;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.ObjectOutputStream;
+import java.io.OutputStream;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -71,7 +72,7 @@ class ValueFileTest {
   }
 
   private ValueFile write(byte[] bytes) throws IOException {
-    ValueOutput out = new ValueOutput(place, PATH);
+    ValueOutput out = new ValueOutput(place, PATH, OutputStream.nullOutputStream());
     out.write(bytes[0]);
     out.write(bytes, 1, bytes.length - 1);
     out.close();
