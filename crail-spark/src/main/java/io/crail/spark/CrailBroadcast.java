@@ -9,6 +9,7 @@ import io.crail.spark.broadcast.CrailBroadcastException;
 import io.crail.spark.broadcast.ValueFile;
 import io.crail.spark.broadcast.Values;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.Serializable;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -89,6 +90,7 @@ public final class CrailBroadcast<T> implements Serializable {
                 value,
                 0,
                 out -> out,
+                OutputStream.nullOutputStream(),
                 store.deletions())
             .orElseThrow();
     boolean sent = false;

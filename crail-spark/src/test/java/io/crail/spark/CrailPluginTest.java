@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.io.OutputStream;
 import java.io.Serializable;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -519,6 +520,7 @@ class CrailPluginTest {
                     "of another application",
                     0,
                     out -> out,
+                    OutputStream.nullOutputStream(),
                     other.deletions())
                 .orElseThrow();
         assertEquals(2, files().size());

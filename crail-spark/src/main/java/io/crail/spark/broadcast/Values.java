@@ -22,23 +22,6 @@ public final class Values {
   private Values() {}
 
   /**
-   * As {@link #write(OutputPlace, String, Serializer, Object, long, UnaryOperator, OutputStream,
-   * Deletions)}, without a copy.
-   */
-  public static Optional<ValueFile> write(
-      OutputPlace place,
-      String path,
-      Serializer serializer,
-      Object value,
-      long minBytes,
-      UnaryOperator<OutputStream> wrap,
-      Deletions deletions)
-      throws IOException {
-    OutputStream nowhere = OutputStream.nullOutputStream();
-    return write(place, path, serializer, value, minBytes, wrap, nowhere, deletions);
-  }
-
-  /**
    * Writes a value to a new file. If that fails, the file is deleted.
    *
    * @param place where directories come from that are missing

@@ -86,7 +86,8 @@ class ValueFileTest {
   }
 
   private Optional<ValueFile> store(Object value, long minBytes) throws IOException {
-    return Values.write(place, PATH, serializer, value, minBytes, out -> out, deletions);
+    OutputStream noCopy = OutputStream.nullOutputStream();
+    return Values.write(place, PATH, serializer, value, minBytes, out -> out, noCopy, deletions);
   }
 
   /** True when the file is there. Waits for the deletions before. */

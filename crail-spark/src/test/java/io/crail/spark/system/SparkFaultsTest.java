@@ -386,6 +386,21 @@ class SparkFaultsTest {
     servers.assertEmpty();
   }
 
+  /** Starts an application that does not end by itself. */
+  private static ChildProcess dying(Path directory) throws Exception {
+    return ApplicationProgram.start(servers, "dying", "8s", directory, Path.of("/nonexistent"));
+  }
+
+  /** SIGKILL. Its executors end by themselves. */
+  private static void killDriver(ChildProcess driver) throws Exception {
+    List<ProcessHandle> started = driver.descendants();
+    assertFalse(started.isEmpty());
+    driver.kill();
+    for (ProcessHandle each : started) {
+      Eventually.holds("the end of executor " + each.pid(), () -> !each.isAlive());
+    }
+  }
+
   /** One ends, one is killed with SIGKILL, and the third deletes what that one has left. */
   @Test
   void applicationsDoNotTouchEachOther() throws Exception {
@@ -396,9 +411,7 @@ class SparkFaultsTest {
       Path directory = Files.createTempDirectory(local, "drivers");
       Path end = directory.resolve("end");
       try (ChildProcess ending = ApplicationProgram.start(servers, "ending", "8s", directory, end);
-          ChildProcess dying =
-              ApplicationProgram.start(
-                  servers, "dying", "8s", directory, Path.of("/nonexistent"))) {
+          ChildProcess dying = dying(directory)) {
         ending.await("groups 10");
         dying.await("groups 10");
         assertEquals(List.of("a-test", "dying", "ending"), applications());
@@ -407,12 +420,7 @@ class SparkFaultsTest {
         ending.await("again 10");
         assertEquals(List.of("a-test", "dying"), applications());
 
-        List<ProcessHandle> started = dying.descendants();
-        assertFalse(started.isEmpty());
-        dying.kill();
-        for (ProcessHandle each : started) {
-          Eventually.holds("the end of executor " + each.pid(), () -> !each.isAlive());
-        }
+        killDriver(dying);
       }
       Eventually.holds("the lease ends", () -> applications().equals(List.of("a-test")));
       NumbersJob.assertWhole(moved.collect());
@@ -430,18 +438,12 @@ class SparkFaultsTest {
       Path directory = Files.createTempDirectory(local, "drivers");
       Path end = directory.resolve("end");
       try (ChildProcess still = ApplicationProgram.start(servers, "still", "8s", directory, end);
-          ChildProcess dying =
-              ApplicationProgram.start(
-                  servers, "dying", "8s", directory, Path.of("/nonexistent"))) {
+          ChildProcess dying = dying(directory)) {
         still.await("groups 10");
         dying.await("groups 10");
-        List<ProcessHandle> started = dying.descendants();
         signal("-STOP", still.pid());
         try {
-          dying.kill();
-          for (ProcessHandle each : started) {
-            Eventually.holds("the end of executor " + each.pid(), () -> !each.isAlive());
-          }
+          killDriver(dying);
           Eventually.holds(
               "the lease of the killed one ends", () -> !applications().contains("dying"));
           // Whoever looked at both at the same time has ended.
