@@ -38,7 +38,8 @@ public interface Upcoming<T> extends Future<T> {
 
   /**
    * Returns a {@code CompletableFuture} of the same outcome, completed by {@code executor}. So the
-   * stages after it may block and use the store. It fails with the typed {@code CrailException}.
+   * stages after it may block and use the store. It fails with the typed {@code CrailException}, or
+   * with what {@code executor} throws when it does not take the task.
    *
    * @param executor runs the wait for the outcome
    * @return the future

@@ -78,7 +78,7 @@ final class VectoredRead {
     try {
       data.complete(HadoopErrors.translate(path, range::get));
       count = range.target().remaining();
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       data.completeExceptionally(e);
       if (!range.isLate()) {
         release(range.target(), e);
@@ -88,10 +88,10 @@ final class VectoredRead {
   }
 
   /** The remaining ranges must be ended, whatever the caller's release does. */
-  private void release(ByteBuffer buffer, Exception cause) {
+  private void release(ByteBuffer buffer, Throwable cause) {
     try {
       release.accept(buffer);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       cause.addSuppressed(e);
     }
   }

@@ -144,7 +144,18 @@ class VectoredReadTest {
   @Test
   void whoCannotReleaseABufferLeavesNoRangeOpen() throws Exception {
     broken = true;
+    for (Error error : List.of(new AssertionError("not mine"), new OutOfMemoryError("none"))) {
+      List<FileRange> ranges = ranges();
+      counted.clear();
+      newRead(
+              buffer -> {
+                throw error;
+              })
+          .read(ranges, ByteBuffer::allocate);
+      assertFailed(ranges);
+    }
     List<FileRange> ranges = ranges();
+    counted.clear();
     newRead(
             buffer -> {
               throw new IllegalStateException("not mine");

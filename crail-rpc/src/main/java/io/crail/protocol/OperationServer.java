@@ -361,7 +361,7 @@ public final class OperationServer implements Service {
             && respond(request, batch, index, responses);
       } catch (CrailException e) {
         responses.fail(batch.correlationId(index), e.code(), e.detail());
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         failed(operation, batch.session(), batch.correlationId(index), responses, e);
       }
       return true;
@@ -407,7 +407,7 @@ public final class OperationServer implements Service {
       write(operation, source.get(), correlationId, responses);
     } catch (CrailException e) {
       responses.fail(correlationId, e.code(), e.detail());
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       failed(operation, session, correlationId, responses, e);
     }
   }

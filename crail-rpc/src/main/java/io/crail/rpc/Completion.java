@@ -96,7 +96,7 @@ public abstract class Completion {
       if (set != null && !(set instanceof Thread)) {
         set.run();
       }
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       // A faulty callback is a bug of its owner. The loop and its other operations continue.
       LOG.error("the callback of {} failed", this, e);
     }

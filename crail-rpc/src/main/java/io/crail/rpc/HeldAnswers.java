@@ -99,10 +99,17 @@ public final class HeldAnswers {
 
   private void queueTask() {
     if (isTaskQueued.compareAndSet(false, true)) {
+      boolean queued = false;
       try {
         thread.execute(this::takeReleased);
+        queued = true;
       } catch (RejectedExecutionException e) {
         // The thread has ended, and its connections before it.
+      } finally {
+        if (!queued) {
+          // Without memory for the task, for example. The next sweep hands the answers on.
+          isTaskQueued.set(false);
+        }
       }
     }
   }
@@ -136,6 +143,9 @@ public final class HeldAnswers {
    * than that.
    */
   public void sweep(long nowNanos) {
+    if (!released.isEmpty() && !isTaskQueued.get()) {
+      takeReleased();
+    }
     if (holders.isEmpty() || nowNanos - earliestNanos < 0) {
       return;
     }

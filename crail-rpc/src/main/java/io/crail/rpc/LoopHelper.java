@@ -117,7 +117,7 @@ final class LoopHelper {
     if (seat.tryTake(self)) {
       try {
         loop.step(-1);
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("loop {} failed", loop.name(), e);
       } finally {
         seat.release();
@@ -137,7 +137,7 @@ final class LoopHelper {
           && !seat.isAwaited()) {
         loop.step(ClientLoop.SWEEP_INTERVAL_NANOS);
       }
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("loop {} failed", loop.name(), e);
     } finally {
       seat.helperDrives(false);
@@ -152,7 +152,7 @@ final class LoopHelper {
       try {
         boolean busy = loop.outstanding() > 0;
         loop.step(busy && spin ? -1 : busy ? ClientLoop.SWEEP_INTERVAL_NANOS : IDLE_WAIT_NANOS);
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("loop {} failed", loop.name(), e);
       }
     }

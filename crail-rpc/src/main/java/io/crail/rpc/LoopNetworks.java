@@ -127,7 +127,7 @@ final class LoopNetworks {
     for (int i = 0; i < pollers.size(); i++) {
       try {
         progress |= pollers.get(i).poll();
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("a poll failed in loop {}", loop.name(), e);
       }
     }

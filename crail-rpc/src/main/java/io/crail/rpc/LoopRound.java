@@ -132,13 +132,22 @@ final class LoopRound {
     runTasks();
     try {
       for (ClientLoop.Sweepable sweepable : List.copyOf(sweepables)) {
-        sweepable.loopClosing();
+        closing(sweepable);
       }
       runTasks();
       networks.destroyPollers();
       loop.destroy();
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("loop {} did not end cleanly", loop.name(), e);
+    }
+  }
+
+  /** A bug of one must not leave the operations of the others outstanding. */
+  private void closing(ClientLoop.Sweepable sweepable) {
+    try {
+      sweepable.loopClosing();
+    } catch (RuntimeException | Error e) {
+      LOG.error("an end failed in loop {}", loop.name(), e);
     }
   }
 
@@ -235,7 +244,7 @@ final class LoopRound {
         taskBegins = true;
         try {
           task.runInLoop();
-        } catch (RuntimeException | AssertionError e) {
+        } catch (RuntimeException | Error e) {
           LOG.error("a task failed in loop {}", loop.name(), e);
         }
       }
@@ -249,7 +258,7 @@ final class LoopRound {
     for (int i = 0; i < dirty.size(); i++) {
       try {
         dirty.get(i).flushBatch();
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("a flush failed in loop {}", loop.name(), e);
       }
     }
@@ -267,7 +276,7 @@ final class LoopRound {
         if (sweepables.contains(next)) {
           next.sweep(now);
         }
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         // The thread that drives now must not pay for a bug elsewhere.
         LOG.error("a sweep failed in loop {}", loop.name(), e);
       }

@@ -267,6 +267,29 @@ class ClientLoopTest {
     assertEquals(0, loop.alarms.get());
   }
 
+  /** An operation that no thread waits for would otherwise never end. */
+  @Test
+  void theHelperOutlivesAnError() throws Exception {
+    for (boolean callersDrive : new boolean[] {true, false}) {
+      TestLoop loop = new TestLoop(callersDrive, true);
+      AtomicInteger errors = new AtomicInteger();
+      loop.beforeSleep =
+          () -> {
+            if (errors.getAndIncrement() == 0) {
+              loop.leave();
+              throw new OutOfMemoryError("as asked for");
+            }
+          };
+      CountDownLatch ended = new CountDownLatch(1);
+      Op op = new Op(loop);
+      op.whenComplete(ended::countDown);
+      op.submit();
+      until(() -> errors.get() > 1);
+      loop.arrive(op);
+      assertTrue(ended.await(45, TimeUnit.SECONDS), "the helper has ended");
+    }
+  }
+
   @Test
   void runsWhatWasQueuedWhileTheLoopWasTaken() throws Exception {
     TestLoop loop = new TestLoop(true, false);

@@ -145,11 +145,19 @@ class CompletionTest {
 
   @Test
   void outlivesAFaultyCallback() {
-    Plain plain = new Plain();
-    plain.whenComplete(
+    outlives(
         () -> {
           throw new IllegalStateException("as asked for");
         });
+    outlives(
+        () -> {
+          throw new OutOfMemoryError("as asked for");
+        });
+  }
+
+  private static void outlives(Runnable callback) {
+    Plain plain = new Plain();
+    plain.whenComplete(callback);
     AtomicInteger others = new AtomicInteger();
     plain.whenComplete(others::incrementAndGet);
     assertTrue(plain.succeed());

@@ -3,6 +3,7 @@ package io.crail.rpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
@@ -37,7 +38,17 @@ class HeldAnswersTest {
         }
       };
   private final Queue<Runnable> tasks = new ArrayDeque<>();
-  private final HeldAnswers table = new HeldAnswers(clock, tasks::add, MOST);
+  private Throwable tooFull;
+  private final HeldAnswers table = new HeldAnswers(clock, this::take, MOST);
+
+  private void take(Runnable task) {
+    if (tooFull instanceof Error error) {
+      throw error;
+    } else if (tooFull instanceof RuntimeException refusal) {
+      throw refusal;
+    }
+    tasks.add(task);
+  }
 
   /** A connection that writes the answers that may leave when it gets a turn. */
   private final class Connection {
@@ -299,6 +310,26 @@ class HeldAnswersTest {
     table.sweep(now);
     connections.forEach(Connection::writeAll);
     expectHeld(0);
+  }
+
+  @Test
+  void leavesLaterWhenTheThreadCouldNotTakeTheTask() {
+    for (Throwable refusal : List.of(new OutOfMemoryError(), new IllegalStateException())) {
+      Connection one = new Connection();
+      HeldAnswer answer = one.hold(1, 0);
+      tooFull = refusal;
+      assertThrows(refusal.getClass(), () -> one.release(answer));
+      tooFull = null;
+      table.sweep(now);
+      one.writeAll();
+      assertEquals(List.of(1L), one.answered);
+      HeldAnswer next = one.hold(2, 0);
+      assertTrue(one.release(next));
+      runTasks();
+      one.writeAll();
+      assertEquals(List.of(1L, 2L), one.answered);
+      expectHeld(0);
+    }
   }
 
   @Test

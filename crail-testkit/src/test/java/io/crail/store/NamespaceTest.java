@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -45,6 +46,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
@@ -560,6 +562,30 @@ class NamespaceTest implements EachTier.Shared {
     ExecutionException failure =
         assertThrows(ExecutionException.class, () -> failed.get(60, TimeUnit.SECONDS));
     assertEquals(ErrorCode.NODE_EXISTS, ((CrailException) failure.getCause()).code());
+  }
+
+  private static void refuse(Throwable refusal) {
+    if (refusal instanceof Error error) {
+      throw error;
+    }
+    throw (RuntimeException) refusal;
+  }
+
+  @Test
+  void aFutureEndsWhateverItsExecutorThrows() throws Exception {
+    for (Throwable refusal :
+        List.of(
+            new RejectedExecutionException("full"),
+            new IllegalStateException("closed"),
+            new OutOfMemoryError("unable to create native thread"))) {
+      CompletableFuture<CrailNode> future =
+          store.lookup("/").toCompletableFuture(task -> refuse(refusal));
+      ExecutionException failure =
+          assertThrows(ExecutionException.class, () -> future.get(60, TimeUnit.SECONDS));
+      assertSame(refusal, failure.getCause());
+      assertEquals("/", lookup("/").getPath(), "the loop continues");
+    }
+    assertThrows(NullPointerException.class, () -> store.lookup("/").toCompletableFuture(null));
   }
 
   @Test

@@ -6,10 +6,10 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Completion;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -155,12 +155,13 @@ public interface Awaitable<T> extends Upcoming<T> {
 
   @Override
   default CompletableFuture<T> toCompletableFuture(Executor executor) {
+    Objects.requireNonNull(executor, "executor");
     CompletableFuture<T> future = new CompletableFuture<>();
     Runnable hand =
         () -> {
           try {
             future.complete(outcome(completion().failure()));
-          } catch (CrailException e) {
+          } catch (CrailException | RuntimeException | Error e) {
             future.completeExceptionally(e);
           }
         };
@@ -169,7 +170,8 @@ public interface Awaitable<T> extends Upcoming<T> {
             () -> {
               try {
                 executor.execute(hand);
-              } catch (RejectedExecutionException e) {
+              } catch (RuntimeException | Error e) {
+                // Whatever the executor refuses with, such as an OutOfMemoryError for a thread.
                 future.completeExceptionally(e);
               }
             });

@@ -127,6 +127,8 @@ final class QueueStart implements NvmeQueue.Listener {
       owner.initiator().authentication().execute(this::work);
     } catch (RejectedExecutionException e) {
       owner.refuse(ErrorCode.LIMIT_EXCEEDED, "too many authentications wait for a thread");
+    } catch (OutOfMemoryError e) {
+      owner.refuse(ErrorCode.LIMIT_EXCEEDED, "no thread for the authentication: " + e);
     }
   }
 
@@ -136,7 +138,7 @@ final class QueueStart implements NvmeQueue.Listener {
       owner.loop().submit(() -> answer(reply));
     } catch (ChapException e) {
       owner.loop().submit(() -> fail(e));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       // Such as a Java without one of the functions.
       owner.loop().submit(() -> owner.refuse(ErrorCode.INTERNAL, "the authentication: " + e));
     }

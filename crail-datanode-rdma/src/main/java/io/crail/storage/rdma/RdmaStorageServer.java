@@ -243,7 +243,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
             clients.endAll("regions " + fenced + " are lent to another namenode");
             registered.take(fenced);
             done.complete(null);
-          } catch (RuntimeException | AssertionError e) {
+          } catch (RuntimeException | Error e) {
             done.completeExceptionally(e);
           }
         });

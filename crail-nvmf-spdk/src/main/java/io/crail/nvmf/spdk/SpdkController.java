@@ -84,7 +84,7 @@ final class SpdkController implements Controller, ClientLoop.Sweepable {
       spdk.loop().submit(() -> refuse(e));
     } catch (IOException e) {
       spdk.loop().submit(() -> lose(e.getMessage()));
-    } catch (RuntimeException | OutOfMemoryError e) {
+    } catch (RuntimeException | Error e) {
       spdk.loop().submit(() -> lose(e.toString()));
     }
   }

@@ -120,7 +120,7 @@ final class SpdkLoop implements Poller {
     try {
       pool.execute(work);
       return true;
-    } catch (RejectedExecutionException e) {
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
       return false;
     }
   }

@@ -283,7 +283,7 @@ public final class PollingThread implements Executor {
     turns.begin();
     try {
       return runTasks() | queues.poll() > 0;
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("{}: a poll failed", thread.getName(), e);
       return true;
     }
@@ -292,7 +292,7 @@ public final class PollingThread implements Executor {
   private long serveSlice() {
     try {
       return turns.serveSlice();
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("{}: a slice failed", thread.getName(), e);
       return 0;
     }
@@ -304,7 +304,7 @@ public final class PollingThread implements Executor {
       any = true;
       try {
         task.run();
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("{}: a task failed", thread.getName(), e);
       }
     }
@@ -316,7 +316,7 @@ public final class PollingThread implements Executor {
     for (int i = messengers.size() - 1; i >= 0; i--) {
       try {
         messengers.get(i).sweep(now);
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("{}: a sweep failed", thread.getName(), e);
       }
     }
@@ -329,7 +329,7 @@ public final class PollingThread implements Executor {
       if (queues.arm() && tasks.isEmpty() && !closing) {
         queues.await(wakeup, (int) millis);
       }
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("{}: a poll failed", thread.getName(), e);
     } finally {
       sleeping = false;

@@ -141,7 +141,7 @@ final class ServerMessenger extends Messenger {
     responses.settle();
     try {
       server.service().serve(batch, responses);
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       server.failed(session.peer(), e);
       refuse("its request failed");
       return;
@@ -198,7 +198,7 @@ final class ServerMessenger extends Messenger {
       serve();
     } catch (CrailException e) {
       refuse(e.getMessage());
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       server.failed(session.peer(), e);
       refuse("its request failed");
     }
@@ -230,7 +230,7 @@ final class ServerMessenger extends Messenger {
     thread.remove(this);
     try {
       server.service().closed(session);
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       server.failed(session.peer(), e);
     }
   }

@@ -235,7 +235,7 @@ public final class RdmaListener implements AutoCloseable {
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
       try {
         task.run();
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("{}: a task failed", name, e);
       }
     }
@@ -248,7 +248,7 @@ public final class RdmaListener implements AutoCloseable {
       }
     } catch (VerbsException e) {
       LOG.error("{}: events of connections are lost", name, e);
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("{}: an event of a connection could not be handled", name, e);
     }
   }
@@ -336,7 +336,7 @@ public final class RdmaListener implements AutoCloseable {
     }
     try {
       acceptor.tick(now);
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("{}: checking the connections failed", name, e);
     }
   }

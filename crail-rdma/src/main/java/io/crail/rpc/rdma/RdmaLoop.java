@@ -360,23 +360,29 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
         resolver.execute(this::resolve);
       } catch (RejectedExecutionException e) {
         fail("too many names to resolve at once", null);
+      } catch (OutOfMemoryError e) {
+        fail("no thread to resolve names: " + e.getMessage(), null);
       }
     }
 
     /** Runs in the resolver's thread, since it may block. */
     private void resolve() {
       List<InetAddress> found = new ArrayList<>();
+      String failure = "unknown host " + peer.getHostString();
       try {
         found.addAll(List.of(InetAddress.getAllByName(peer.getHostString())));
       } catch (UnknownHostException e) {
         // Reported as no address.
+      } catch (RuntimeException | Error e) {
+        failure = "cannot resolve " + peer.getHostString() + ": " + e;
       }
-      loop.submit(() -> resolved(found));
+      String why = failure;
+      loop.submit(() -> resolved(found, why));
     }
 
-    private void resolved(List<InetAddress> found) {
+    private void resolved(List<InetAddress> found, String failure) {
       hosts = found.toArray(InetAddress[]::new);
-      tryNext("unknown host " + peer.getHostString(), null);
+      tryNext(failure, null);
     }
 
     void tryNext(String lastFailure, ByteBuffer peerData) {

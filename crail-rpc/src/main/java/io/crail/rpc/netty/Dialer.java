@@ -71,6 +71,8 @@ public final class Dialer {
       transport.resolver().execute(this::resolve);
     } catch (RejectedExecutionException e) {
       fail("too many names to resolve at once");
+    } catch (OutOfMemoryError e) {
+      fail("no thread to resolve names: " + e.getMessage());
     }
   }
 
@@ -82,6 +84,8 @@ public final class Dialer {
       found = InetAddress.getAllByName(address.getHostString());
     } catch (UnknownHostException e) {
       failure = "unknown host " + address.getHostString();
+    } catch (RuntimeException | Error e) {
+      failure = "cannot resolve " + address.getHostString() + ": " + e;
     }
     loop.submit(new Resolved(found, failure));
   }

@@ -123,7 +123,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       loop.remove(this);
       try {
         server.service().closed(session);
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         server.failed(session.peer(), e);
       }
     }

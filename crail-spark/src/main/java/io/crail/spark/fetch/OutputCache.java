@@ -106,6 +106,11 @@ final class OutputCache {
     } catch (Exception e) {
       loading.remove(id, result);
       result.completeExceptionally(e);
+    } catch (Error e) {
+      // The other threads that want it must not wait for this one.
+      loading.remove(id, result);
+      result.completeExceptionally(
+          new IllegalStateException("the thread that opens has failed", e));
     }
   }
 

@@ -250,7 +250,7 @@ public final class Datanode implements AutoCloseable {
           LockSupport.parkNanos(this, waitNanos);
         }
       }
-    } catch (RuntimeException | AssertionError e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("the datanode's thread failed; it is no longer registered", e);
       bug = ErrorCode.INTERNAL.exception("the datanode's thread failed: " + e);
     } finally {
