@@ -225,7 +225,7 @@ class IoBenchFrameTest {
         run("-t getFile -k 200 -f /plot.dat --warm-seconds 0 --plot " + file),
         output::errors);
     String svg = Files.readString(file);
-    for (String text : List.of("iobench, getFile", "latency [us]", "getFile", "99.99")) {
+    for (String text : List.of("iobench, getFile", "latency [µs]", "getFile", "99.99")) {
       assertTrue(svg.contains(text), () -> text + " is not in " + svg);
     }
   }

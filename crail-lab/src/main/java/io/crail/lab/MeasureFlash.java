@@ -345,7 +345,7 @@ public final class MeasureFlash {
       lines.add(new Line(cluster == flash ? "flash" : "DRAM", points));
     }
     Files.createDirectories(file.toAbsolutePath().getParent());
-    Chart.overLoad(title, "median latency [us]", lines).write(file);
+    Chart.overLoad(title, "median latency [µs]", lines).write(file);
   }
 
   /** Adds a stream's bandwidth when a size is given, or else operations and their latency. */

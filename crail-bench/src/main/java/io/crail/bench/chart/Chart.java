@@ -8,29 +8,30 @@ import java.awt.GraphicsEnvironment;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
 import org.jfree.chart.ChartFactory;
 import org.jfree.chart.JFreeChart;
 import org.jfree.chart.StandardChartTheme;
-import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.SymbolAxis;
 import org.jfree.chart.axis.ValueAxis;
-import org.jfree.chart.labels.ItemLabelAnchor;
-import org.jfree.chart.labels.ItemLabelPosition;
 import org.jfree.chart.labels.XYItemLabelGenerator;
 import org.jfree.chart.plot.CategoryPlot;
 import org.jfree.chart.plot.CombinedDomainXYPlot;
-import org.jfree.chart.plot.DefaultDrawingSupplier;
-import org.jfree.chart.plot.DrawingSupplier;
+import org.jfree.chart.plot.PlotOrientation;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.category.StandardBarPainter;
 import org.jfree.chart.renderer.xy.AbstractXYItemRenderer;
+import org.jfree.chart.renderer.xy.XYAreaRenderer;
 import org.jfree.chart.renderer.xy.XYErrorRenderer;
 import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
 import org.jfree.chart.text.TextUtils;
+import org.jfree.chart.title.TextTitle;
 import org.jfree.chart.ui.RectangleInsets;
-import org.jfree.chart.ui.TextAnchor;
 import org.jfree.data.Range;
 import org.jfree.data.category.DefaultCategoryDataset;
 import org.jfree.data.general.DatasetUtils;
@@ -48,20 +49,11 @@ import org.jfree.data.xy.YIntervalSeriesCollection;
 public final class Chart {
   private static final Color GRID = new Color(0xdd, 0xdd, 0xdd);
 
-  /** Colours that people with red-green blindness can tell apart (Okabe and Ito). */
-  private static final Color[] COLOURS = {
-    new Color(0x00, 0x72, 0xb2),
-    new Color(0xd5, 0x5e, 0x00),
-    new Color(0x00, 0x9e, 0x73),
-    new Color(0xcc, 0x79, 0xa7),
-    new Color(0xe6, 0x9f, 0x00),
-    new Color(0x56, 0xb4, 0xe9),
-    new Color(0x44, 0x44, 0x44)
-  };
-
-  private static final Color SPAN = new Color(0x99, 0x99, 0x99);
-  private static final BasicStroke THICK =
-      new BasicStroke(7, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER);
+  private static final BasicStroke WHISKER = new BasicStroke(1.2f);
+  private static final Palette.Look SPAN =
+      new Palette.Look(
+          new Color(0x99, 0x99, 0x99),
+          new BasicStroke(7, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER));
 
   /** How much higher the lines of a chart over time are than the spans below them. */
   private static final int SHARE_OF_LINES = 3;
@@ -73,6 +65,15 @@ public final class Chart {
 
   /** Most points of a chart with a text beside them. */
   private static final int MOST_VALUES = 40;
+
+  /** The part of an axis above the highest figure, for texts. */
+  private static final double ROOM = 0.12;
+
+  /** More lines over time would hide each other, so each gets a panel of its own. */
+  private static final int MOST_LINES = 3;
+
+  private static final double MARGIN = 0.08;
+  private static final double PANEL_GAP = 12;
 
   static {
     // Without this, a machine with a display but a Java without graphics libraries could draw
@@ -105,7 +106,7 @@ public final class Chart {
       data.addSeries(series);
     }
     ValueAxis percentiles = new TailAxis("percentile of the operations");
-    ValueAxis micros = figures("latency [us]", data);
+    ValueAxis micros = figures("latency [µs]", data);
     XYLineAndShapeRenderer renderer =
         new XYLineAndShapeRenderer(true, true) {
           private static final long serialVersionUID = 1;
@@ -155,15 +156,13 @@ public final class Chart {
 
   /** The axis of any figure: logarithmic where the low figures would lie on the ground. */
   private static ValueAxis figures(String what, XYDataset data) {
-    Range range = DatasetUtils.findRangeBounds(data, false);
+    Range range = DatasetUtils.findRangeBounds(data, true);
     if (range != null
         && range.getLowerBound() > 0
         && range.getUpperBound() / range.getLowerBound() >= WIDE) {
       return new PowerAxis(what, 10, Numbers.plain());
     }
-    NumberAxis axis = new NumberAxis(what);
-    axis.setAutoRangeIncludesZero(true);
-    return axis;
+    return new LinearAxis(what, range == null ? 0 : range.getUpperBound(), ROOM);
   }
 
   /**
@@ -179,7 +178,7 @@ public final class Chart {
   /**
    * A chart of any figure over the load. The axis of the load is logarithmic.
    *
-   * @param what the label of the other axis, with its unit: {@code median latency [us]}
+   * @param what the label of the other axis, with its unit: {@code median latency [µs]}
    */
   public static Chart overLoad(String title, String what, List<Line> lines) {
     return over(title, new PowerAxis("operations a second", 10, Numbers.plain()), what, lines);
@@ -199,6 +198,7 @@ public final class Chart {
     }
     XYErrorRenderer renderer = new XYErrorRenderer();
     renderer.setDrawXError(false);
+    renderer.setErrorStroke(WHISKER);
     renderer.setDefaultLinesVisible(true);
     renderer.setDefaultShapesVisible(true);
     return lines(
@@ -212,12 +212,56 @@ public final class Chart {
   }
 
   /**
-   * A chart of any figure over time, and below it what went on in the meantime.
+   * A chart of any figure over time, and below it what went on in the meantime. Each line has a
+   * panel of its own, with the same scale, if there are more than three.
    *
    * @param what the label of the axis of the figures, with its unit: {@code operations/s}
    * @param spans from top to bottom; may be empty
    */
   public static Chart overTime(String title, String what, List<TimeLine> lines, List<Span> spans) {
+    List<Palette.Look> looks = Palette.looks(lines.stream().map(TimeLine::name).toList());
+    double top =
+        lines.stream().flatMapToDouble(line -> DoubleStream.of(line.figures())).max().orElse(0);
+    double end =
+        DoubleStream.concat(
+                lines.stream().flatMapToDouble(line -> DoubleStream.of(line.seconds())),
+                spans.stream().mapToDouble(Span::end))
+            .max()
+            .orElse(0);
+    boolean apart = lines.size() > MOST_LINES;
+    CombinedDomainXYPlot all = new CombinedDomainXYPlot(new LinearAxis("time [s]", end, 0));
+    all.setGap(apart ? PANEL_GAP : all.getGap());
+    List<XYPlot> plots = new ArrayList<>();
+    if (apart) {
+      for (int i = 0; i < lines.size(); i++) {
+        plots.add(over(List.of(lines.get(i)), looks.subList(i, i + 1), lines.get(i).name(), top));
+      }
+    } else {
+      plots.add(over(lines, looks, what, top));
+    }
+    plots.forEach(plot -> all.add(plot, SHARE_OF_LINES));
+    if (!spans.isEmpty()) {
+      plots.add(spans(spans));
+      all.add(plots.get(plots.size() - 1), apart ? SHARE_OF_LINES : 1);
+    }
+    JFreeChart drawing = new JFreeChart(title, null, all, !apart);
+    style(drawing);
+    for (XYPlot plot : plots) {
+      plot.setDomainGridlinePaint(GRID);
+      plot.setRangeGridlinePaint(GRID);
+      plot.setOutlineVisible(false);
+      // All stand exactly above the one axis.
+      plot.setAxisOffset(RectangleInsets.ZERO_INSETS);
+    }
+    if (apart) {
+      drawing.addSubtitle(new TextTitle(what, new Font(Font.SANS_SERIF, Font.PLAIN, 12)));
+    }
+    return new Chart(drawing);
+  }
+
+  /** Lines over time, with the areas below them if there is one line. */
+  private static XYPlot over(
+      List<TimeLine> lines, List<Palette.Look> looks, String label, double top) {
     XYSeriesCollection data = new XYSeriesCollection();
     for (int i = 0; i < lines.size(); i++) {
       TimeLine line = lines.get(i);
@@ -227,35 +271,17 @@ public final class Chart {
       }
       data.addSeries(series);
     }
-    NumberAxis time = new NumberAxis("time [s]");
-    time.setAutoRangeIncludesZero(true);
-    NumberAxis figure = new NumberAxis(what);
-    figure.setAutoRangeIncludesZero(true);
-    XYPlot above = new XYPlot(data, null, figure, new XYLineAndShapeRenderer(true, false));
-    CombinedDomainXYPlot both = new CombinedDomainXYPlot(time);
-    both.add(above, SHARE_OF_LINES);
-    XYPlot below = spans(spans);
-    if (!spans.isEmpty()) {
-      both.add(below, 1);
+    XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, false);
+    XYPlot plot = new XYPlot(data, null, new LinearAxis(label, top, ROOM), renderer);
+    Palette.apply(looks, renderer);
+    if (lines.size() == 1) {
+      XYAreaRenderer area = new XYAreaRenderer(XYAreaRenderer.AREA);
+      Palette.apply(List.of(looks.get(0).faint()), area);
+      area.setDefaultSeriesVisibleInLegend(false);
+      plot.setDataset(1, data);
+      plot.setRenderer(1, area);
     }
-    JFreeChart drawing = new JFreeChart(title, null, both, true);
-    style(drawing);
-    both.setDrawingSupplier(colours());
-    for (XYPlot plot : List.of(above, below)) {
-      plot.setDomainGridlinePaint(GRID);
-      plot.setRangeGridlinePaint(GRID);
-      plot.setOutlineVisible(false);
-      // Both stand exactly above the one axis.
-      plot.setAxisOffset(RectangleInsets.ZERO_INSETS);
-    }
-    for (int i = 0; i < data.getSeriesCount(); i++) {
-      above.getRenderer().setSeriesStroke(i, new BasicStroke(2));
-    }
-    for (int i = 0; i < spans.size(); i++) {
-      below.getRenderer().setSeriesPaint(i, SPAN);
-      below.getRenderer().setSeriesStroke(i, THICK);
-    }
-    return new Chart(drawing);
+    return plot;
   }
 
   /** A row for each span, with a thick line from its begin to its end. */
@@ -269,6 +295,7 @@ public final class Chart {
       series.add(spans.get(i).end(), i);
       data.addSeries(series);
     }
+    Palette.apply(Collections.nCopies(spans.size(), SPAN), renderer);
     SymbolAxis names = new SymbolAxis(null, spans.stream().map(Span::name).toArray(String[]::new));
     names.setGridBandsVisible(false);
     names.setInverted(true);
@@ -291,18 +318,19 @@ public final class Chart {
         top = Math.max(top, bar.getValue().high());
       }
     }
-    JFreeChart drawing = ChartFactory.createBarChart(title, null, what, data);
+    // The bars of a single group differ by what stands below them.
+    boolean legend = groups.size() > 1;
+    JFreeChart drawing =
+        ChartFactory.createBarChart(
+            title, null, what, data, PlotOrientation.VERTICAL, legend, false, false);
     CategoryPlot plot = drawing.getCategoryPlot();
     plot.setRenderer(new SpreadBarRenderer(groups));
-    if (top > 0) {
-      // Otherwise the bars alone set the range, and whiskers are cut off.
-      plot.getRangeAxis().setRange(0, 1.05 * top);
-    }
-    plot.getDomainAxis().setMaximumCategoryLabelLines(3);
+    // The bars alone would set the range, and cut whiskers and figures off.
+    plot.setRangeAxis(new LinearAxis(what, top, ROOM));
+    plot.getDomainAxis().setMaximumCategoryLabelLines(4);
     style(drawing);
     plot.setRangeGridlinePaint(GRID);
     plot.setOutlineVisible(false);
-    plot.setDrawingSupplier(colours());
     return new Chart(drawing);
   }
 
@@ -360,26 +388,15 @@ public final class Chart {
     plot.setDomainGridlinePaint(GRID);
     plot.setRangeGridlinePaint(GRID);
     plot.setOutlineVisible(false);
-    plot.setDrawingSupplier(colours());
     // Room for the texts.
-    x.setUpperMargin(0.08);
-    y.setUpperMargin(0.08);
-    for (int i = 0; i < data.getSeriesCount(); i++) {
-      renderer.setSeriesStroke(i, new BasicStroke(2));
-      renderer.setSeriesItemLabelPaint(i, COLOURS[i % COLOURS.length]);
-      // Beside the whisker; those of neighbours do not cover each other.
-      boolean above = i % 2 == 0;
-      renderer.setSeriesPositiveItemLabelPosition(
-          i,
-          new ItemLabelPosition(
-              above ? ItemLabelAnchor.OUTSIDE1 : ItemLabelAnchor.OUTSIDE5,
-              above ? TextAnchor.BOTTOM_LEFT : TextAnchor.TOP_LEFT));
-    }
+    x.setLowerMargin(MARGIN);
+    x.setUpperMargin(MARGIN);
+    y.setUpperMargin(MARGIN);
+    List<Palette.Look> looks = looks(data);
+    Palette.apply(looks, renderer);
     // More of them cover the lines.
     if (values <= MOST_VALUES) {
-      renderer.setDefaultItemLabelFont(new Font(Font.SANS_SERIF, Font.PLAIN, 10));
-      renderer.setDefaultItemLabelGenerator(texts);
-      renderer.setDefaultItemLabelsVisible(true);
+      plot.addAnnotation(new ValueTexts(data, texts, looks));
     }
     return new Chart(drawing);
   }
@@ -397,13 +414,11 @@ public final class Chart {
     drawing.setBackgroundPaint(Color.WHITE);
   }
 
-  private static DrawingSupplier colours() {
-    return new DefaultDrawingSupplier(
-        COLOURS,
-        DefaultDrawingSupplier.DEFAULT_OUTLINE_PAINT_SEQUENCE,
-        DefaultDrawingSupplier.DEFAULT_STROKE_SEQUENCE,
-        DefaultDrawingSupplier.DEFAULT_OUTLINE_STROKE_SEQUENCE,
-        DefaultDrawingSupplier.DEFAULT_SHAPE_SEQUENCE);
+  private static List<Palette.Look> looks(XYDataset data) {
+    return Palette.looks(
+        IntStream.range(0, data.getSeriesCount())
+            .mapToObj(line -> data.getSeriesKey(line).toString())
+            .toList());
   }
 
   /** The key of a line. The library needs a different key for each line. */

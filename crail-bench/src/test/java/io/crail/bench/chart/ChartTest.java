@@ -4,9 +4,13 @@ package io.crail.bench.chart;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.awt.Font;
+import java.awt.font.FontRenderContext;
+import java.awt.geom.Rectangle2D;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Document;
+import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
 /** Charts are written and read back. */
@@ -100,7 +105,7 @@ class ChartTest {
     assertSays(
         svg(latencies()),
         "lookups",
-        "latency [us]",
+        "latency [µs]",
         "percentile of the operations",
         "one & only",
         "another",
@@ -135,6 +140,59 @@ class ChartTest {
     assertSays(svg(Chart.overSize("near", "y", List.of(narrow))), "310", "430", "0");
   }
 
+  /**
+   * The place of each text of a chart, as the place of its first letter and the size of its font.
+   */
+  private static List<Rectangle2D> placesOfValues(Document svg) {
+    List<Rectangle2D> places = new ArrayList<>();
+    NodeList elements = svg.getElementsByTagName("text");
+    Font font = new Font(Font.SANS_SERIF, Font.PLAIN, 10);
+    FontRenderContext context = new FontRenderContext(null, true, true);
+    for (int i = 0; i < elements.getLength(); i++) {
+      Element text = (Element) elements.item(i);
+      if (text.getTextContent().matches("30[0-9]")) {
+        Rectangle2D size = font.getStringBounds(text.getTextContent(), context);
+        places.add(
+            new Rectangle2D.Double(
+                Double.parseDouble(text.getAttribute("x")),
+                Double.parseDouble(text.getAttribute("y")) + size.getY(),
+                size.getWidth(),
+                size.getHeight()));
+      }
+    }
+    return places;
+  }
+
+  @Test
+  void noValueCoversAnother() throws Exception {
+    List<Line> lines = new ArrayList<>();
+    for (int line = 0; line < 5; line++) {
+      Map<Long, Spread> points = new LinkedHashMap<>();
+      for (int point = 0; point < 5; point++) {
+        points.put(1024L << point, Spread.of(300 + line + point % 2));
+      }
+      lines.add(new Line("line " + line, points));
+    }
+    List<Rectangle2D> places = placesOfValues(svg(Chart.overSize("x", "y", lines)));
+    assertTrue(places.size() >= 5, places::toString);
+    for (int i = 0; i < places.size(); i++) {
+      for (Rectangle2D other : places.subList(i + 1, places.size())) {
+        assertFalse(places.get(i).intersects(other), places.get(i) + " covers " + other);
+      }
+    }
+  }
+
+  @Test
+  void aSystemHasOneColourInAllCharts() {
+    List<Palette.Look> one = Palette.looks(List.of("Redis", "Crail, TCP", "Crail, same host"));
+    List<Palette.Look> other = Palette.looks(List.of("Crail", "limit", "HDFS", "Redis, one key"));
+    assertEquals(one.get(1), other.get(0));
+    assertEquals(one.get(0), other.get(3));
+    assertEquals(one.get(1).colour(), one.get(2).colour());
+    assertNotEquals(one.get(1).stroke(), one.get(2).stroke());
+    assertEquals(4, other.stream().map(Palette.Look::colour).distinct().count());
+  }
+
   @Test
   void manyPointsHaveNoValues() throws Exception {
     List<Line> lines = new ArrayList<>();
@@ -145,8 +203,8 @@ class ChartTest {
       }
       lines.add(new Line("line " + line, points));
     }
-    assertFalse(texts(svg(Chart.overSize("x", "y", lines))).contains("304"));
-    assertSays(svg(Chart.overSize("x", "y", lines.subList(0, 5))), "304");
+    assertFalse(texts(svg(Chart.overSize("x", "y", lines))).contains("301"));
+    assertSays(svg(Chart.overSize("x", "y", lines.subList(0, 5))), "301");
   }
 
   @Test
@@ -167,10 +225,10 @@ class ChartTest {
   void aFigureIsDrawnOverTheLoad() throws Exception {
     Line line = new Line("flash", Map.of(1_000L, Spread.of(80), 100_000L, Spread.of(300)));
     assertSays(
-        svg(Chart.overLoad("gets", "median latency [us]", List.of(line))),
+        svg(Chart.overLoad("gets", "median latency [µs]", List.of(line))),
         "gets",
         "operations a second",
-        "median latency [us]",
+        "median latency [µs]",
         "flash",
         "1,000",
         "100,000");
@@ -199,8 +257,25 @@ class ChartTest {
   }
 
   @Test
-  void barsHaveNamesBelowThem() throws Exception {
+  void manyLinesOverTimeHaveAPanelEach() throws Exception {
+    List<TimeLine> lines = new ArrayList<>();
+    for (String name : List.of("1 x 1", "1 x 2", "2 x 1", "2 x 2")) {
+      lines.add(new TimeLine(name, new double[] {0, 2, 4}, new double[] {0, 30_000, 0}));
+    }
+    Document svg = svg(Chart.overTime("load", "operations/s", lines, List.of()));
+    assertSays(svg, "load", "operations/s", "time [s]", "1 x 1", "1 x 2", "2 x 1", "2 x 2");
+    assertEquals(4, texts(svg).stream().filter("20k"::equals).count(), "one scale for each panel");
+  }
+
+  @Test
+  void barsHaveNamesBelowAndFiguresAboveThem() throws Exception {
     assertSays(svg(bars()), "key-values", "operations/s", "Crail", "Redis", "GET 4 B", "GET 1 KiB");
+    Map<String, Spread> far = new LinkedHashMap<>();
+    far.put("Crail", Spread.of(1_913_740));
+    far.put("HDFS", Spread.ofAll(15_119, 15_000, 15_221));
+    Document svg = svg(Chart.bars("lookups", "1/s", List.of(new Bars("one client", far))));
+    assertSays(svg, "1.91M", "15.1k", "Crail", "HDFS");
+    assertFalse(texts(svg).contains("one client"), "a single group needs no legend");
   }
 
   @Test

@@ -228,7 +228,7 @@ final class ClientsSection extends Section {
           new Plot(
               file + "-per-cpu",
               title + ", by processor time of the server",
-              "lookups for each second of it [1/s]",
+              "lookups per processor second",
               PER_CPU,
               false,
               series(depth)));

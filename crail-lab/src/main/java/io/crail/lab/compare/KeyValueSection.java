@@ -199,7 +199,7 @@ final class KeyValueSection extends Section {
           new Plot(
               what + "-latency",
               title + ", one in flight",
-              "median latency [us]",
+              "median latency [µs]",
               "us p50",
               true,
               one));

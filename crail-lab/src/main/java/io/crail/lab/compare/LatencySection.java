@@ -137,7 +137,7 @@ final class LatencySection extends Section {
         new Plot(
             "lookup-latency",
             "One lookup in flight",
-            "median latency [us]",
+            "median latency [µs]",
             "us p50",
             false,
             List.of(

@@ -103,11 +103,11 @@ final class RandomReadSection extends Section {
         new Plot(
             "random-reads",
             "Reads from random places, one in flight",
-            "median latency [us]",
+            "median latency [µs]",
             "us p50",
             true,
             List.of(
-                Plot.Series.overSizes("TCP", SIZES, name("%s", "TCP")),
-                Plot.Series.overSizes("same host", SIZES, name("%s", "mapped")))));
+                Plot.Series.overSizes("Crail, TCP", SIZES, name("%s", "TCP")),
+                Plot.Series.overSizes("Crail, same host", SIZES, name("%s", "mapped")))));
   }
 }

@@ -67,17 +67,25 @@ record NamenodeLoad(long operations, double most, List<TimeLine> lines) {
     return new NamenodeLoad(last.count(ALL) - first.count(ALL), most, lines);
   }
 
+  /**
+   * A line of steps, each as long as two samples are apart, from the job's begin and zero to zero.
+   */
   private static TimeLine line(String name, List<Sample> samples, long beginMillis) {
-    double[] seconds = new double[samples.size() - 1];
+    double[] seconds = new double[2 * samples.size()];
     double[] rates = new double[seconds.length];
-    for (int i = 0; i < seconds.length; i++) {
-      Sample before = samples.get(i);
-      Sample after = samples.get(i + 1);
-      seconds[i] = ((before.millis + after.millis) / 2.0 - beginMillis) / MILLIS_PER_SECOND;
-      rates[i] =
-          (after.count(name) - before.count(name))
-              * MILLIS_PER_SECOND
-              / Math.max(1, after.millis - before.millis);
+    for (int i = 0; i < samples.size(); i++) {
+      Sample sample = samples.get(i);
+      seconds[2 * i] = Math.max(0, sample.millis - beginMillis) / MILLIS_PER_SECOND;
+      seconds[2 * i + 1] = seconds[2 * i];
+      if (i > 0) {
+        Sample before = samples.get(i - 1);
+        double rate =
+            (sample.count(name) - before.count(name))
+                * MILLIS_PER_SECOND
+                / Math.max(1, sample.millis - before.millis);
+        rates[2 * i - 1] = rate;
+        rates[2 * i] = rate;
+      }
     }
     return new TimeLine(name, seconds, rates);
   }

@@ -17,7 +17,7 @@ import java.util.function.Function;
 
 /** The charts of a comparison. Not thread-safe. */
 final class SparkCharts {
-  private static final String RATE = "operations of the namenode a second";
+  private static final String RATE = "namenode operations per second";
 
   /** With more stages, their names would not be readable. */
   private static final int MOST_STAGES = 12;

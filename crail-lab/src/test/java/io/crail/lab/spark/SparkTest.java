@@ -183,8 +183,15 @@ class SparkTest {
     assertEquals(
         List.of("all", "lookup", "create"), load.lines().stream().map(TimeLine::name).toList());
     TimeLine creates = load.lines().get(2);
-    assertArrayEquals(new double[] {0.15, 0.65, 1.15, 1.65, 2.15}, creates.seconds(), 1e-9);
-    assertArrayEquals(new double[] {100, 100, 100, 100, 100}, creates.figures(), 1e-9);
+    // From nothing at the begin, in steps, to nothing at the last sample.
+    assertArrayEquals(
+        new double[] {0, 0, 0.4, 0.4, 0.9, 0.9, 1.4, 1.4, 1.9, 1.9, 2.4, 2.4},
+        creates.seconds(),
+        1e-9);
+    assertArrayEquals(
+        new double[] {0, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 0},
+        creates.figures(),
+        1e-9);
     assertEquals("4 x 1", load.allAs("4 x 1").get(0).name());
     assertEquals(1200, NamenodeLoad.of(samples, 10_100, 99_000).most(), 1e-9);
     assertEquals(0, NamenodeLoad.of(samples.subList(0, 1), 10_100, 12_400).operations());
