@@ -13,6 +13,19 @@ die() {
   exit 1
 }
 
+# use_utf8: makes sure that programs take text as UTF-8. In another locale a JVM decodes its arguments,
+# its environment and names of files by the locale's charset, and loses what that does not have.
+use_utf8() {
+  local letter=$'\xc3\xbc' name
+  for name in '' C.UTF-8 en_US.UTF-8; do
+    [ -z "$name" ] || { LC_ALL=$name; } 2>/dev/null
+    if [ ${#letter} = 1 ]; then
+      [ -z "$name" ] || export LC_ALL
+      return 0
+    fi
+  done
+}
+
 # java_major <java>: prints the feature number of a JVM, such as 17; nothing when it is no JVM.
 java_major() {
   local real
@@ -74,5 +87,5 @@ java_flags() {
 datanode_lines() {
   local file=$CRAIL_CONF_DIR/datanodes
   [ -r "$file" ] || die "there is no $file"
-  sed 's/#.*//; s/^[[:space:]]*//; /^$/d' "$file"
+  sed $'1s/^\xef\xbb\xbf//'"; s/#.*//; s/^[[:space:]]*//; /^\$/d" "$file"
 }

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist;
 
+import io.crail.common.LostText;
+import io.crail.common.Printable;
+import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.ResultStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** The entry point of {@code bin/crail}. */
@@ -11,8 +18,37 @@ public final class Main {
   /** Runs a command and ends the process with its exit code. */
   public static void main(String[] arguments) {
     ResultStream out = ResultStream.ofProcess();
-    // Hadoop's shell knows no other stream.
+    // Hadoop's shell knows no other streams.
     System.setOut(out);
+    System.setErr(
+        new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8));
+    String refusal = refusal(List.of(arguments), System.getProperty("sun.jnu.encoding", "UTF-8"));
+    if (refusal != null) {
+      System.err.println("crail: " + refusal);
+      System.exit(ExitCode.USAGE);
+    }
     System.exit(new Launcher(out, System.err, System::getenv).run(List.of(arguments)));
+  }
+
+  /**
+   * Why arguments must not be used: nobody knows any more what was written. Null for arguments that
+   * are as they were written.
+   *
+   * @param charset by which the JVM has decoded them, and names local files; bin/crail makes it
+   *     UTF-8
+   */
+  static String refusal(List<String> arguments, String charset) {
+    boolean isUtf8 = charset.equalsIgnoreCase("UTF-8");
+    for (String argument : arguments) {
+      if (isUtf8 ? LostText.isIn(argument) : argument.chars().anyMatch(letter -> letter > 0x7f)) {
+        return "the argument '"
+            + Printable.line(argument)
+            + "' is "
+            + (isUtf8 ? "no UTF-8" : "not ASCII, and this Java takes names in " + charset)
+            + "; "
+            + LostText.CURE;
+      }
+    }
+    return null;
   }
 }

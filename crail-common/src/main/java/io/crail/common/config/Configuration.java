@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import io.crail.common.LostText;
 import io.crail.common.Suggestion;
 import io.crail.common.config.ApacheKeys.ApacheKey;
 import java.io.IOException;
@@ -37,13 +38,20 @@ import java.util.stream.Collectors;
  * declare it read it.
  *
  * <p>The file format is that of Apache Crail. Each line is {@code key value} or {@code key=value};
- * {@code #} begins a comment; {@code $NAME} and {@code ${NAME}} are replaced from the environment.
- * The letter case of a key does not matter, since Apache Crail writes some keys with capitals.
+ * {@code #} begins a comment, at the beginning of a line or after white space; {@code $NAME} and
+ * {@code ${NAME}} are replaced from the environment, {@code $$} by one {@code $}. The letter case
+ * of a key does not matter, since Apache Crail writes some keys with capitals.
  */
 public final class Configuration {
   private static final Pattern LINE = Pattern.compile("([^\\s=:]+)\\s*[=:\\s]\\s*(.*)");
   private static final Pattern VARIABLE =
-      Pattern.compile("\\$(?:\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
+      Pattern.compile("\\$(?:\\$|\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
+  private static final Pattern COMMENT = Pattern.compile("(^|\\s)#.*");
+
+  /** Editors of some systems write it in front of a text. */
+  private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+  private static final String PREFIX = "crail.";
 
   private static final String RPC_TYPE = "crail.namenode.rpctype";
 
@@ -88,6 +96,24 @@ public final class Configuration {
     } catch (IOException e) {
       throw new AssertionError("the list of keys is broken", e);
     }
+  }
+
+  /**
+   * The name of a key, however it is written: letter case and white space around it do not matter.
+   *
+   * @param written as a user writes it
+   */
+  public static String keyName(String written) {
+    return written.strip().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Tells whether a key belongs to Crail, where keys of others have the same source.
+   *
+   * @param written as a user writes it
+   */
+  public static boolean isCrailKey(String written) {
+    return keyName(written).startsWith(PREFIX);
   }
 
   /** {@return a configuration in which every key has its default} */
@@ -212,7 +238,7 @@ public final class Configuration {
      * @return this
      */
     public Builder set(String name, String text, String origin) {
-      settings.put(name.toLowerCase(Locale.ROOT), new Setting(text.strip(), origin));
+      settings.put(keyName(name), new Setting(text.strip(), origin));
       return this;
     }
 
@@ -249,8 +275,8 @@ public final class Configuration {
         String place = origin + ":" + number;
         Matcher matcher = LINE.matcher(stripped);
         String name = matcher.matches() ? matcher.group(1) : stripped;
-        String value = matcher.matches() ? matcher.group(2) : "";
-        Integer earlier = seen.putIfAbsent(name.toLowerCase(Locale.ROOT), number);
+        String value = matcher.matches() ? COMMENT.matcher(matcher.group(2)).replaceFirst("") : "";
+        Integer earlier = seen.putIfAbsent(keyName(name), number);
         if (earlier != null) {
           throw new ConfigException(
               place + ": key '" + name + "' was set before, in line " + earlier);
@@ -280,7 +306,8 @@ public final class Configuration {
         long line = 1 + text.chars().filter(character -> character == '\n').count();
         throw new ConfigException(file + ":" + line + ": is not UTF-8");
       }
-      return text.toString();
+      String read = text.toString();
+      return read.startsWith(BYTE_ORDER_MARK) ? read.substring(1) : read;
     }
 
     private static String expand(String value, String place, Function<String, String> environment) {
@@ -288,7 +315,7 @@ public final class Configuration {
       StringBuilder expanded = new StringBuilder();
       while (matcher.find()) {
         String variable = matcher.group(1) != null ? matcher.group(1) : matcher.group(2);
-        String replacement = environment.apply(variable);
+        String replacement = variable == null ? "$" : environment.apply(variable);
         if (replacement == null) {
           throw new ConfigException(place + ": environment variable '" + variable + "' is not set");
         }
@@ -336,6 +363,7 @@ public final class Configuration {
                           + suggestion(name, known.keySet()));
                 }
                 try {
+                  refuseLost(setting.text);
                   values.put(name, key.parse(setting.text));
                 } catch (IllegalArgumentException e) {
                   throw new ConfigException(
@@ -409,6 +437,12 @@ public final class Configuration {
           });
       moved.forEach(own::putIfAbsent);
       return own;
+    }
+
+    private static void refuseLost(String text) {
+      if (LostText.isIn(text)) {
+        throw new IllegalArgumentException("was no UTF-8; " + LostText.CURE);
+      }
     }
 
     private boolean usesDarpc() {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import io.crail.common.LostText;
+import io.crail.common.Printable;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Function;
@@ -18,16 +21,29 @@ public final class SiteFile {
    *
    * @param environment returns the value of a variable, or null
    * @return the file, which may not exist; empty when neither variable is set
+   * @throws ConfigException for a variable that this host cannot have as a path
    */
   public static Optional<Path> find(Function<String, String> environment) {
     String directory = environment.apply("CRAIL_CONF_DIR");
     if (directory != null && !directory.isEmpty()) {
-      return Optional.of(Path.of(directory, NAME));
+      return Optional.of(path("CRAIL_CONF_DIR", directory).resolve(NAME));
     }
     String home = environment.apply("CRAIL_HOME");
     if (home != null && !home.isEmpty()) {
-      return Optional.of(Path.of(home, "conf", NAME));
+      return Optional.of(path("CRAIL_HOME", home).resolve("conf").resolve(NAME));
     }
     return Optional.empty();
+  }
+
+  private static Path path(String variable, String directory) {
+    try {
+      if (!LostText.isIn(directory)) {
+        return Path.of(directory);
+      }
+    } catch (InvalidPathException e) {
+      // Falls through to the one message below.
+    }
+    throw new ConfigException(
+        variable + " is no path here: " + Printable.line(directory) + "; " + LostText.CURE);
   }
 }

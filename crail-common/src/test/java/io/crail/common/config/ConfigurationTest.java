@@ -68,6 +68,33 @@ class ConfigurationTest {
   }
 
   @Test
+  void aCommentMayFollowAValue() throws IOException {
+    Configuration configuration =
+        load(
+            "sample.cores 4 # of eight\nsample.path=a#b  #c d\nsample.types\t$NAME\t# $UNSET\n",
+            Map.of("NAME", "x #y"));
+    assertEquals(
+        Map.of("sample.cores", "4", "sample.path", "a#b", "sample.types", "x #y"),
+        configuration.texts());
+    assertTrue(refused("sample.cores # four\n").getMessage().contains("has the bad value ''"));
+  }
+
+  @Test
+  void aByteOrderMarkIsNoPartOfTheFirstKey() throws IOException {
+    assertEquals("4", load("\uFEFFsample.cores 4\n").texts().get("sample.cores"));
+    assertEquals(Map.of(), load("\uFEFF# a comment\n").texts());
+    assertTrue(refused("sample.cores 4\n\uFEFFsample.debug true\n").getMessage().contains(":2:"));
+  }
+
+  @Test
+  void twoDollarsAreOne() throws IOException {
+    Map<String, String> environment = Map.of("NAME", "x");
+    Map<String, String> texts =
+        load("sample.path $$NAME$NAME$$${NAME}$$$$ 5$\n", environment).texts();
+    assertEquals("$NAMEx$x$$ 5$", texts.get("sample.path"));
+  }
+
+  @Test
   void aFileOfApacheCrailMayNameAKeyInItsOwnWay() throws IOException {
     Configuration configuration =
         load(
@@ -171,6 +198,18 @@ class ConfigurationTest {
     Map<String, String> home = Map.of("CRAIL_CONF_DIR", "", "CRAIL_HOME", "/b");
     assertEquals(Path.of("/b/conf/crail-site.conf"), SiteFile.find(home::get).orElseThrow());
     assertTrue(SiteFile.find(name -> null).isEmpty());
+  }
+
+  @Test
+  void textThatHasLostBytesIsNoValueAndNoDirectory() {
+    Configuration.Builder builder =
+        Configuration.builder().set("sample.path", "m\uFFFD\uFFFDnster", "--set");
+    String text = assertThrows(ConfigException.class, builder::build).getMessage();
+    assertTrue(text.startsWith("--set: key 'sample.path' has the bad value"), text);
+    assertTrue(text.contains("LC_ALL=C.UTF-8"), text);
+    Map<String, String> lost = Map.of("CRAIL_CONF_DIR", "/etc/\uFFFD");
+    text = assertThrows(ConfigException.class, () -> SiteFile.find(lost::get)).getMessage();
+    assertTrue(text.startsWith("CRAIL_CONF_DIR is no path here"), text);
   }
 
   @Test

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.path;
 
+import io.crail.common.LostText;
 import io.crail.common.error.CrailException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -11,7 +12,7 @@ import java.nio.file.NoSuchFileException;
 /** What to say about an error, and what to do about it, in one line. Stateless. */
 final class PathErrors {
   /** What to do where the character set of this host has no such name. */
-  static final String OTHER_LOCALE = "LC_ALL=C.UTF-8 allows most names";
+  static final String OTHER_LOCALE = "rename it; or if it is UTF-8, " + LostText.CURE;
 
   private PathErrors() {}
 

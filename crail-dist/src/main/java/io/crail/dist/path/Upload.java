@@ -4,6 +4,7 @@ package io.crail.dist.path;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
+import io.crail.common.LostText;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.NodeNotFoundException;
 import java.io.IOException;
@@ -136,7 +137,7 @@ final class Upload {
       throw new IOException("is neither a file nor a directory, and was left out");
     }
     String name = entry.getFileName().toString();
-    if (!Path.of(name).equals(entry.getFileName())) {
+    if (LostText.isIn(name)) {
       throw new IOException(
           "has bytes in its name that are no text here, and was left out; "
               + PathErrors.OTHER_LOCALE);

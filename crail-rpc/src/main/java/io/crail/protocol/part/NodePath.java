@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol.part;
 
+import io.crail.common.LostText;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
@@ -12,7 +14,9 @@ import java.nio.charset.StandardCharsets;
 /**
  * The rules of a path, and the form in which it travels: UTF-8, a slash before each component, none
  * at the end; the root is a single slash. A component has 1 to {@value #MAX_COMPONENT_LENGTH} bytes
- * and is neither "." nor ".."; a path has at most {@value #MAX_LENGTH} bytes.
+ * and is neither "." nor ".."; a path has at most {@value #MAX_LENGTH} bytes. No path has the
+ * character U+FFFD: a program gets it in place of bytes that it could not decode, so different
+ * names would become one.
  */
 public final class NodePath {
   /** The most bytes of a path. */
@@ -193,20 +197,24 @@ public final class NodePath {
         ascii = false;
       }
     }
-    return ascii || isUtf8(buffer, offset, length) ? null : "path is not UTF-8";
+    return ascii ? null : brokenText(buffer, offset, length);
   }
 
-  private static boolean isUtf8(ByteBuffer buffer, int offset, int length) {
+  private static String brokenText(ByteBuffer buffer, int offset, int length) {
     byte[] bytes = new byte[length];
     buffer.get(offset, bytes);
     try {
-      StandardCharsets.UTF_8
-          .newDecoder()
-          .onMalformedInput(CodingErrorAction.REPORT)
-          .decode(ByteBuffer.wrap(bytes));
-      return true;
+      CharBuffer text =
+          StandardCharsets.UTF_8
+              .newDecoder()
+              .onMalformedInput(CodingErrorAction.REPORT)
+              .decode(ByteBuffer.wrap(bytes));
+      return LostText.isIn(text)
+          ? "path was no UTF-8 when the program got it, and has replacement characters; "
+              + LostText.CURE
+          : null;
     } catch (CharacterCodingException e) {
-      return false;
+      return "path is not UTF-8";
     }
   }
 
@@ -216,7 +224,7 @@ public final class NodePath {
           StandardCharsets.UTF_8
               .newEncoder()
               .onMalformedInput(CodingErrorAction.REPORT)
-              .encode(java.nio.CharBuffer.wrap(path));
+              .encode(CharBuffer.wrap(path));
       byte[] array = new byte[bytes.remaining()];
       bytes.get(array);
       return array;

@@ -47,6 +47,15 @@ class NodePathTest {
   }
 
   @Test
+  void textThatHasLostBytesNamesNothing() {
+    CrailException refused =
+        assertThrows(InvalidPathException.class, () -> NodePath.parse("/d/\uFFFD\uFFFD"));
+    assertTrue(refused.getMessage().contains("LC_ALL=C.UTF-8"), refused.getMessage());
+    byte[] sent = Utf8.of("/d/\uFFFD").toByteArray();
+    assertThrows(InvalidPathException.class, () -> check(sent));
+  }
+
+  @Test
   void whatIsPlainIsTakenAsItIs() throws CrailException {
     long seed = System.nanoTime();
     Random random = new Random(seed);
