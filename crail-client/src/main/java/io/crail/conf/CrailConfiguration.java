@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The settings that a program makes before it creates a store. A store takes a copy, so later
- * changes do not reach it. Not thread-safe.
+ * changes do not reach it. The letter case of a key does not matter. Not thread-safe.
  *
  * <p>Keys of Apache Crail 1.2 are understood. When a file is read, and when a program has set such
  * a key, a warning in the log says what became of a key that has another name here, or no effect.
@@ -98,7 +98,7 @@ public class CrailConfiguration {
    * @return the text; null when the value was not set
    */
   public String get(String key) {
-    return values.get(key);
+    return values.get(Configuration.keyName(key));
   }
 
   /**
@@ -108,7 +108,7 @@ public class CrailConfiguration {
    * @param value the value as a user writes it
    */
   public void set(String key, String value) {
-    values.put(key, value);
+    values.put(Configuration.keyName(key), value);
   }
 
   /**
@@ -119,7 +119,7 @@ public class CrailConfiguration {
    * @return the truth value
    */
   public boolean getBoolean(String key, boolean fallback) {
-    String value = values.get(key);
+    String value = get(key);
     return value == null ? fallback : Boolean.parseBoolean(value);
   }
 
@@ -130,7 +130,7 @@ public class CrailConfiguration {
    * @param value the number
    */
   public void setInt(String key, int value) {
-    values.put(key, Integer.toString(value));
+    set(key, Integer.toString(value));
   }
 
   /**

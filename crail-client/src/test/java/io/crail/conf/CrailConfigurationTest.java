@@ -37,6 +37,20 @@ class CrailConfigurationTest {
   }
 
   @Test
+  void theLetterCaseOfAKeyDoesNotMatter() {
+    CrailConfiguration configuration = new CrailConfiguration();
+    configuration.set("crail.bufferSize", "64k");
+    configuration.set("crail.NameNode.address", "crail://a:1");
+    configuration.set("crail.namenode.address", "crail://b:2");
+    configuration.set("crail.Singleton", "true");
+    assertEquals("64k", configuration.get("CRAIL.buffersize"));
+    assertEquals("crail://b:2", configuration.get("crail.NameNode.address"));
+    assertTrue(configuration.getBoolean("crail.singleton", false));
+    configuration.setInt("crail.BUFFERSIZE", 8192);
+    assertEquals(8192, configuration.toConfiguration().get(ClientKeys.BUFFER_SIZE));
+  }
+
+  @Test
   void readsAFile() throws Exception {
     Path file = directory.resolve("crail-site.conf");
     Files.writeString(file, "# comment\ncrail.buffersize  64k\ncrail.slicesize=32k\n");

@@ -166,6 +166,8 @@ class LauncherTest {
   void optionsOfEveryCommandMayStandInFrontOfIt() {
     assertEquals("7s\n", run("-Dcrail.rpctimeout=7s --verbose getconf crail.rpctimeout").stdout());
     assertEquals("7s\n", run("--set crail.rpctimeout=7s getconf CRAIL.rpcTimeout").stdout());
+    String thrice = "-DCrail.rpctimeout=7s -Dcrail.rpctimeout=8s -DCrail.rpctimeout=9s";
+    assertEquals("9s\n", run(thrice + " getconf crail.rpctimeout").stdout());
     assertTrue(run("--verbose version").stdout().startsWith("crail "));
     assertTrue(run("--verbose --help").stdout().startsWith("Usage: crail <command>"));
     Ran none = run("-Dcrail.rpctimeout=7s");

@@ -42,8 +42,9 @@ final class ReferencePages {
 
         Every process of a cluster, clients included, reads `$CRAIL_CONF_DIR/crail-site.conf`
         (by default `conf/crail-site.conf`). A line is a key, then spaces or `=`, then the value. `#`
-        starts a comment. `$NAME` and `${NAME}` are replaced from the environment. `bin/crail` takes
-        `--set key=value` in addition, and a program sets keys through `CrailConfiguration`.
+        starts a comment, at the beginning of a line or after white space. `$NAME` and `${NAME}` are
+        replaced from the environment, and `$$` stands for one `$`. The file is UTF-8. `bin/crail`
+        takes `--set key=value` in addition, and a program sets keys through `CrailConfiguration`.
 
         For a program, `CrailConfiguration.createConfigurationFromFile()` reads that file, or
         `$CRAIL_HOME/conf/crail-site.conf` if `CRAIL_CONF_DIR` is not set; `new CrailConfiguration()`
@@ -55,7 +56,7 @@ final class ReferencePages {
         Keys of the cluster (block size, lease, smallest extent) come from the namenode at the first
         connection, so a client cannot disagree about them.
 
-        The letter case of a key does not matter. Numbers of bytes may end in `k`, `m`, `g` or `t`
+        The letter case of a key does not matter, wherever it is set. Numbers of bytes may end in `k`, `m`, `g` or `t`
         (powers of 1024), times in `ms`, `s` or `m`.
         """);
     for (ConfigKeys room : Configuration.declarations()) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.embedded;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
@@ -128,7 +129,10 @@ public final class EmbeddedCrail implements AutoCloseable {
     for (int index = 0; index < plan.namenodes; index++) {
       NameNodeServer namenode = startNamenode(index, new InetSocketAddress(host, 0));
       namenodes.add(namenode);
-      addresses.append(index == 0 ? "" : ",").append("crail://").append(text(namenode.address()));
+      addresses
+          .append(index == 0 ? "" : ",")
+          .append("crail://")
+          .append(Addresses.numeric(namenode.address()));
     }
     configuration =
         configuration.toBuilder()
@@ -175,11 +179,6 @@ public final class EmbeddedCrail implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw ErrorCode.CLOSED.exception("interrupted while an embedded datanode registered");
     }
-  }
-
-  private static String text(InetSocketAddress address) {
-    String host = address.getAddress().getHostAddress();
-    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + address.getPort();
   }
 
   /** Ends all servers and removes all files. Close the stores of this cluster before. */

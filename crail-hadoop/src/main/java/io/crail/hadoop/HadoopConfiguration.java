@@ -6,7 +6,7 @@ import io.crail.conf.CrailConfiguration;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
-import java.util.Locale;
+import java.util.Map;
 import java.util.StringJoiner;
 import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
@@ -21,7 +21,6 @@ final class HadoopConfiguration {
   /** The scheme of the file system. */
   static final String SCHEME = "crail";
 
-  private static final String PREFIX = "crail.";
   private static final String NAMENODES = "crail.namenode.address";
 
   private static final String USER = "crail.user";
@@ -49,9 +48,11 @@ final class HadoopConfiguration {
     // In the site file this key also names the owner of the root, and is the same for all users of
     // Hadoop.
     crail.set(USER, "");
-    hadoop
-        .getPropsWithPrefix(PREFIX)
-        .forEach((name, value) -> crail.set((PREFIX + name).toLowerCase(Locale.ROOT), value));
+    for (Map.Entry<String, String> each : hadoop) {
+      if (io.crail.common.config.Configuration.isCrailKey(each.getKey())) {
+        crail.set(each.getKey(), hadoop.get(each.getKey()));
+      }
+    }
     if (uri.getRawAuthority() != null) {
       crail.set(NAMENODES, addresses(uri.getRawAuthority()));
     }

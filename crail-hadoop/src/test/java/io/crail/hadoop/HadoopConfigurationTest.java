@@ -45,7 +45,7 @@ class HadoopConfigurationTest {
     Files.writeString(
         home.resolve("conf/crail-site.conf"), "crail.slicesize 4k\ncrail.buffersize 64k\n");
     environment.put("CRAIL_HOME", home.toString());
-    hadoop.set("crail.Slicesize", "8k");
+    hadoop.set("Crail.Slicesize", "8k");
     hadoop.set("fs.crail.block.size", "1g");
 
     CrailConfiguration both =

@@ -25,7 +25,6 @@ record Settings(String table, boolean enumerateKeys, Configuration configuration
 
   private static final String TABLE = "table";
   private static final String TABLE_DEFAULT = "usertable";
-  private static final String PREFIX = "crail.";
 
   /**
    * Reads properties.
@@ -37,7 +36,7 @@ record Settings(String table, boolean enumerateKeys, Configuration configuration
     Configuration.Builder configuration = Configuration.builder();
     SiteFile.find(environment).ifPresent(site -> configuration.load(site, environment));
     for (String name : new TreeSet<>(properties.stringPropertyNames())) {
-      if (name.startsWith(PREFIX) && !name.equals(ENUMERATE_KEYS)) {
+      if (Configuration.isCrailKey(name) && !name.equals(ENUMERATE_KEYS)) {
         configuration.set(name, properties.getProperty(name), "the properties of YCSB");
       }
     }

@@ -42,7 +42,7 @@ class SettingsTest {
     Settings settings =
         settings(
             Map.of("CRAIL_HOME", home.toString()),
-            "crail.rpctimeout",
+            "Crail.rpcTimeout",
             "9s",
             "crail.enumeratekeys",
             "TRUE",

@@ -4,6 +4,7 @@ package io.crail.client.space;
 import io.crail.CrailBlockLocation;
 import io.crail.CrailLocationClass;
 import io.crail.client.loop.LoopContext;
+import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -37,7 +38,7 @@ public final class BlockLocations {
   /** A datanode as a scheduler sees it. */
   private record Holder(String host, int port, int storageClass) {
     String name() {
-      return host.indexOf(':') >= 0 ? "[" + host + "]:" + port : host + ":" + port;
+      return Addresses.text(host, port);
     }
   }
 

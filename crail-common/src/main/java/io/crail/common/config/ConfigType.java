@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import io.crail.common.Addresses;
 import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -127,6 +126,8 @@ public abstract class ConfigType<T> {
           return List.copyOf(addresses);
         }
       };
+
+  private static final String SCHEME = "crail://";
 
   private final String label;
 
@@ -262,27 +263,13 @@ public abstract class ConfigType<T> {
    * @throws IllegalArgumentException when host or port is missing or the port is out of range
    */
   public static InetSocketAddress parseAddress(String text) {
-    String allowed = "must be crail://host:port, with IPv6 hosts in brackets";
-    String withScheme = text.contains("://") ? text : "crail://" + text;
+    String address = text.startsWith(SCHEME) ? text.substring(SCHEME.length()) : text;
     try {
-      URI uri = new URI(withScheme);
-      String rest = uri.getRawPath() == null ? "" : uri.getRawPath();
-      if (!"crail".equals(uri.getScheme())
-          || uri.getHost() == null
-          || uri.getPort() < 0
-          || uri.getPort() > 65535
-          || !(rest.isEmpty() || rest.equals("/"))
-          || uri.getRawUserInfo() != null
-          || uri.getRawQuery() != null) {
-        throw new IllegalArgumentException(allowed);
-      }
-      String host = uri.getHost();
-      if (host.startsWith("[")) {
-        host = host.substring(1, host.length() - 1);
-      }
-      return InetSocketAddress.createUnresolved(host, uri.getPort());
-    } catch (URISyntaxException e) {
-      throw new IllegalArgumentException(allowed, e);
+      return Addresses.parse(
+          address.endsWith("/") ? address.substring(0, address.length() - 1) : address, -1);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "must be crail://host:port, with IPv6 hosts in brackets", e);
     }
   }
 

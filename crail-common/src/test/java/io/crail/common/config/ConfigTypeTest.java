@@ -59,7 +59,11 @@ class ConfigTypeTest {
     "host-1.example:1, host-1.example, 1",
     "127.0.0.1:0, 127.0.0.1, 0",
     "crail://[::1]:65535, ::1, 65535",
-    "[fe80::1]:7, fe80::1, 7"
+    "[fe80::1]:7, fe80::1, 7",
+    "crail://[fe80::1%eth0]:7, fe80::1%eth0, 7",
+    "crail://my_stack_namenode:9060, my_stack_namenode, 9060",
+    "crail://_name_._host_.:9060, _name_._host_., 9060",
+    "1a:1, 1a, 1"
   })
   void addresses(String text, String host, int port) {
     InetSocketAddress address = ConfigType.parseAddress(text);
@@ -82,7 +86,19 @@ class ConfigTypeTest {
         "crail://user@a:1",
         "crail://a:1?x=y",
         "::1:9060",
-        "a b:1"
+        "a b:1",
+        "[a]:1",
+        "[::1:1",
+        "[]:1",
+        "a..b:1",
+        "-a:1",
+        "999.0.0.1:1",
+        "10.0.1:1",
+        "a:1:2",
+        "a#b:1",
+        "h\u00f6st:1",
+        "a:+1",
+        "crail://crail://a:1"
       })
   void badAddresses(String text) {
     assertThrows(IllegalArgumentException.class, () -> ConfigType.parseAddress(text));

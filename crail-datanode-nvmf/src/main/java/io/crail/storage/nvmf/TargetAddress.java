@@ -87,18 +87,17 @@ record TargetAddress(
   }
 
   private static InetSocketAddress address(String text, String part, int usualPort) {
-    int colon = part.endsWith("]") ? -1 : part.lastIndexOf(':');
-    String host = colon < 0 ? part : part.substring(0, colon);
-    int port = colon < 0 ? usualPort : number(part.substring(colon + 1));
-    if (host.startsWith("[") && host.endsWith("]")) {
-      host = host.substring(1, host.length() - 1);
-    } else if (host.indexOf(':') >= 0) {
-      throw bad(text, "an IPv6 address stands in brackets");
+    try {
+      InetSocketAddress address = Addresses.parse(part, usualPort);
+      if (address.getPort() > 0) {
+        return address;
+      }
+    } catch (IllegalArgumentException e) {
+      if (part.indexOf(':') != part.lastIndexOf(':') && !part.startsWith("[")) {
+        throw bad(text, "an IPv6 address stands in brackets");
+      }
     }
-    if (host.isEmpty() || port < 1 || port > 65535) {
-      throw bad(text, FORM);
-    }
-    return InetSocketAddress.createUnresolved(host, port);
+    throw bad(text, FORM);
   }
 
   private static int number(String digits) {

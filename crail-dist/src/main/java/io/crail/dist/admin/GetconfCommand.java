@@ -12,7 +12,6 @@ import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import org.apache.commons.cli.CommandLine;
 
@@ -87,7 +86,7 @@ public final class GetconfCommand extends OptionsCommand {
 
   private static ConfigKey<?> find(String name) throws UsageException {
     List<String> names = new ArrayList<>();
-    String wanted = nameHere(name.toLowerCase(Locale.ROOT));
+    String wanted = nameHere(Configuration.keyName(name));
     for (ConfigKey<?> key : keys()) {
       if (key.name().equals(wanted)) {
         return key;

@@ -25,8 +25,7 @@ import java.util.function.Predicate;
 
 /** The surroundings of a command: its output, options and configuration. Used by one thread. */
 public final class CommandContext {
-  private static final Predicate<String> CRAILS =
-      key -> key.toLowerCase(Locale.ROOT).startsWith("crail.");
+  private static final Predicate<String> CRAILS = Configuration::isCrailKey;
 
   private final ResultStream out;
   private final PrintStream err;

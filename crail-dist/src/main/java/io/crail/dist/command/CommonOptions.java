@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.command;
 
+import io.crail.common.config.Configuration;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -136,6 +137,10 @@ public record CommonOptions(
       throw new UsageException(
           "option " + option + " needs <key>=<value>, but was given '" + setting + "'");
     }
-    settings.put(setting.substring(0, equals), setting.substring(equals + 1));
+    String key = setting.substring(0, equals);
+    // Hadoop's keys, which 'crail fs' takes too, have a letter case.
+    settings.put(
+        Configuration.isCrailKey(key) ? Configuration.keyName(key) : key,
+        setting.substring(equals + 1));
   }
 }

@@ -3,6 +3,7 @@ package io.crail.dist.report;
 
 import io.crail.common.Addresses;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.Collections;
@@ -31,13 +32,17 @@ public record DatanodeAddress(String host, int port) {
    */
   public static DatanodeAddress parse(String text) {
     int colon = text.lastIndexOf(':');
+    // Colons before it are those of an IPv6 address.
+    boolean bare =
+        text.indexOf(':') < colon && text.charAt(0) != '[' && text.charAt(colon - 1) != ':';
     try {
-      int port = Integer.parseInt(text.substring(colon + 1));
-      // A colon before it would be one of an IPv6 address without a port.
-      if (colon > 0 && text.charAt(colon - 1) != ':' && port > 0 && port <= 65535) {
-        return new DatanodeAddress(text.substring(0, colon), port);
+      InetSocketAddress address =
+          Addresses.parse(
+              bare ? "[" + text.substring(0, colon) + "]" + text.substring(colon) : text, -1);
+      if (address.getPort() > 0) {
+        return new DatanodeAddress(address.getHostString(), address.getPort());
       }
-    } catch (NumberFormatException e) {
+    } catch (IllegalArgumentException e) {
       // Falls through to the one message below.
     }
     throw new IllegalArgumentException("must be host:port, such as 10.0.0.7:50020 or [::1]:50020");

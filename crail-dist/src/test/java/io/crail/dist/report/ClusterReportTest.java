@@ -235,6 +235,11 @@ class ClusterReportTest {
     check(text, "127.0.0.1", found);
   }
 
+  @Test
+  void theNameOfAHostMayHaveAnUnderscore() {
+    check("stack_datanode:50020", "stack_datanode", true);
+  }
+
   @ParameterizedTest
   @CsvSource({"[::1]:50020", "::1:50020", "[0:0:0:0:0:0:0:1]:50020", "[0::01]:50020"})
   void anAddressOfIpv6HasManySpellings(String text) {

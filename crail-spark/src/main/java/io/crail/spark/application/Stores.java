@@ -196,8 +196,9 @@ public final class Stores {
               "Spark's configuration: key '" + name + "' is of an earlier plugin: " + former.now());
         }
       }
-      if (name.startsWith(PREFIX) && !name.equals(APPLICATION_KEY) && !name.equals(STARTED_KEY)) {
-        if (own.contains(name)) {
+      String key = Configuration.keyName(name);
+      if (key.startsWith(PREFIX) && !key.equals(APPLICATION_KEY) && !key.equals(STARTED_KEY)) {
+        if (own.contains(key)) {
           builder.set(name, each._2(), "Spark's configuration");
         } else {
           // Errors name the key as the user wrote it.
