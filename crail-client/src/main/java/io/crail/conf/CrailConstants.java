@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.conf;
 
+import io.crail.common.ProcessUser;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
@@ -97,6 +98,6 @@ public final class CrailConstants {
 
   private static String user() {
     String set = text(USER_KEY, "");
-    return set.isEmpty() ? System.getProperty("user.name", "nobody") : set;
+    return set.isEmpty() ? ProcessUser.name() : set;
   }
 }

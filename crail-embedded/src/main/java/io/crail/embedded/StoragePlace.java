@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.embedded;
 
+import io.crail.common.ProcessUser;
 import io.crail.storage.region.FreeSpace;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,7 +14,7 @@ import java.nio.file.Path;
  * @param bytes how many bytes may be used there
  */
 record StoragePlace(Path directory, long bytes) {
-  private static final String NAME = "crail-embedded-" + System.getProperty("user.name");
+  private static final String NAME = "crail-embedded-" + ProcessUser.idText();
   private static final long MOST = 8L << 30;
 
   /** Free memory from which on the data are always kept in memory: enough for a first try. */

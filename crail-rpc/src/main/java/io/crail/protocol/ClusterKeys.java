@@ -2,6 +2,7 @@
 package io.crail.protocol;
 
 import io.crail.common.Addresses;
+import io.crail.common.ProcessUser;
 import io.crail.common.Utf8;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
@@ -90,7 +91,7 @@ public final class ClusterKeys implements ConfigKeys {
   /** {@link #USER}, or the user of the process. */
   public static String user(Configuration configuration) {
     String user = configuration.get(USER);
-    return user.isEmpty() ? System.getProperty("user.name", "nobody") : user;
+    return user.isEmpty() ? ProcessUser.name() : user;
   }
 
   @Override

@@ -3,9 +3,11 @@ package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.CrailFile;
 import io.crail.CrailStore;
+import io.crail.common.ProcessUser;
 import io.crail.testkit.tier.EachTier;
 import io.crail.testkit.tier.Tier;
 import java.io.IOException;
@@ -95,6 +97,46 @@ class UnmappableTest {
   void bytesInAMountThatIsNotHereGoOverTheNetwork() throws Exception {
     hideRegions();
     assertStoreWorks("localOps 0,");
+  }
+
+  /** Puts names of a file of the user in the places of the regions, as an attacker would. */
+  private void assertKept(Path victim, boolean hard) throws Exception {
+    byte[] secret = new byte[(int) Files.size(directory.resolve("region-0"))];
+    Files.write(victim, secret);
+    for (Path file : list(directory)) {
+      if (file.getFileName().toString().matches("region-\\d+")) {
+        Files.delete(file);
+        if (hard) {
+          Files.createLink(file, victim);
+        } else {
+          Files.createSymbolicLink(file, victim);
+        }
+      }
+    }
+    assertStoreWorks("localOps 0,");
+    assertArrayEquals(secret, Files.readAllBytes(victim));
+  }
+
+  @Test
+  void aFileThatARegionIsALinkToKeepsItsBytes(@TempDir Path home) throws Exception {
+    assertKept(home.resolve("victim"), false);
+  }
+
+  @Test
+  void aFileThatARegionIsAnotherNameOfKeepsItsBytes() throws Exception {
+    // Hard links stay within a file system.
+    assertKept(dataPath.resolve("victim"), true);
+  }
+
+  @Test
+  void aDirectoryOfAnotherUserIsNotMapped() throws Exception {
+    assumeTrue(ProcessUser.id() == 0, "only root may give files to others");
+    Files.setAttribute(directory, "unix:uid", 12345);
+    try {
+      assertStoreWorks("localOps 0,");
+    } finally {
+      Files.setAttribute(directory, "unix:uid", 0);
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.crail.client.datanode;
 
 import io.crail.client.statistics.StoreStatistics;
 import io.crail.client.statistics.Traffic;
+import io.crail.common.OtherUserException;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
@@ -300,6 +301,8 @@ public final class Endpoints implements ClientLoop.Sweepable {
         if (local.isPresent()) {
           return local.get();
         }
+      } catch (OtherUserException e) {
+        warnings.ofOtherUser(description, e.getMessage());
       } catch (IOException e) {
         warnings.notMapped(description, e.toString());
       }

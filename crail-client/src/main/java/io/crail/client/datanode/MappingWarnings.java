@@ -6,11 +6,13 @@ import io.crail.storage.DatanodeDescription;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 
 /**
  * Warns, once for each datanode, that its memory is on this host and cannot be mapped. That costs
- * speed and nothing else. One instance serves all loops of a store. Thread-safe.
+ * speed and nothing else. That memory belongs to another user is said once, since it is as it
+ * should be. One instance serves all loops of a store. Thread-safe.
  */
 public final class MappingWarnings {
   /** Most datanodes to warn of. */
@@ -18,10 +20,22 @@ public final class MappingWarnings {
 
   private final Logger log;
   private final Set<UUID> told = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean toldOfOtherUser = new AtomicBoolean();
 
   /** Has told nobody yet. */
   public MappingWarnings(Logger log) {
     this.log = log;
+  }
+
+  /** A datanode's memory belongs to another user, or what is at its path here does. */
+  void ofOtherUser(DatanodeDescription datanode, String reason) {
+    if (!toldOfOtherUser.getAndSet(true)) {
+      log.info(
+          "the network is used to datanode {} and others like it, since only processes of one user"
+              + " share memory: {}",
+          Addresses.text(datanode.address()),
+          reason);
+    }
   }
 
   /** A datanode's memory cannot be mapped. */

@@ -10,6 +10,7 @@ import io.crail.storage.DatanodeDescription;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -18,6 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.helpers.MessageFormatter;
 
 class MappingWarningsTest {
+  private String level = "warn";
   private final List<String> lines = new ArrayList<>();
   private final MappingWarnings warnings = new MappingWarnings(logger());
 
@@ -27,8 +29,11 @@ class MappingWarningsTest {
             MappingWarningsTest.class.getClassLoader(),
             new Class<?>[] {Logger.class},
             (proxy, method, arguments) -> {
-              assertEquals("warn", method.getName());
-              Object[] values = (Object[]) arguments[1];
+              assertEquals(level, method.getName());
+              Object[] values =
+                  arguments.length == 2
+                      ? (Object[]) arguments[1]
+                      : Arrays.copyOfRange(arguments, 1, arguments.length);
               lines.add(MessageFormatter.arrayFormat((String) arguments[0], values).getMessage());
               return null;
             });
@@ -54,6 +59,15 @@ class MappingWarningsTest {
     assertTrue(
         lines.get(0).contains("host:1") && lines.get(0).contains("no such mount"), lines::toString);
     assertTrue(lines.get(1).contains("/dev/shm/crail/2"), lines::toString);
+  }
+
+  @Test
+  void memoryOfAnotherUserIsSaidOnceAndIsNoWarning() {
+    level = "info";
+    warnings.ofOtherUser(datanode(1), "/dev/shm/x belongs to user 7");
+    warnings.ofOtherUser(datanode(2), "/dev/shm/y belongs to user 7");
+    assertEquals(1, lines.size(), lines::toString);
+    assertTrue(lines.get(0).contains("/dev/shm/x belongs to user 7"), lines::toString);
   }
 
   @Test

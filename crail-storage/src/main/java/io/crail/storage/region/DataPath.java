@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.common.ProcessUser;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,7 +29,8 @@ public record DataPath(Path path, boolean isDefault) {
         Files.isDirectory(SHARED_MEMORY) && Files.isWritable(SHARED_MEMORY)
             ? SHARED_MEMORY
             : Path.of(System.getProperty("java.io.tmpdir"));
-    return new DataPath(parent.resolve("crail-" + System.getProperty("user.name")), true);
+    // The number, since users without a name are different users too.
+    return new DataPath(parent.resolve("crail-" + ProcessUser.idText()), true);
   }
 
   /** Removes a directory that no configuration has named, once no datanode uses it. */

@@ -9,7 +9,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -41,7 +40,7 @@ public final class HazardTable {
   /** The most writes under way at a time. A writer that finds no slot goes over the network. */
   static final int SLOTS = 4096;
 
-  private static final String FILE = "hazards";
+  static final String FILE = "hazards";
   private static final int SLOT_LENGTH = 64;
 
   /** Bytes of the table. */
@@ -75,24 +74,29 @@ public final class HazardTable {
   }
 
   /** Creates the file in a datanode's directory; its memory is taken at once. */
-  static HazardTable create(Path directory) throws IOException {
-    Files.write(directory.resolve(FILE), new byte[LENGTH], StandardOpenOption.CREATE_NEW);
+  static HazardTable create(SafeDirectory directory) throws IOException {
+    directory.write(FILE, new byte[LENGTH]);
     return open(directory);
   }
 
   /** Maps the file of a datanode. */
   static HazardTable open(Path directory) throws IOException {
-    Path file = directory.resolve(FILE);
     return Uninterrupted.run(
         () -> {
-          try (FileChannel channel =
-              FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            if (channel.size() != LENGTH) {
-              throw new IOException(file + " has " + channel.size() + " bytes");
-            }
-            return new HazardTable(channel.map(MapMode.READ_WRITE, 0, LENGTH));
+          try (SafeDirectory files = SafeDirectory.ofUser(directory)) {
+            return open(files);
           }
         });
+  }
+
+  private static HazardTable open(SafeDirectory directory) throws IOException {
+    try (FileChannel channel =
+        directory.open(FILE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (channel.size() != LENGTH) {
+        throw new IOException(directory.path().resolve(FILE) + " has " + channel.size() + " bytes");
+      }
+      return new HazardTable(channel.map(MapMode.READ_WRITE, 0, LENGTH));
+    }
   }
 
   /**

@@ -8,8 +8,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
@@ -31,6 +29,7 @@ final class Heartbeat {
   /** A datanode whose heartbeat stands still for so long counts as gone. */
   static final long PATIENCE_MILLIS = 10 * INTERVAL_MILLIS;
 
+  static final String FILE = "heartbeat";
   private static final VarHandle BEAT =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long ENDED = -1;
@@ -42,25 +41,22 @@ final class Heartbeat {
   }
 
   /** Creates the file, for the datanode. */
-  static Heartbeat create(Path file) throws IOException {
+  static Heartbeat create(SafeDirectory directory) throws IOException {
     // Not through the mapping, which could not report that there is no room.
-    Files.write(file, new byte[Long.BYTES], StandardOpenOption.CREATE_NEW);
-    Heartbeat heartbeat = map(file);
+    directory.write(FILE, new byte[Long.BYTES]);
+    Heartbeat heartbeat = map(directory);
     heartbeat.beat();
     return heartbeat;
   }
 
   /** Maps the file of a datanode, for another process. */
-  static Heartbeat open(Path directory) throws IOException {
-    Path file = directory.resolve(RegionDirectory.HEARTBEAT_FILE);
-    return Uninterrupted.run(() -> map(file));
+  static Heartbeat open(SafeDirectory directory) throws IOException {
+    return map(directory);
   }
 
   /** The present beat of the datanode of a directory, 0 when it has none. */
-  static long peek(Path directory) {
-    try (FileChannel channel =
-        FileChannel.open(
-            directory.resolve(RegionDirectory.HEARTBEAT_FILE), StandardOpenOption.READ)) {
+  static long peek(SafeDirectory directory) {
+    try (FileChannel channel = directory.open(FILE, StandardOpenOption.READ)) {
       ByteBuffer bytes = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
       return channel.read(bytes, 0) == Long.BYTES ? bytes.getLong(0) : 0;
     } catch (IOException e) {
@@ -68,9 +64,9 @@ final class Heartbeat {
     }
   }
 
-  private static Heartbeat map(Path file) throws IOException {
+  private static Heartbeat map(SafeDirectory directory) throws IOException {
     try (FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        directory.open(FILE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       return new Heartbeat(channel.map(MapMode.READ_WRITE, 0, Long.BYTES));
     }
   }

@@ -2,6 +2,8 @@
 package io.crail.storage.region;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +17,9 @@ import java.util.Optional;
  * @param pageLength bytes of a page
  */
 public record HugePages(Path path, int pageLength) {
+  /** Holds the path, in the directory of a datanode that uses huge pages. */
+  static final String FILE = "pages";
+
   private static final int LARGEST = 1 << 30;
 
   /**
@@ -44,8 +49,30 @@ public record HugePages(Path path, int pageLength) {
     return Optional.of(new HugePages(directory.toAbsolutePath().normalize(), (int) length));
   }
 
-  Path createFile(String name) throws IOException {
-    return Files.createFile(path.resolve(name));
+  /**
+   * Makes the file for the bytes of a region.
+   *
+   * @param directory the datanode's directory, which {@link #note} has noted this one in
+   */
+  FileChannel create(Path directory, int index) throws IOException {
+    try (SafeDirectory pages = SafeDirectory.shared(path)) {
+      return pages.create(fileName(directory, index));
+    }
+  }
+
+  /** Notes in a datanode's directory that the bytes of its regions are here. */
+  void note(SafeDirectory directory) throws IOException {
+    directory.write(FILE, path.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Where the bytes of a datanode's regions are; null when they are in its directory. */
+  static Path placeOf(SafeDirectory directory) throws IOException {
+    return directory.contains(FILE) ? Path.of(directory.read(FILE)) : null;
+  }
+
+  /** The name of a region's file. No other datanode's file names begin like this. */
+  static String fileName(Path directory, int index) {
+    return "crail-" + directory.getFileName() + "-" + RegionMemory.dataFile(index);
   }
 
   @Override

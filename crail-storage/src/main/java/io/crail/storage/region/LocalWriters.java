@@ -13,6 +13,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,8 @@ final class LocalWriters implements AutoCloseable {
   /** Bytes that a connection begins with. */
   static final int HELLO_LENGTH = 24;
 
-  private static final String FILE = "writers";
+  /** The socket. */
+  static final String FILE = "writers";
 
   /**
    * The length that fits into the address of such a socket everywhere. Linux takes four bytes more.
@@ -104,6 +106,9 @@ final class LocalWriters implements AutoCloseable {
       listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
       listener.configureBlocking(false);
       listener.bind(UnixDomainSocketAddress.of(file(directory)), BACKLOG);
+      // Nobody else can reach it in this directory. Its own rights are those of the files beside
+      // it.
+      Files.setPosixFilePermissions(file(directory), SafeDirectory.FILE_RIGHTS);
       listener.register(selector, SelectionKey.OP_ACCEPT);
       listens = true;
       return new LocalWriters(hazards, selector, listener);

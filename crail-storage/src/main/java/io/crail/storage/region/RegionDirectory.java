@@ -2,21 +2,20 @@
 package io.crail.storage.region;
 
 import io.crail.common.ByteText;
+import io.crail.common.OtherUserException;
+import io.crail.common.ProcessUser;
 import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.file.DirectoryStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -29,8 +28,9 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code id}: the identity of the datanode process, as text
  *   <li>{@code heartbeat}: a number that the datanode raises while it lives, see {@link Heartbeat}
  *   <li>{@code lock}: locked by the datanode process until its end
- *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i; the file
- *       of the bytes may be a link into a mount of huge pages, which holds nothing else
+ *   <li>{@code region-<i>} and {@code region-<i>.gen}: bytes and generations of region i
+ *   <li>{@code pages}: where the bytes are in place of {@code region-<i>}, if they are in huge
+ *       pages
  *   <li>{@code region-<i>.grown}: which of those bytes have memory, see {@link RegionFile}
  *   <li>{@code hazards}: the writes that are under way, see {@link HazardTable}
  *   <li>{@code writers}: a socket for the processes that write, see {@link LocalWriters}
@@ -43,20 +43,21 @@ import org.slf4j.LoggerFactory;
  * closes any other descriptor of the file, so the lock file of a process that may be this one is
  * not even opened.
  *
+ * <p>Other users of the host can neither read nor change what is in it, whatever the umask is, see
+ * {@link SafeDirectory}.
+ *
  * <p>Created, beaten and closed by one thread at a time.
  */
 public final class RegionDirectory implements AutoCloseable {
   /** Pause between two calls of {@link #beat}. */
   public static final long BEAT_MILLIS = Heartbeat.INTERVAL_MILLIS;
 
+  /** The file that is locked. */
+  static final String LOCK_FILE = "lock";
+
   /** The file that holds the identity. */
   static final String ID_FILE = "id";
 
-  /** The file that holds the heartbeat. */
-  static final String HEARTBEAT_FILE = "heartbeat";
-
-  private static final String LOCK_FILE = "lock";
-  private static final long PROOF_MILLIS = 1500;
   private static final int CREATE_ATTEMPTS = 1000;
   private static final Logger LOG = LoggerFactory.getLogger(RegionDirectory.class);
 
@@ -110,44 +111,47 @@ public final class RegionDirectory implements AutoCloseable {
       throws IOException {
     Path parent = dataPath.toAbsolutePath().normalize();
     Path path = parent.resolve(uuid.toString());
-    removeLeftovers(parent);
-    createWithParent(path);
+    make(path);
     boolean created = false;
     try {
+      Leftovers.removeDead(parent);
       checkSpace(parent, lengths, hugePages == null);
-      RegionDirectory directory = fill(path, uuid, lengths, preallocate, hugePages);
-      created = true;
-      return directory;
+      try (SafeDirectory files = SafeDirectory.ofUser(path)) {
+        RegionDirectory directory = fill(files, uuid, lengths, preallocate, hugePages);
+        created = true;
+        return directory;
+      }
     } finally {
       if (!created) {
-        delete(path);
+        Leftovers.delete(path);
       }
     }
   }
 
   private static RegionDirectory fill(
-      Path path, UUID uuid, List<Integer> lengths, boolean preallocate, HugePages hugePages)
+      SafeDirectory files,
+      UUID uuid,
+      List<Integer> lengths,
+      boolean preallocate,
+      HugePages hugePages)
       throws IOException {
+    Path path = files.path();
     FileChannel lockChannel = null;
     LocalWriters writers = null;
     List<RegionMemory> regions = new ArrayList<>();
     boolean filled = false;
     try {
-      lockChannel =
-          FileChannel.open(
-              path.resolve(LOCK_FILE), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+      lockChannel = files.create(LOCK_FILE);
       lockChannel.lock();
-      Heartbeat heartbeat = Heartbeat.create(path.resolve(HEARTBEAT_FILE));
-      HazardTable hazards = HazardTable.create(path);
+      Heartbeat heartbeat = Heartbeat.create(files);
+      HazardTable hazards = HazardTable.create(files);
       writers = listen(path, hazards);
+      if (hugePages != null) {
+        hugePages.note(files);
+      }
       for (int i = 0; i < lengths.size(); i++) {
-        if (hugePages != null) {
-          // Mapping takes the pages, or fails.
-          Files.createSymbolicLink(
-              RegionMemory.dataFile(path, i), hugePages.createFile(targetName(path, i)));
-        }
-        RegionMemory region =
-            RegionMemory.create(path, i, lengths.get(i), hugePages != null, hazards);
+        // Mapping takes huge pages, or fails.
+        RegionMemory region = RegionMemory.create(files, i, lengths.get(i), hugePages, hazards);
         regions.add(region);
         if (preallocate && hugePages == null) {
           region.growAll(heartbeat::beat);
@@ -155,7 +159,7 @@ public final class RegionDirectory implements AutoCloseable {
         heartbeat.beat();
       }
       // Last, since this file shows that the others are complete.
-      Files.writeString(path.resolve(ID_FILE), uuid.toString(), StandardOpenOption.CREATE_NEW);
+      files.write(ID_FILE, uuid.toString().getBytes(StandardCharsets.US_ASCII));
       filled = true;
       return new RegionDirectory(
           path, lockChannel, heartbeat, hazards, writers, List.copyOf(regions));
@@ -249,7 +253,7 @@ public final class RegionDirectory implements AutoCloseable {
     if (writers != null) {
       writers.close();
     }
-    delete(path);
+    Leftovers.delete(path);
     try {
       lockChannel.close();
     } catch (IOException e) {
@@ -258,32 +262,60 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * Creates the directory, with its parent. Another datanode that ends removes the parent if it is
+   * Makes the directory, with its parent. Another datanode that ends removes the parent if it is
    * empty, so this may need more than one try. Once the directory exists, the parent stays. What is
    * missing above the parent may be a disk that is not mounted, and is an error.
    */
-  private static void createWithParent(Path path) throws IOException {
-    Path above = path.toAbsolutePath().getParent().getParent();
+  private static void make(Path path) throws IOException {
+    Path parent = path.getParent();
+    Path above = parent.getParent();
     if (above != null && !Files.isDirectory(above)) {
       throw new IOException(
           "cannot create the data path "
-              + path.getParent()
+              + parent
               + ": there is no directory "
               + above
               + "; mount or make it first");
     }
     for (int attempt = 1; ; attempt++) {
       try {
-        Files.createDirectories(path);
+        makeIfAbsent(parent);
+        SafeDirectory.shared(parent).close();
+        Files.createDirectory(path, SafeDirectory.DIRECTORY_RIGHTS);
         return;
       } catch (NoSuchFileException e) {
         if (attempt == CREATE_ATTEMPTS) {
-          throw new IOException("cannot create the data path " + path.getParent() + ": " + e, e);
+          throw refused(parent, e.toString(), e);
         }
+      } catch (AccessDeniedException e) {
+        throw refused(
+            parent,
+            "user "
+                + ProcessUser.idText()
+                + " may not make "
+                + e.getFile()
+                + "; change the rights of the directory above, or name another data path (-d)",
+            e);
+      } catch (OtherUserException e) {
+        throw refused(parent, e.getMessage() + "; name another data path (-d)", e);
+      } catch (FileSystemException e) {
+        throw refused(parent, e.toString(), e);
       } catch (IOException e) {
-        throw new IOException("cannot create the data path " + path.getParent() + ": " + e, e);
+        throw refused(parent, e.getMessage(), e);
       }
     }
+  }
+
+  private static void makeIfAbsent(Path parent) throws IOException {
+    try {
+      Files.createDirectory(parent, SafeDirectory.DIRECTORY_RIGHTS);
+    } catch (FileAlreadyExistsException e) {
+      // Who has made it, and what it is, is looked at next.
+    }
+  }
+
+  private static IOException refused(Path dataPath, String why, IOException cause) {
+    return new IOException("cannot use the data path " + dataPath + ": " + why, cause);
   }
 
   private static void checkSpace(Path parent, List<Integer> lengths, boolean withData)
@@ -303,104 +335,6 @@ public final class RegionDirectory implements AutoCloseable {
               + ByteText.of(available)
               + " free, needed are "
               + ByteText.of(needed));
-    }
-  }
-
-  /** Removes the directories of datanodes that are certainly dead. */
-  private static void removeLeftovers(Path parent) throws IOException {
-    Map<Path, Long> silent = new HashMap<>();
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(parent)) {
-      for (Path entry : entries) {
-        Long beat = isDatanodeDirectory(entry) ? Heartbeat.peek(entry) : null;
-        if (beat != null) {
-          silent.put(entry, beat);
-        }
-      }
-    } catch (NoSuchFileException | NotDirectoryException e) {
-      // There is nothing to remove. The next step shows whether the directory can be made.
-      return;
-    }
-    if (silent.isEmpty()) {
-      return;
-    }
-    long endNanos = System.nanoTime() + PROOF_MILLIS * 1_000_000;
-    while (!silent.isEmpty() && System.nanoTime() - endNanos < 0) {
-      pause();
-      silent.entrySet().removeIf(entry -> !entry.getValue().equals(Heartbeat.peek(entry.getKey())));
-    }
-    for (Path entry : silent.keySet()) {
-      if (lockIsFree(entry.resolve(LOCK_FILE))) {
-        LOG.info("removing {}, left behind by a datanode that has ended", entry);
-        delete(entry);
-      }
-    }
-  }
-
-  private static void pause() throws IOException {
-    try {
-      Thread.sleep(Heartbeat.INTERVAL_MILLIS / 5);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while looking for what dead datanodes have left", e);
-    }
-  }
-
-  private static boolean isDatanodeDirectory(Path entry) {
-    String name = String.valueOf(entry.getFileName());
-    try {
-      return UUID.fromString(name).toString().equals(name)
-          && Files.isDirectory(entry)
-          && Files.isRegularFile(entry.resolve(LOCK_FILE))
-          && Files.isWritable(entry.resolve(LOCK_FILE));
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
-  }
-
-  private static boolean lockIsFree(Path file) {
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE);
-        FileLock lock = channel.tryLock()) {
-      return lock != null;
-    } catch (IOException | OverlappingFileLockException e) {
-      return false;
-    }
-  }
-
-  /**
-   * The name of a region's file when the data lie elsewhere. No other datanode's file names begin
-   * like this.
-   */
-  private static String targetName(Path directory, int index) {
-    return "crail-" + directory.getFileName() + "-region-" + index;
-  }
-
-  private static void deleteTarget(Path directory, Path file) throws IOException {
-    if (Files.isSymbolicLink(file)) {
-      Path target = Files.readSymbolicLink(file);
-      if (String.valueOf(target.getFileName())
-          .equals("crail-" + directory.getFileName() + "-" + file.getFileName())) {
-        Files.deleteIfExists(target);
-      }
-    }
-  }
-
-  /** Removes a datanode's directory, and only its own files. */
-  private static void delete(Path directory) {
-    List<Path> files = new ArrayList<>();
-    try (DirectoryStream<Path> entries =
-        Files.newDirectoryStream(directory, "{id,heartbeat,lock,hazards,writers,region-*}")) {
-      // The identity goes first, so that no process begins to map files that are about to go.
-      files.add(directory.resolve(ID_FILE));
-      entries.forEach(files::add);
-      for (Path file : files) {
-        deleteTarget(directory, file);
-        Files.deleteIfExists(file);
-      }
-      Files.delete(directory);
-    } catch (NoSuchFileException e) {
-      // It was never made, or was removed already, as wanted.
-    } catch (IOException e) {
-      LOG.warn("cannot remove {}", directory, e);
     }
   }
 }

@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -32,6 +31,7 @@ final class RegionFile implements AutoCloseable {
   private static final int AROUND = 16;
 
   private final Path path;
+  private final Uninterrupted.Work<FileChannel> opener;
 
   /** For each unit, 1 once its memory is present. Never set back, so races do no harm. */
   private final ByteBuffer grown;
@@ -50,11 +50,14 @@ final class RegionFile implements AutoCloseable {
   /**
    * Opens an existing file.
    *
+   * @param path its name, for messages
+   * @param opener opens it for writing; called at the first use, and again after an interrupt
    * @param grown a byte for each unit, 1 when its memory is present; shared by all processes that
    *     write the file
    */
-  RegionFile(Path path, ByteBuffer grown) {
+  RegionFile(Path path, Uninterrupted.Work<FileChannel> opener, ByteBuffer grown) {
     this.path = path;
+    this.opener = opener;
     this.grown = grown;
     this.mapped = new byte[grown.capacity()];
   }
@@ -164,7 +167,7 @@ final class RegionFile implements AutoCloseable {
       throw new NoSuchFileException(path.toString());
     }
     if (channel == null || !channel.isOpen()) {
-      channel = FileChannel.open(path, StandardOpenOption.WRITE);
+      channel = opener.run();
     }
     return channel;
   }

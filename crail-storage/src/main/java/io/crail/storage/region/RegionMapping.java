@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.common.OtherUserException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
@@ -54,6 +53,7 @@ public final class RegionMapping {
    * @param directory the datanode's directory, as the datanode tells it; empty for none
    * @param nowNanos the time, for {@link #lives}
    * @return empty when the files are not here
+   * @throws OtherUserException when they, or a directory above them, belong to another user
    * @throws IOException when the files are here, but may not be used; says why
    */
   public static Optional<RegionMapping> find(String directory, UUID uuid, long nowNanos)
@@ -65,27 +65,45 @@ public final class RegionMapping {
       // A path on the datanode's host may be no valid path here.
       return Optional.empty();
     }
-    try {
-      if (!path.isAbsolute() || !holds(path, uuid)) {
+    return path.isAbsolute()
+        ? Uninterrupted.run(() -> find(path, uuid, nowNanos))
+        : Optional.empty();
+  }
+
+  private static Optional<RegionMapping> find(Path path, UUID uuid, long nowNanos)
+      throws IOException {
+    try (SafeDirectory directory = SafeDirectory.ofUser(path)) {
+      if (!isOf(directory, uuid)) {
         return Optional.empty();
       }
-      Heartbeat heartbeat = Heartbeat.open(path);
+      Heartbeat heartbeat = Heartbeat.open(directory);
       return Heartbeat.isEnd(heartbeat.value())
           ? Optional.empty()
           : Optional.of(new RegionMapping(path, uuid, heartbeat, nowNanos));
-    } catch (NoSuchFileException e) {
-      // The datanode has just ended.
+    } catch (NoSuchFileException | NotDirectoryException e) {
+      // It is not here, or has just ended.
       return Optional.empty();
     }
   }
 
-  private static boolean holds(Path directory, UUID uuid) throws IOException {
-    Path file = directory.resolve(RegionDirectory.ID_FILE);
-    String expected = uuid.toString();
-    return Files.isRegularFile(file)
-        && Files.size(file) == expected.length()
-        && Uninterrupted.run(() -> Files.readString(file, StandardCharsets.US_ASCII))
-            .equals(expected);
+  private static boolean isOf(SafeDirectory directory, UUID uuid) throws IOException {
+    return directory.read(RegionDirectory.ID_FILE).equals(uuid.toString());
+  }
+
+  /**
+   * True when the directory is still that of the datanode.
+   *
+   * @param file a file that has to be in it
+   */
+  private boolean holds(String file) throws IOException {
+    return Uninterrupted.run(
+        () -> {
+          try (SafeDirectory files = SafeDirectory.ofUser(directory)) {
+            return isOf(files, uuid) && files.contains(file);
+          } catch (NoSuchFileException | NotDirectoryException e) {
+            return false;
+          }
+        });
   }
 
   /** The datanode's directory. */
@@ -110,7 +128,7 @@ public final class RegionMapping {
    */
   public boolean isGone() {
     try {
-      return Heartbeat.isEnd(heartbeat.value()) || !holds(directory, uuid);
+      return Heartbeat.isEnd(heartbeat.value()) || !holds(RegionDirectory.ID_FILE);
     } catch (IOException e) {
       return true;
     }
@@ -119,9 +137,7 @@ public final class RegionMapping {
   /** False when the datanode certainly has no such region, or is gone itself. */
   public boolean mayHold(int index, boolean described) {
     try {
-      return holds(directory, uuid)
-          && (described
-              || Files.exists(RegionMemory.dataFile(directory, index), LinkOption.NOFOLLOW_LINKS));
+      return holds(described ? RegionDirectory.ID_FILE : RegionMemory.generationFile(index));
     } catch (IOException e) {
       return true;
     }

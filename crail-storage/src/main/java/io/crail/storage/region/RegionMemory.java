@@ -8,12 +8,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.EnumSet;
-import java.util.List;
 import java.util.Objects;
 
 /**
@@ -67,23 +64,24 @@ public final class RegionMemory implements AutoCloseable {
    * and {@code region-<index>.grown} of a directory. The memory of the latter two is taken at once.
    *
    * @param length bytes, a multiple of {@link Extent#MIN_LENGTH}
-   * @param linked whether the file of the data exists, empty, and takes its memory when mapped
+   * @param hugePages holds the file of the data, which takes its memory when mapped; null when that
+   *     file is beside the others
    * @param hazards the table of the datanode
    */
   static RegionMemory create(
-      Path directory, int index, int length, boolean linked, HazardTable hazards)
+      SafeDirectory directory, int index, int length, HugePages hugePages, HazardTable hazards)
       throws IOException {
     checkLength(length);
-    Files.write(
-        generationFile(directory, index),
-        new byte[GenerationTable.lengthFor(length)],
-        StandardOpenOption.CREATE_NEW);
+    directory.write(generationFile(index), new byte[GenerationTable.lengthFor(length)]);
     byte[] grown = new byte[RegionFile.grownLengthFor(length)];
-    Arrays.fill(grown, (byte) (linked ? 1 : 0));
-    Files.write(grownFile(directory, index), grown, StandardOpenOption.CREATE_NEW);
-    return linked
-        ? map(directory, index, length, hazards)
-        : map(directory, index, length, hazards, StandardOpenOption.CREATE_NEW);
+    Arrays.fill(grown, (byte) (hugePages == null ? 0 : 1));
+    directory.write(grownFile(index), grown);
+    try (FileChannel data =
+        hugePages == null
+            ? directory.create(dataFile(index))
+            : hugePages.create(directory.path(), index)) {
+      return map(directory, index, data, length, hazards);
+    }
   }
 
   /**
@@ -93,18 +91,33 @@ public final class RegionMemory implements AutoCloseable {
    * @throws IOException when there are none, or they are not the files of a region
    */
   static RegionMemory open(Path directory, int index, HazardTable hazards) throws IOException {
-    Path file = dataFile(directory, index);
-    long length = Files.size(file);
-    long cellsLength = Files.size(generationFile(directory, index));
-    if (length < Extent.MIN_LENGTH
-        || length > MAX_LENGTH
-        || length % Extent.MIN_LENGTH != 0
-        || cellsLength != GenerationTable.lengthFor((int) length)
-        || Files.size(grownFile(directory, index)) != RegionFile.grownLengthFor((int) length)) {
-      throw new IOException(
-          file + " has " + length + " bytes and " + cellsLength + " bytes of generations");
+    return Uninterrupted.run(
+        () -> {
+          try (SafeDirectory files = SafeDirectory.ofUser(directory);
+              FileChannel data = openData(files, index)) {
+            long length = data.size();
+            if (length < Extent.MIN_LENGTH
+                || length > MAX_LENGTH
+                || length % Extent.MIN_LENGTH != 0) {
+              throw new IOException(
+                  directory.resolve(dataFile(index)) + " has " + length + " bytes");
+            }
+            return map(files, index, data, (int) length, hazards);
+          }
+        });
+  }
+
+  private static FileChannel openData(SafeDirectory files, int index) throws IOException {
+    Path pages = HugePages.placeOf(files);
+    if (pages == null) {
+      return files.open(dataFile(index), StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
-    return Uninterrupted.run(() -> map(directory, index, (int) length, hazards));
+    try (SafeDirectory huge = SafeDirectory.shared(pages)) {
+      return huge.open(
+          HugePages.fileName(files.path(), index),
+          StandardOpenOption.READ,
+          StandardOpenOption.WRITE);
+    }
   }
 
   /**
@@ -317,17 +330,18 @@ public final class RegionMemory implements AutoCloseable {
     }
   }
 
-  /** The file, or link to it, that holds the bytes of a region. */
-  static Path dataFile(Path directory, int index) {
-    return directory.resolve("region-" + index);
+  /** The file that holds the bytes of a region, unless they are in huge pages. */
+  static String dataFile(int index) {
+    return "region-" + index;
   }
 
-  private static Path generationFile(Path directory, int index) {
-    return directory.resolve("region-" + index + ".gen");
+  /** The file that holds the generations of a region; each region has one. */
+  static String generationFile(int index) {
+    return "region-" + index + ".gen";
   }
 
-  private static Path grownFile(Path directory, int index) {
-    return directory.resolve("region-" + index + ".grown");
+  private static String grownFile(int index) {
+    return "region-" + index + ".grown";
   }
 
   private static void checkLength(int length) {
@@ -337,24 +351,35 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   private static RegionMemory map(
-      Path directory, int index, int length, HazardTable hazards, StandardOpenOption... more)
+      SafeDirectory directory, int index, FileChannel data, int length, HazardTable hazards)
       throws IOException {
-    Path file = dataFile(directory, index);
+    Path place = directory.path();
     return new RegionMemory(
         index,
-        map(file, length, more),
-        map(generationFile(directory, index), GenerationTable.lengthFor(length)),
+        data.map(MapMode.READ_WRITE, 0, length),
+        map(directory, generationFile(index), GenerationTable.lengthFor(length)),
         hazards,
-        new RegionFile(file, map(grownFile(directory, index), RegionFile.grownLengthFor(length))));
+        new RegionFile(
+            place.resolve(dataFile(index)),
+            () -> openToGrow(place, index),
+            map(directory, grownFile(index), RegionFile.grownLengthFor(length))));
   }
 
-  private static ByteBuffer map(Path file, int length, StandardOpenOption... more)
+  private static ByteBuffer map(SafeDirectory directory, String name, int length)
       throws IOException {
-    EnumSet<StandardOpenOption> options =
-        EnumSet.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
-    options.addAll(List.of(more));
-    try (FileChannel channel = FileChannel.open(file, options)) {
+    try (FileChannel channel =
+        directory.open(name, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      if (channel.size() != length) {
+        throw new IOException(
+            directory.path().resolve(name) + " has " + channel.size() + " bytes, not " + length);
+      }
       return channel.map(MapMode.READ_WRITE, 0, length);
+    }
+  }
+
+  private static FileChannel openToGrow(Path directory, int index) throws IOException {
+    try (SafeDirectory files = SafeDirectory.ofUser(directory)) {
+      return files.open(dataFile(index), StandardOpenOption.WRITE);
     }
   }
 }

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.Clock;
+import io.crail.common.ProcessUser;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
@@ -110,7 +112,7 @@ class RegionDirectoryTest {
     Files.delete(dead.resolve("region-0"));
     Path file = Files.writeString(huge.resolve("crail-" + uuid + "-region-0"), "left");
     Path foreign = Files.writeString(huge.resolve("thesis.tex"), "mine");
-    Files.createSymbolicLink(dead.resolve("region-0"), file);
+    Files.writeString(dead.resolve("pages"), huge.toString());
     Files.createSymbolicLink(dead.resolve("region-7"), foreign);
     create(UUID.randomUUID()).close();
     assertFalse(Files.exists(dead));
@@ -255,6 +257,65 @@ class RegionDirectoryTest {
             IOException.class,
             () -> RegionDirectory.create(file, UUID.randomUUID(), List.of(LENGTH), false));
     assertTrue(refusal.getMessage().contains(file.toString()), refusal.getMessage());
+  }
+
+  private static String refusal(Path dataPath) {
+    return assertThrows(
+            IOException.class,
+            () ->
+                RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false).close())
+        .getMessage();
+  }
+
+  /** Whoever may rename the datanode's directory could put another one there. */
+  @Test
+  void refusesADataPathThatOthersMayEmpty() throws IOException {
+    Path open = Files.createDirectory(dataPath.resolve("open"));
+    Files.setAttribute(open, "unix:mode", 0777);
+    String refusal = refusal(open);
+    assertTrue(refusal.startsWith("cannot use the data path " + open + ": other users may remove"));
+    assertTrue(refusal.endsWith("chmod +t " + open + ", or name a directory in it"), refusal);
+    // What the sentence says helps.
+    RegionDirectory.create(open.resolve("in"), UUID.randomUUID(), List.of(LENGTH), false).close();
+    Files.setAttribute(open, "unix:mode", 01777);
+    RegionDirectory.create(open, UUID.randomUUID(), List.of(LENGTH), false).close();
+  }
+
+  @Test
+  void refusesADataPathThatAnotherUserHasMade() throws IOException {
+    assumeTrue(ProcessUser.id() == 0, "only root may give files to others");
+    Path squatted = Files.createDirectory(dataPath.resolve("squatted"));
+    Files.setAttribute(squatted, "unix:uid", 12345);
+    String refusal = refusal(squatted);
+    assertTrue(refusal.contains(squatted + " belongs to user 12345"), refusal);
+    assertTrue(refusal.endsWith("name another data path (-d)"), refusal);
+    try (Stream<Path> entries = Files.list(squatted)) {
+      assertEquals(List.of(), entries.toList());
+    }
+  }
+
+  @Test
+  void leavesWhatAnotherUsersDatanodeHasLeft() throws IOException {
+    assumeTrue(ProcessUser.id() == 0, "only root may give files to others");
+    Path dead = leftover(UUID.randomUUID());
+    Files.setAttribute(dead, "unix:uid", 12345);
+    create(UUID.randomUUID()).close();
+    assertTrue(Files.exists(dead.resolve("region-0")));
+  }
+
+  @Test
+  void removesNothingThroughALink() throws IOException {
+    Path dead = leftover(UUID.randomUUID());
+    Path elsewhere = Files.move(dead, dataPath.resolve("elsewhere"));
+    Files.createSymbolicLink(dead, elsewhere);
+    create(UUID.randomUUID()).close();
+    assertTrue(Files.exists(elsewhere.resolve("region-0")));
+  }
+
+  @Test
+  void theDefaultDataPathIsOfTheNumberOfTheUser() {
+    DataPath path = DataPath.of("");
+    assertEquals("crail-" + ProcessUser.idText(), path.path().getFileName().toString());
   }
 
   @Test

@@ -10,8 +10,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.crail.common.error.ErrorCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,6 +25,10 @@ class RegionFileTest {
 
   private Path emptyFile() throws IOException {
     return Files.write(directory.resolve("region-0"), new byte[LENGTH]);
+  }
+
+  private static RegionFile open(Path path, ByteBuffer grown) {
+    return new RegionFile(path, () -> FileChannel.open(path, StandardOpenOption.WRITE), grown);
   }
 
   private static ByteBuffer bytes(int length) {
@@ -37,7 +43,7 @@ class RegionFileTest {
   void whatWasWrittenIsThereAndHasGrown() throws IOException {
     Path path = emptyFile();
     ByteBuffer source = bytes(UNIT + 30);
-    try (RegionFile file = new RegionFile(path, ByteBuffer.allocate(LENGTH / UNIT))) {
+    try (RegionFile file = open(path, ByteBuffer.allocate(LENGTH / UNIT))) {
       assertFalse(file.isGrown(0, 1));
       assertEquals(ErrorCode.OK, file.write(UNIT - 10, source, 10, UNIT + 11));
       assertEquals(0, source.position());
@@ -53,7 +59,7 @@ class RegionFileTest {
   @Test
   void anInterruptLosesNoWriteAndIsKept() throws IOException {
     Path path = emptyFile();
-    try (RegionFile file = new RegionFile(path, ByteBuffer.allocate(LENGTH / UNIT))) {
+    try (RegionFile file = open(path, ByteBuffer.allocate(LENGTH / UNIT))) {
       for (int unit = 0; unit < 3; unit++) {
         // The second one finds a channel that the first one has closed.
         Thread.currentThread().interrupt();
@@ -72,7 +78,7 @@ class RegionFileTest {
   void aFullFileSystemIsAnError() {
     Path full = Path.of("/dev/full");
     assumeTrue(Files.isWritable(full), "there is no /dev/full");
-    try (RegionFile file = new RegionFile(full, ByteBuffer.allocate(LENGTH / UNIT))) {
+    try (RegionFile file = open(full, ByteBuffer.allocate(LENGTH / UNIT))) {
       assertEquals(ErrorCode.NO_SPACE, file.write(0, bytes(UNIT), 0, UNIT));
       assertFalse(file.isGrown(0, 1));
     }
@@ -80,10 +86,10 @@ class RegionFileTest {
 
   @Test
   void aFileThatIsGoneOrClosedIsUnavailable() throws IOException {
-    RegionFile gone = new RegionFile(directory.resolve("none"), ByteBuffer.allocate(LENGTH / UNIT));
+    RegionFile gone = open(directory.resolve("none"), ByteBuffer.allocate(LENGTH / UNIT));
     assertEquals(ErrorCode.UNAVAILABLE, gone.write(0, bytes(1), 0, 1));
     gone.close();
-    RegionFile closed = new RegionFile(emptyFile(), ByteBuffer.allocate(LENGTH / UNIT));
+    RegionFile closed = open(emptyFile(), ByteBuffer.allocate(LENGTH / UNIT));
     assertEquals(ErrorCode.OK, closed.write(0, bytes(1), 0, 1));
     closed.close();
     assertEquals(ErrorCode.UNAVAILABLE, closed.write(UNIT, bytes(1), 0, 1));
@@ -93,7 +99,7 @@ class RegionFileTest {
   void allOfItGrows() throws IOException {
     Path path = Files.createFile(directory.resolve("region-0"));
     int[] pauses = {0};
-    try (RegionFile file = new RegionFile(path, ByteBuffer.allocate(LENGTH / UNIT))) {
+    try (RegionFile file = open(path, ByteBuffer.allocate(LENGTH / UNIT))) {
       file.growAll(() -> pauses[0]++);
       assertTrue(file.isGrown(0, LENGTH));
     }
