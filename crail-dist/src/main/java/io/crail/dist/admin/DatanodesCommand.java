@@ -32,7 +32,7 @@ public final class DatanodesCommand extends ReportCommand {
   @Override
   public List<Example> examples() {
     return List.of(
-        new Example("crail datanodes", "all datanodes, with use, address and state"),
+        new Example("crail datanodes", "all datanodes, with address, state and use"),
         new Example("crail datanodes --latency", "also which of them are slow, for this host"),
         new Example("crail datanodes --watch 5s", "how a datanode becomes empty"));
   }

@@ -115,6 +115,8 @@ public final class FsckCommand extends ReportCommand {
       namenode = index;
       datanodes.add(claims.ask(index));
       findFiles(index);
+      // The root is none of a user's nodes.
+      objects--;
       ExtentOwners.Found owners = ExtentOwners.check(cluster, datanodes, index);
       doubleOwners.addAll(owners.lines());
       omittedOwners += owners.omitted();

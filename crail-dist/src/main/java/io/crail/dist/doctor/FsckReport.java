@@ -141,7 +141,7 @@ public record FsckReport(
     data.ifPresent(each -> each.print(text));
     text.line(
         "%s examined; lost: %s; silent: %s; %s; %s",
-        ReportText.count(objects, "object"),
+        ReportText.count(objects, "node"),
         sum(lostFiles, lostBytes),
         sum(silentFiles, silentBytes),
         owners(),

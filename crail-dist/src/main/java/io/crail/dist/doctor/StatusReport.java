@@ -31,7 +31,7 @@ public record StatusReport(
     List<Finding> problems)
     implements CommandReport {
   /** The status of a cluster. */
-  static StatusReport of(ClusterReport cluster) {
+  public static StatusReport of(ClusterReport cluster) {
     List<Finding> findings = ClusterChecks.of(cluster);
     return new StatusReport(
         Finding.count(findings, Grade.BROKEN) == 0,

@@ -7,9 +7,11 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
+import io.crail.dist.doctor.StatusReport;
 import io.crail.dist.metrics.MetricsKeys;
 import io.crail.dist.report.ApplicationsReport;
 import io.crail.dist.report.ClusterQuery;
+import io.crail.dist.report.ClusterReport;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
@@ -100,7 +102,9 @@ final class PageSource implements AutoCloseable {
   Map<String, Object> cluster() throws InterruptedException {
     Map<String, Object> state = new LinkedHashMap<>();
     state.put("servedBy", server.index());
-    state.put("report", ClusterQuery.ofAny(namenodes));
+    ClusterReport report = ClusterQuery.ofAny(namenodes);
+    state.put("status", StatusReport.of(report));
+    state.put("report", report);
     state.put("operations", operations());
     return state;
   }

@@ -33,27 +33,25 @@ public record DatanodesReport(
     Map<UUID, DatanodeLatency> byDatanode =
         latencies.stream().collect(Collectors.toMap(DatanodeLatency::uuid, Function.identity()));
     List<String> headers =
-        new ArrayList<>(
-            List.of("-datanode", "-tier", "class", "lends", "used", "free", "-address", "-state"));
+        new ArrayList<>(List.of("-datanode", "-state", "-tier", "class", "lends", "used", "free"));
     if (!latencies.isEmpty()) {
-      headers.add(headers.size() - 1, "-answers in");
+      headers.add("-answers in");
     }
     TextTable table = new TextTable(headers.toArray(String[]::new));
     for (DatanodeReport each : datanodes) {
       List<Object> cells =
           new ArrayList<>(
               List.of(
-                  each.uuid(),
+                  each.address(),
+                  each.standing(text),
                   each.tier(),
                   each.storageClass(),
                   text.size(each.lentBytes()),
                   text.size(each.usedBytes()),
-                  text.size(each.freeBytes()),
-                  each.address(),
-                  each.standing(text)));
+                  text.size(each.freeBytes())));
       if (!latencies.isEmpty()) {
         DatanodeLatency latency = byDatanode.get(each.uuid());
-        cells.add(cells.size() - 1, latency == null ? "-" : latency.text());
+        cells.add(latency == null ? "-" : latency.text());
       }
       table.row(cells.toArray());
     }

@@ -53,14 +53,15 @@ public record SpaceReport(
     }
     text.line(
         "%s (files, directories, tables, key-values), %d of %d datanodes online",
-        ReportText.count(objects, "object"), onlineDatanodes, datanodes);
+        ReportText.count(objects, "node"), onlineDatanodes, datanodes);
     if (smallValueBytes > 0) {
       text.line("%s of small values at the namenodes", text.size(smallValueBytes));
     }
     long lost = classes.stream().mapToLong(ClassUsage::lostBytes).sum();
     if (lost > 0) {
       text.line(
-          "%s lost with datanodes that are gone; 'crail fsck' names the files", text.size(lost));
+          "%s of space lost with datanodes that are gone; 'crail fsck' names the files",
+          text.size(lost));
     }
   }
 }

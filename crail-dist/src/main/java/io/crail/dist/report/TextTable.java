@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A table whose columns are as wide as they have to be. A state stands in the last one, in its
- * colour. Used by one thread.
+ * A table whose columns are as wide as they have to be. The column {@code state} has the colours of
+ * states. Used by one thread.
  */
 public final class TextTable {
   private final List<String[]> rows = new ArrayList<>();
@@ -55,7 +55,8 @@ public final class TextTable {
       for (int i = 0; i < row.length; i++) {
         boolean last = i == row.length - 1;
         String space = " ".repeat(widths[i] - row[i].length());
-        String cell = last && row != rows.get(0) ? text.colours().state(row[i]) : row[i];
+        boolean state = row != rows.get(0) && rows.get(0)[i].equals("state");
+        String cell = state ? text.colours().state(row[i]) : row[i];
         line.append(i == 0 ? "" : "  ").append(left[i] ? "" : space).append(cell);
         line.append(left[i] && !last ? space : "");
       }

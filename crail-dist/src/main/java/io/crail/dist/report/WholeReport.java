@@ -62,19 +62,19 @@ public record WholeReport(
 
   private TextTable namenodes() {
     TextTable table =
-        new TextTable("-namenode", "-address", "-since", "objects", "leases", "waited", "-state");
+        new TextTable("-namenode", "-address", "-state", "-since", "nodes", "leases", "waited");
     for (NamenodeReport each : cluster.namenodes()) {
       table.row(
           each.index(),
           each.address(),
+          each.answers() ? "answers in " + each.micros() + " us" : "missing: " + each.problem(),
           each.started()
               .map(at -> at.truncatedTo(ChronoUnit.SECONDS))
               .map(Instant::toString)
               .orElse("-"),
           each.objects(),
           each.leases(),
-          "%.1f s".formatted(each.waitedNanos() / 1e9),
-          each.answers() ? "answers in " + each.micros() + " us" : "missing: " + each.problem());
+          "%.1f s".formatted(each.waitedNanos() / 1e9));
     }
     return table;
   }

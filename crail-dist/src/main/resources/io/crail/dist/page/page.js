@@ -79,13 +79,14 @@
     return made;
   }
 
-  // A cell is a text, or {text, ...} with: number, name, kind (a class), use ([used, waiting, whole]),
+  // A cell is a text, or {text, ...} with: number, name, kind (a class), whole (for a shortened text), use ([used, waiting, whole]),
   // link (a path), parts (a list), button (a function). Only cells that changed are made anew, so
   // that a selection and the focus stay where they are.
   const shown = new WeakMap();
 
   function table(id, rows) {
     const body = byId(id);
+    const labels = [...body.parentElement.tHead.rows[0].cells].map((each) => each.textContent);
     rows.forEach((cells, i) => {
       const row = body.rows[i] || body.appendChild(element('tr'));
       cells.forEach((cell, j) => {
@@ -93,6 +94,7 @@
         const old = row.cells[j];
         if (!old || shown.get(old) !== key) {
           const made = makeCell(cell, j === 0);
+          made.dataset.label = labels[j];
           shown.set(made, key);
           if (old) old.replaceWith(made);
           else row.append(made);
@@ -109,6 +111,8 @@
     const made = element(first ? 'th' : 'td', first ? { scope: 'row' } : {});
     if (cell.number) made.classList.add('number');
     if (cell.kind) made.classList.add(cell.kind);
+    if (cell.whole) made.title = cell.whole;
+    if (cell.text === '-') made.classList.add('nothing');
     if (cell.use) made.append(bar(...cell.use));
     if (cell.link !== undefined) {
       made.classList.add('name');
@@ -250,7 +254,7 @@
 
   function tell() {
     byId('age').textContent = answered === 0 ? 'no answer yet'
-      : `${paused ? 'paused' : 'live'}, as of ${new Date(answered).toLocaleTimeString()}`;
+      : `${paused ? 'paused' : 'live'}, as of ${moment(answered).slice(11)}`;
   }
 
   // Only what is new is said, so that a screen reader does not repeat it.
@@ -297,12 +301,13 @@
     document.title = cluster === '' ? 'Crail' : `Crail: ${cluster}`;
     byId('cluster').textContent = cluster;
     byId('served').textContent = `served by namenode ${answer.servedBy} of ${report.namenodes.length}`;
-    trouble(report.namenodes.filter((each) => !each.answers)
-      .map((each) => `Without the part of namenode ${each.index} at ${each.address}: ${each.problem}`));
+    trouble([]);
+    showVerdict(answer.status);
     showTiles(report);
+    operations = answer.operations;
     if (seconds !== lastSeconds) {
       showRates(report.namenodes, seconds);
-      showOperations(answer.operations, seconds);
+      showOperations(seconds);
       lastSeconds = seconds;
     }
     table('class-rows', report.classes.map(classRow));
@@ -314,12 +319,31 @@
     byId('drain-table').hidden = drains.length === 0;
   }
 
+  let verdict = '';
+
+  // As 'crail status' says it.
+  function showVerdict({ healthy, problems }) {
+    const text = JSON.stringify([healthy, problems]);
+    if (text === verdict) return;
+    verdict = text;
+    const worst = healthy ? (problems.length === 0 ? 'good' : 'warn') : 'bad';
+    byId('verdict').className = worst;
+    byId('verdict').textContent = healthy
+      ? `\u25cf healthy${problems.length === 0 ? '' : `, with ${things(problems.length, 'warning')}`}`
+      : '\u2716 unhealthy';
+    byId('findings').replaceChildren(...problems.map((each) => element('li', {},
+      element('strong', { class: each.grade === 'broken' ? 'bad' : 'warn' },
+        `${each.grade === 'broken' ? '\u2716' : '\u25bc'} ${printable(each.text)}`),
+      element('span', { class: 'cure' }, printable(each.cure)))));
+  }
+
   const tiles = new Map();
 
-  function tile(name, ...texts) {
-    const text = texts.join('\n');
+  function tile(name, kind, ...texts) {
+    const text = [kind, ...texts].join('\n');
     if (tiles.get(name)?.text === text) return;
-    const made = element('div', {}, element('dt', {}, name), ...texts.map((each) => element('dd', {}, each)));
+    const made = element('div', {}, element('dt', {}, name),
+      ...texts.map((each, i) => element('dd', i === 0 && kind !== '' ? { class: kind } : {}, each)));
     if (tiles.has(name)) tiles.get(name).made.replaceWith(made);
     else byId('tiles').append(made);
     tiles.set(name, { text, made });
@@ -333,16 +357,18 @@
     const answering = report.namenodes.filter((each) => each.answers).length;
     const members = report.datanodes.filter((each) => each.state !== 'lost');
     const online = members.filter((each) => each.state === 'online').length;
+    const draining = members.filter((each) => each.state === 'draining').length;
     const capacity = sum(report.classes, 'capacityBytes');
     const used = sum(report.classes, 'usedBytes');
-    tile('Namenodes', `${answering} of ${report.namenodes.length}`, 'answer');
+    tile('Namenodes', answering < report.namenodes.length ? 'bad' : '', `${answering} of ${report.namenodes.length}`, 'answer');
     const others = ['draining', 'impaired']
       .map((word) => [members.filter((each) => each.state === word).length, word])
       .filter(([number]) => number > 0);
-    tile('Datanodes', `${online} of ${members.length}`, ['online', ...others.map((each) => each.join(' '))].join(', '));
-    tile('Used', `${bytes(used)} of ${bytes(capacity)}`, percent(used, capacity));
-    tile('Namespace', things(report.objects, 'node'), `${bytes(report.smallValueBytes)} of small values`);
-    tile('Write leases', count(report.leases), report.leases === 0 ? 'nobody writes' : 'held by clients');
+    tile('Datanodes', online + draining < members.length || members.length === 0 ? 'bad' : '',
+      `${online} of ${members.length}`, ['online', ...others.map((each) => each.join(' '))].join(', '));
+    tile('Used', '', `${bytes(used)} of ${bytes(capacity)}`, percent(used, capacity));
+    tile('Namespace', '', things(report.objects, 'node'), `${bytes(report.smallValueBytes)} of small values`);
+    tile('Write leases', '', count(report.leases), report.leases === 0 ? 'no open writer' : 'held by clients');
   }
 
   // ---- What was counted between two answers ----
@@ -378,9 +404,24 @@
     latencyChart(seconds, times);
   }
 
-  function showOperations(operations, seconds) {
-    table('operation-rows', operations.map((each) => {
+  // Those that were not asked for since the page was opened are idle.
+  let operations = [];
+  let idle = false;
+  const parts = new Map();
+  const busy = new Set();
+
+  function showOperations(seconds) {
+    for (const each of operations) {
       const part = difference(`operation ${each.name}`, seconds, each);
+      parts.set(each.name, part);
+      if (part !== null && part.count > 0) busy.add(each.name);
+    }
+    drawOperations();
+  }
+
+  function drawOperations() {
+    table('operation-rows', operations.filter((each) => idle || busy.has(each.name)).map((each) => {
+      const part = parts.get(each.name) ?? null;
       const some = part !== null && part.count > 0;
       return [
         each.name,
@@ -392,6 +433,12 @@
       ];
     }));
   }
+
+  byId('idle').addEventListener('click', () => {
+    idle = !idle;
+    byId('idle').setAttribute('aria-pressed', String(idle));
+    drawOperations();
+  });
 
   // The end of the first bucket up to which this many are.
   function within(buckets, wanted) {
@@ -454,7 +501,7 @@
       number(bytes(each.waitingBytes)),
       lost(each.lostBytes),
       number(ago(each.silentMillis)),
-      each.uuid,
+      { text: each.uuid.slice(0, 8), whole: each.uuid },
     ];
   }
 

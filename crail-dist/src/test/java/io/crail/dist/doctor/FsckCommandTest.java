@@ -282,7 +282,7 @@ class FsckCommandTest {
         text.endsWith(
             """
             write leases: 0; ended, and still in the way: 0; overdue: 0
-            4 objects examined; lost: 0 files (0 B); silent: 0 files (0 B); \
+            2 nodes examined; lost: 0 files (0 B); silent: 0 files (0 B); \
             no space has two owners; accounts are right
             """),
         text);

@@ -418,10 +418,12 @@ class CommandsSystemTest {
           PATIENCE,
           () -> own.run("fsck").stdout().contains("lost     /kept.dat: 1 MiB of 1 MiB, "));
       Ran df = Ran.run(own.directory(), "df");
-      assertTrue(df.stdout().contains("\n1 MiB lost with datanodes that are gone; "), df::toString);
+      assertTrue(
+          df.stdout().contains("\n1 MiB of space lost with datanodes that are gone; "),
+          df::toString);
       assertTrue(df.stdout().contains("1 of 1 datanodes online"), df::toString);
       Ran datanodes = Ran.run(own.directory(), "datanodes");
-      assertTrue(datanodes.stdout().contains("  lost with 1 MiB\n"), datanodes::toString);
+      assertTrue(datanodes.stdout().contains("  lost with 1 MiB  "), datanodes::toString);
       assertEquals(1, Ran.run(own.directory(), "status").code());
       CrailProcess paths = own.run("fsck", "--paths");
       assertEquals("/kept.dat\n", paths.stdout());

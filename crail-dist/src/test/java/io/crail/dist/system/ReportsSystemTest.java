@@ -59,14 +59,14 @@ class ReportsSystemTest {
         "healthy: 2 of 2 namenodes answer, 1 of 1 datanodes online, 16 MiB of 16 MiB free\n",
         ran("status"));
     assertSays(0, "", ran("put", "" + file, "/"));
-    assertSays(0, "1 object (files, directories, tables, key-values), 1 of 1", ran("df"));
-    assertSays(0, "127.0.0.1:" + port + "  online\n", ran("datanodes"));
-    assertSays(0, "127.0.0.1:" + port + "  online\n", ran("report"));
+    assertSays(0, "1 node (files, directories, tables, key-values), 1 of 1", ran("df"));
+    assertSays(0, "127.0.0.1:" + port + "  online  tcp ", ran("datanodes"));
+    assertSays(0, "127.0.0.1:" + port + "  online  tcp ", ran("report"));
     programsReadReports();
     reportsAreShownAgainAndAgain();
 
     assertSays(0, "is being removed; 1 MiB on it", ran("removeDatanode", "localhost:" + port));
-    assertSays(0, "127.0.0.1:" + port + "  draining, 1 MiB left\n", ran("datanodes"));
+    assertSays(0, "127.0.0.1:" + port + "  draining, 1 MiB left  tcp ", ran("datanodes"));
     assertSays(0, "is being removed, 1 MiB left", ran("doctor"));
     aDrainIsRemembered(System.nanoTime());
   }

@@ -61,7 +61,7 @@ class SlowDatanodeSystemTest {
             Ran ran = datanodes();
             boolean allAnswer = true;
             for (int i = 0; i < 3; i++) {
-              allAnswer &= row(ran, i).matches(".* \\d+ us.*  online");
+              allAnswer &= row(ran, i).matches(".*  online .* \\d+ us.*");
             }
             return allAnswer && !ran.stdout().contains("x median");
           });
@@ -89,7 +89,7 @@ class SlowDatanodeSystemTest {
             ProcessCluster.PATIENCE,
             () -> {
               Ran ran = datanodes();
-              return row(ran, 1).matches(".* \\d+ us, \\d+ x median +online")
+              return row(ran, 1).matches(".*  online .* \\d+ us, \\d+ x median")
                   && !row(ran, 0).contains("median")
                   && !row(ran, 2).contains("median");
             });
@@ -112,8 +112,8 @@ class SlowDatanodeSystemTest {
       cluster.datanode(1).signal("STOP");
       try {
         Ran ran = datanodes();
-        assertTrue(row(ran, 1).matches(".*  not: timed out.*  online"), ran::toString);
-        assertTrue(row(ran, 0).matches(".* \\d+ us.*  online"), ran::toString);
+        assertTrue(row(ran, 1).matches(".*  online .*  not: timed out.*"), ran::toString);
+        assertTrue(row(ran, 0).matches(".*  online .* \\d+ us.*"), ran::toString);
       } finally {
         cluster.datanode(1).signal("CONT");
       }

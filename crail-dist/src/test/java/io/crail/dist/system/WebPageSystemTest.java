@@ -435,7 +435,7 @@ class WebPageSystemTest {
   @Test
   void aBrowserShowsTheClusterWithoutBarriers() throws Exception {
     for (boolean dark : List.of(false, true)) {
-      for (int width : List.of(1280, 390)) {
+      for (int width : List.of(1280, 390, 1920)) {
         Browser tab = open("", width, dark);
         tab.await(Browser.has("#rate path.curve[d*=L]"));
         String name = (dark ? "dark" : "light") + "-" + width;
@@ -445,6 +445,12 @@ class WebPageSystemTest {
             true,
             tab.evaluate("document.documentElement.scrollWidth <= innerWidth"),
             name + " is wider than the window");
+        assertEquals(
+            "",
+            tab.evaluate(
+                "[...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth)"
+                    + ".map(e => e.getAttribute('aria-labelledby')).join(' ')"),
+            name + ": tables that are cut off");
         assertEquals(List.of(), tab.complaints(), name);
       }
     }
@@ -455,7 +461,12 @@ class WebPageSystemTest {
       String namenodes = tab.evaluate(Browser.textOf("#namenode-rows")).toString();
       assertTrue(namenodes.contains("127.0.0.1:" + cluster.namenodeAddress(i).getPort()));
     }
+    // Of what no program asks for now, nothing is shown unless somebody wants to see it.
+    tab.await(Browser.textOf("#operation-rows") + ".includes('usage')");
+    assertEquals(false, tab.evaluate(Browser.textOf("#operation-rows") + ".includes('create')"));
+    tab.evaluate("document.getElementById('idle').click()");
     tab.await(Browser.textOf("#operation-rows") + ".includes('create')");
+    assertEquals("\u25cf healthy", tab.evaluate(Browser.textOf("#verdict")));
   }
 
   @Test
@@ -635,7 +646,9 @@ class WebPageSystemTest {
     assertTrue(root.get("missing").toString().contains(gone), root::toString);
     assertFalse(maps(root.get("entries")).isEmpty());
     Browser tab = open("", 1280, false);
-    tab.await(Browser.textOf("#trouble") + ".includes('" + gone + "')");
+    tab.await(Browser.textOf("#findings") + ".includes('" + gone + "')");
+    tab.await(Browser.textOf("#findings") + ".includes('crail namenode -i 1')");
+    assertEquals("\u2716 unhealthy", tab.evaluate(Browser.textOf("#verdict")));
     tab.await(Browser.textOf("#listing") + ".includes('" + gone + "')");
     tab.keep("missing");
     assertEquals("", barriers(tab));
