@@ -73,6 +73,18 @@ public final class ClientKeys implements ConfigKeys {
                   + " write that finds none fails.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
+  /** Patience with space to come. */
+  public static final ConfigKey<Duration> SPACE_PATIENCE =
+      ConfigKey.of(
+              "crail.client.spacepatience",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "30000",
+              "How long a write to a stream waits, on top of crail.datatimeout, for space that the"
+                  + " namenode knows to come: space that rests since others may still use it, and"
+                  + " datanodes that have not found a new namenode yet. A store that is simply full"
+                  + " refuses a write at once.")
+          .between(Duration.ZERO, Duration.ofDays(1));
+
   /** Number of client loops. */
   public static final ConfigKey<Integer> LOOPS =
       ConfigKey.of(
@@ -192,6 +204,7 @@ public final class ClientKeys implements ConfigKeys {
         DATA_TIMEOUT,
         DURABLE_SYNC,
         DATANODE_SILENCE,
+        SPACE_PATIENCE,
         LOOPS,
         OUTSTANDING,
         SPACE_AHEAD,

@@ -7,6 +7,7 @@ import io.crail.client.lease.LeaseReturn;
 import io.crail.client.lease.Leases;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.loop.Loops;
+import io.crail.client.loop.SpaceWaits;
 import io.crail.client.node.OwnerNames;
 import io.crail.client.node.StoreContext;
 import io.crail.client.space.BlockLocations;
@@ -70,6 +71,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private final long rpcTimeoutNanos;
   private final MappingWarnings mappingWarnings =
       new MappingWarnings(LoggerFactory.getLogger(CoreStore.class));
+  private final SpaceWaits spaceWaits;
   private final BufferPool pool;
   private final StoreStatistics statistics;
   private final Loops loops;
@@ -90,6 +92,11 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
             host(configuration, addresses),
             configuration.get(ClusterKeys.CLUSTER_NAME),
             ClusterKeys.user(configuration));
+    this.spaceWaits =
+        new SpaceWaits(
+            LoggerFactory.getLogger(CoreStore.class),
+            source.clock(),
+            configuration.get(ClientKeys.SPACE_PATIENCE).toNanos());
     this.pool =
         new BufferPool(
             configuration.get(ClientKeys.BUFFER_SIZE).intValue(),
@@ -191,7 +198,8 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
         endpoints,
         outstanding,
         rpcTimeoutNanos,
-        configuration.get(ClientKeys.DATANODE_SILENCE).toNanos());
+        configuration.get(ClientKeys.DATANODE_SILENCE).toNanos(),
+        spaceWaits);
   }
 
   @Override

@@ -207,7 +207,11 @@ final class NameNodeService {
     public boolean isNeeded(Q request, CrailException refusal) {
       int length = valueLength.applyAsInt(request);
       return (length > 0 && !namenode.smallValues().needsNoMore(length))
-          || (allocates && refusal != null && refusal.code() == ErrorCode.NO_SPACE);
+          || (allocates && refusal != null && isShortage(refusal.code()));
+    }
+
+    private static boolean isShortage(ErrorCode code) {
+      return code == ErrorCode.NO_SPACE || code == ErrorCode.SPACE_TO_COME;
     }
 
     @Override

@@ -237,7 +237,7 @@ class DatanodeTest {
     store.region(id, 0, 4L << 20);
     assertEquals(DatanodeState.DRAINING, report(store).get(0).state());
     long file = store.create(NodeType.DATAFILE, "/f", 9).id();
-    refused(ErrorCode.NO_SPACE, "no datanode takes data", () -> store.extend(file, 9, 0, 1));
+    refused(ErrorCode.SPACE_TO_COME, "no datanode takes data", () -> store.extend(file, 9, 0, 1));
     KeepAlive.Response answer = keepAlive(store, id);
     assertTrue(answer.stop() && answer.draining(), answer::toString);
   }
@@ -350,6 +350,31 @@ class DatanodeTest {
     for (int i = 0; i < 5000; i++) {
       assertEquals(i, seen.get(i));
     }
+  }
+
+  @Test
+  void aNamenodeWithoutDatanodesExpectsSomeAtFirst() throws Exception {
+    TestStore store = new TestStore();
+    long file = store.create(NodeType.DATAFILE, "/f", 9).id();
+    store.clock.advanceMillis(15_900);
+    refused(ErrorCode.SPACE_TO_COME, "no datanode takes data", () -> store.extend(file, 9, 0, 1));
+    // One without regions has just come.
+    store.call(
+        NameNodeOperations.REGISTER_DATANODE, TestStore.registration(1, "host", 1001, 0, true));
+    refused(ErrorCode.SPACE_TO_COME, "storage class 0", () -> store.extend(file, 9, 0, 1));
+    store.clock.advanceMillis(200);
+    long late = store.create(NodeType.DATAFILE, "/g", 9).id();
+    refused(ErrorCode.NO_SPACE, "storage class 0", () -> store.extend(late, 9, 0, 1));
+  }
+
+  /** It would otherwise delay the error of a store that is full from the beginning. */
+  @Test
+  void aNamenodeWithNewDatanodesExpectsNoMore() throws Exception {
+    TestStore store = new TestStore();
+    store.datanode(BLOCK);
+    store.write("/old", BLOCK);
+    long file = store.create(NodeType.DATAFILE, "/f", 9).id();
+    refused(ErrorCode.NO_SPACE, () -> store.extend(file, 9, 0, 1));
   }
 
   @Test

@@ -430,7 +430,8 @@ class SimulatedPutTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void bytesThatMayStillArriveKeepTheirSpace(boolean renamed) throws Exception {
-    start("crail.datatimeout=4s");
+    // Who uses up all other space must not wait for the space that rests.
+    start("crail.datatimeout=4s", "crail.client.spacepatience=0s");
     prepare();
     // Its renewals prolong all leases of this client.
     final CrailOutputStream stream = Bytes.createFile(store, "/stream").getDirectOutputStream(0);

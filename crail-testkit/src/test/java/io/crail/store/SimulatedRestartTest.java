@@ -3,14 +3,17 @@ package io.crail.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.CrailStore;
+import io.crail.common.error.ClosedException;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.StaleNodeException;
@@ -50,14 +53,24 @@ class SimulatedRestartTest {
 
   @BeforeEach
   void start() throws Exception {
+    start("crail.datatimeout=100s");
+  }
+
+  private void startAnew(String setting) throws Exception {
+    cluster.close();
+    start(setting);
+    write("/used", MIB);
+  }
+
+  private void start(String setting) throws Exception {
     cluster =
         new SimulatedCluster(
             seed,
             "crail.rpctimeout=30s",
-            "crail.datatimeout=100s",
             "crail.storage.keepalive=500ms",
             "crail.lease=" + LEASE.toMillis() + "ms",
-            "crail.namenode.freemargin=" + MARGIN.toMillis() + "ms");
+            "crail.namenode.freemargin=" + MARGIN.toMillis() + "ms",
+            setting);
     old = cluster.newStore("old");
     fresh = cluster.newStore("fresh");
   }
@@ -103,6 +116,78 @@ class SimulatedRestartTest {
         drive(STEP);
       }
     }
+  }
+
+  /** Nobody has to ask again: space that rests, and datanodes, are known to come. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aWriteWaitsForTheSpaceOfARestartedNamenode(boolean buffered) throws Exception {
+    write("/used", MIB);
+    for (int round = 0; round < ROUNDS; round++) {
+      restart(Duration.ZERO);
+      long begin = cluster.nanoTime();
+      byte[] bytes = Bytes.random(random, 3 * MIB + 5);
+      CrailFile file = Bytes.createFile(fresh, "/f");
+      if (buffered) {
+        try (CrailBufferedOutputStream output = file.getBufferedOutputStream(0)) {
+          output.write(bytes);
+        }
+      } else {
+        CrailOutputStream output = file.getDirectOutputStream(0);
+        output.write(Bytes.buffer(bytes)).get();
+        output.close();
+      }
+      assertTrue(cluster.nanoTime() - begin >= MARGIN.toNanos(), "the space did not rest");
+      assertArrayEquals(bytes, Bytes.read(fresh.lookup("/f").get().asFile()));
+    }
+  }
+
+  /** With the time that all of them have left for their bytes. */
+  @Test
+  void waitingDoesNotCountAsWriting() throws Exception {
+    startAnew("crail.datatimeout=1s");
+    restart(Duration.ZERO);
+    CrailOutputStream output = Bytes.createFile(fresh, "/f").getDirectOutputStream(0);
+    List<Future<CrailResult>> writes = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      writes.add(output.write(Bytes.buffer(new byte[MIB])));
+    }
+    Future<?> synced = output.sync();
+    for (Future<CrailResult> write : writes) {
+      assertEquals(MIB, write.get().getLen());
+    }
+    synced.get();
+    output.close();
+    assertEquals(4 * MIB, old.lookup("/f").get().getCapacity());
+  }
+
+  @Test
+  void patienceWithSpaceHasAnEnd() throws Exception {
+    startAnew("crail.client.spacepatience=3s");
+    restart(Duration.ZERO);
+    CrailOutputStream output = Bytes.createFile(fresh, "/f").getDirectOutputStream(0);
+    long begin = cluster.nanoTime();
+    ExecutionException failed =
+        assertThrows(ExecutionException.class, () -> output.write(Bytes.buffer(new byte[9])).get());
+    assertInstanceOf(NoSpaceException.class, failed.getCause());
+    long waited = cluster.nanoTime() - begin;
+    assertTrue(waited >= 3_000_000_000L && waited < 4_000_000_000L, waited + " ns");
+    assertThrows(NoSpaceException.class, output::close);
+    awaitSpace();
+  }
+
+  @Test
+  void aStoreThatIsClosedWaitsForNoSpace() throws Exception {
+    startAnew("crail.rpctimeout=1s");
+    CrailStore closing = cluster.newStore("closing");
+    restart(Duration.ZERO);
+    CrailOutputStream output = Bytes.createFile(closing, "/f").getDirectOutputStream(0);
+    Future<CrailResult> write = output.write(Bytes.buffer(new byte[9]));
+    drive(STEP.multipliedBy(3));
+    assertFalse(write.isDone());
+    closing.close();
+    ExecutionException failed = assertThrows(ExecutionException.class, write::get);
+    assertInstanceOf(ClosedException.class, failed.getCause());
   }
 
   private static void assertLost(CrailOutputStream output) {

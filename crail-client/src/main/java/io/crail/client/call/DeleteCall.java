@@ -161,7 +161,10 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
 
   @Override
   public long deadlineNanos() {
-    long endNanos = store.streams().outputs().isEmpty() ? 0 : store.streams().timeoutNanos(0);
+    long endNanos =
+        store.streams().outputs().isEmpty()
+            ? 0
+            : store.streams().timeoutNanos(0) + context.spacePatienceNanos();
     return remove.deadlineNanos() + 2 * context.rpcTimeoutNanos() + endNanos;
   }
 

@@ -88,13 +88,15 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     this.request = request;
     this.create = new Creation(context.namenodes().peer(namenode));
     this.deadlineNanos =
-        create.sentNanos()
-            + MOST_REQUESTS * context.rpcTimeoutNanos()
-            + store.streams().timeoutNanos(request.length());
+        create.sentNanos() + MOST_REQUESTS * context.rpcTimeoutNanos() + mostOfWriteNanos();
     this.ahead =
         request.carried() || !mayUseAhead
             ? null
             : PutAhead.of(store, context, namenode, path, root, request);
+  }
+
+  private long mostOfWriteNanos() {
+    return store.streams().timeoutNanos(request.length()) + context.spacePatienceNanos();
   }
 
   /** Sends the create, and the bytes that can leave before it or beside it. */
@@ -233,7 +235,14 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     } else if (isDoubtful) {
       doubt(false);
     }
-    ended(create.failure());
+    ended(shortageOr(create.failure()));
+  }
+
+  /** A put does not wait for space to come: its caller may put again. */
+  private static CrailException shortageOr(CrailException failure) {
+    return failure.code() == ErrorCode.SPACE_TO_COME
+        ? ErrorCode.NO_SPACE.exception(failure.detail())
+        : failure;
   }
 
   /**
@@ -371,7 +380,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   /** Writes all bytes in the stream of the node. */
   private StreamOperation issue(DirectOutput output) throws CrailException, InterruptedException {
     int length = request.length();
-    if (deadlineNanos - context.nanoTime() < store.streams().timeoutNanos(length)) {
+    if (deadlineNanos - context.nanoTime() < mostOfWriteNanos()) {
       // The caller may stop waiting before all is written, and then the memory is the caller's
       // again.
       throw ErrorCode.TIMED_OUT.exception(toString());

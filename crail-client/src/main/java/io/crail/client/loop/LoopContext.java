@@ -32,6 +32,7 @@ public final class LoopContext {
   private final int maxOutstanding;
   private final long rpcTimeoutNanos;
   private final long silenceNanos;
+  private final SpaceWaits spaceWaits;
 
   /**
    * For each namenode, until when it is assumed to have no memory for small values; 0 if it has
@@ -45,6 +46,7 @@ public final class LoopContext {
    * @param maxOutstanding most operations outstanding
    * @param rpcTimeoutNanos how long a metadata operation may take
    * @param silenceNanos how long a datanode may leave a short write unanswered
+   * @param spaceWaits the waits for space of all loops of the store
    */
   public LoopContext(
       ClientLoop loop,
@@ -52,13 +54,15 @@ public final class LoopContext {
       Endpoints endpoints,
       int maxOutstanding,
       long rpcTimeoutNanos,
-      long silenceNanos) {
+      long silenceNanos,
+      SpaceWaits spaceWaits) {
     this.loop = loop;
     this.namenodes = namenodes;
     this.endpoints = endpoints;
     this.maxOutstanding = maxOutstanding;
     this.rpcTimeoutNanos = rpcTimeoutNanos;
     this.silenceNanos = silenceNanos;
+    this.spaceWaits = spaceWaits;
     this.fullUntilNanos = new AtomicLongArray(namenodes.count());
   }
 
@@ -100,6 +104,16 @@ public final class LoopContext {
   /** How long a datanode may leave a write unanswered before its part goes elsewhere. */
   public long silenceNanos(int length) {
     return silenceNanos + length * SLOWEST_NANOS_PER_BYTE;
+  }
+
+  /** How long a write waits for space that is known to come. */
+  public long spacePatienceNanos() {
+    return spaceWaits.patienceNanos();
+  }
+
+  /** The waits for space of the store. */
+  public SpaceWaits spaceWaits() {
+    return spaceWaits;
   }
 
   /**

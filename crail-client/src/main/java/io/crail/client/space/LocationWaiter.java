@@ -27,6 +27,14 @@ public interface LocationWaiter {
    */
   void supply(byte[] value);
 
+  /**
+   * There is no space yet.
+   *
+   * @param shortage the error with which this fails when it has no more patience
+   * @return true when this goes on waiting; else it has given up issuing
+   */
+  boolean awaitsSpace(CrailException shortage);
+
   /** Gives up issuing. */
   void locationFailed(CrailException cause);
 

@@ -59,6 +59,7 @@ public final class WriteLocator extends Locator {
   private long givenEnd;
 
   private boolean pending;
+  private final SpacePause pause;
 
   /**
    * The extents that were given up, in that order. The first one is being replaced, or is the next
@@ -91,6 +92,7 @@ public final class WriteLocator extends Locator {
     this.firstEnd = first.isEmpty() ? start : first.get(first.size() - 1).fileEnd();
     this.allocatedEnd = firstEnd;
     this.givenEnd = first.isEmpty() ? 0 : firstEnd;
+    this.pause = new SpacePause(context, this::pauseEnded, this::closing);
     LocatedExtent last = find(start - 1, context.nanoTime());
     if (last != null) {
       // Earlier writers have written to it.
@@ -135,12 +137,40 @@ public final class WriteLocator extends Locator {
     if (!pending && !replacements.isEmpty()) {
       pending = true;
       replacements.peek().begin();
-    } else if (!pending) {
+    } else if (!pending && !pause.isUnderWay()) {
       waiters.removeIf(LocationWaiter::isIssuingEnded);
       if (!waiters.isEmpty()) {
         ask();
       }
     }
+  }
+
+  /** There is no space yet: operations that have patience wait until it is asked for again. */
+  private void awaitSpace(CrailException answer) {
+    CrailException shortage = ErrorCode.NO_SPACE.exception(answer.detail());
+    for (LocationWaiter waiter : takeWaiters()) {
+      if (waiter.awaitsSpace(shortage)) {
+        waiters.add(waiter);
+      }
+    }
+    if (waiters.isEmpty()) {
+      pause.over(false);
+    } else {
+      pause.begin(answer.detail());
+    }
+  }
+
+  private void pauseEnded() {
+    waiters.removeIf(LocationWaiter::isIssuingEnded);
+    if (waiters.isEmpty()) {
+      pause.over(false);
+    }
+    askNext();
+  }
+
+  private void closing() {
+    CrailException closed = ErrorCode.CLOSED.exception("store");
+    takeWaiters().forEach(waiter -> waiter.locationFailed(closed));
   }
 
   /** Adds the extents of an answer. Extents that were given up, or are known, may be among them. */
@@ -273,6 +303,12 @@ public final class WriteLocator extends Locator {
         askNext();
         return;
       }
+      if (failure != null && failure.code() == ErrorCode.SPACE_TO_COME) {
+        awaitSpace(failure);
+        askNext();
+        return;
+      }
+      pause.over(failure == null);
       boolean answered = failure == null && answers();
       if (failure == null) {
         added(response().extents(), false);
@@ -354,14 +390,18 @@ public final class WriteLocator extends Locator {
 
     /** No other datanode has space, and this one is only slow: it gets all the time there is. */
     private boolean isWorthWaiting(CrailException failure) {
-      return failure.code() == ErrorCode.NO_SPACE && reason() == ReplaceExtent.SILENT;
+      return isShortage(failure) && reason() == ReplaceExtent.SILENT;
     }
 
     /** The error of the write says more than the lack of other space. */
     private CrailException cause(CrailException failure) {
-      return failure.code() == ErrorCode.NO_SPACE || failure.code() == ErrorCode.SPACE_PINNED
+      return isShortage(failure) || failure.code() == ErrorCode.SPACE_PINNED
           ? givenUp.whyGivenUp()
           : failure;
+    }
+
+    private static boolean isShortage(CrailException failure) {
+      return failure.code() == ErrorCode.NO_SPACE || failure.code() == ErrorCode.SPACE_TO_COME;
     }
   }
 }

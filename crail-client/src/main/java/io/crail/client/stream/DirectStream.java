@@ -170,7 +170,8 @@ public abstract class DirectStream {
             offset,
             start,
             length,
-            nowNanos + Math.min(streams.timeoutNanos(length), mostNanos));
+            nowNanos + Math.min(streams.timeoutNanos(length), mostNanos),
+            isWriter() ? context.spacePatienceNanos() : 0);
     recent.addLast(operation);
     if (StoreStatistics.isTimed(nowNanos) && timed == null) {
       timedSinceNanos = nowNanos;

@@ -28,7 +28,7 @@ import java.nio.ByteBuffer;
  *
  * <p>A request for locations has a deadline of its own, and may serve other operations that have
  * more time. So an operation checks its own deadline while it waits for a location, and ignores a
- * later answer.
+ * later answer. The wait of a write for space that is known to come does not count.
  *
  * <p>One thread at a time issues pieces: first the caller, then the loop.
  */
@@ -66,7 +66,18 @@ public final class StreamOperation extends Completion
   private final int memoryOffset;
   private final long start;
   private final int length;
-  private final long deadlineNanos;
+
+  /** When this ends at the latest, however long it waits for space. */
+  private final long latestNanos;
+
+  /** When this ends unless it waits for space: later by the time for which it has waited. */
+  private long deadlineNanos;
+
+  /** Why this waits for space; null while it does not. */
+  private CrailException shortage;
+
+  /** What was left until the deadline when the wait for space began. */
+  private long timeLeftNanos;
 
   /**
    * Null once this has ended, so that a reference to the operation does not keep the caller's
@@ -107,6 +118,8 @@ public final class StreamOperation extends Completion
    * @param memoryOffset the first byte in {@code memory}
    * @param start position in the file
    * @param length bytes
+   * @param deadlineNanos when it ends unless it waits for space
+   * @param patienceNanos how long it waits for space at most, all in all
    */
   StreamOperation(
       DirectStream stream,
@@ -115,8 +128,20 @@ public final class StreamOperation extends Completion
       int memoryOffset,
       long start,
       int length,
-      long deadlineNanos) {
-    this(stream, null, 0, false, memory, root, memoryOffset, start, length, deadlineNanos);
+      long deadlineNanos,
+      long patienceNanos) {
+    this(
+        stream,
+        null,
+        0,
+        false,
+        memory,
+        root,
+        memoryOffset,
+        start,
+        length,
+        deadlineNanos,
+        deadlineNanos + patienceNanos);
   }
 
   private StreamOperation(
@@ -129,7 +154,8 @@ public final class StreamOperation extends Completion
       int memoryOffset,
       long start,
       int length,
-      long deadlineNanos) {
+      long deadlineNanos,
+      long latestNanos) {
     this.stream = stream;
     this.parent = parent;
     this.retries = retries;
@@ -140,11 +166,12 @@ public final class StreamOperation extends Completion
     this.start = start;
     this.length = length;
     this.deadlineNanos = deadlineNanos;
+    this.latestNanos = latestNanos;
   }
 
   /** An operation that has ended, with nothing in flight. */
   static StreamOperation ended(DirectStream stream, long position, int length) {
-    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0);
+    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0, 0);
     operation.succeed();
     return operation;
   }
@@ -189,6 +216,9 @@ public final class StreamOperation extends Completion
         return;
       }
       LocatedExtent located = stream.locator().find(next(), now);
+      if (shortage != null && located != null) {
+        spaceHasCome(now);
+      }
       StorageEndpoint endpoint =
           located == null || located.isGivenUp() ? null : located.endpoint(context.endpoints());
       if (endpoint == null) {
@@ -211,7 +241,9 @@ public final class StreamOperation extends Completion
   }
 
   private CrailException timedOut() {
-    return ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
+    return shortage != null
+        ? shortage
+        : ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
   }
 
   /** Asks for what is missing to continue. In the loop. */
@@ -241,6 +273,28 @@ public final class StreamOperation extends Completion
     if (nowNanos - deadlineNanos >= 0) {
       locationFailed(timedOut());
     }
+  }
+
+  @Override
+  public boolean awaitsSpace(CrailException cause) {
+    long now = stream.context().nanoTime();
+    if (shortage == null) {
+      // From now on the time belongs to the wait. What is left of it comes back with the space.
+      timeLeftNanos = deadlineNanos - now;
+      deadlineNanos = latestNanos - timeLeftNanos;
+    }
+    shortage = cause;
+    CrailException refusal = refusal(now);
+    if (refusal != null) {
+      locationFailed(refusal);
+    }
+    return refusal == null;
+  }
+
+  /** Ends the wait for space, which does not count against the time of this. */
+  private void spaceHasCome(long nowNanos) {
+    shortage = null;
+    deadlineNanos = nowNanos + timeLeftNanos;
   }
 
   @Override
@@ -298,7 +352,8 @@ public final class StreamOperation extends Completion
         offset,
         position,
         count,
-        deadlineNanos);
+        deadlineNanos,
+        latestNanos);
   }
 
   /**
@@ -424,7 +479,7 @@ public final class StreamOperation extends Completion
 
   @Override
   public long deadlineNanos() {
-    return deadlineNanos;
+    return latestNanos;
   }
 
   @Override

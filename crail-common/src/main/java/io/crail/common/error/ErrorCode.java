@@ -70,7 +70,12 @@ public enum ErrorCode {
   /** Another datanode is alive at that address. It may be gone soon. */
   ADDRESS_TAKEN(28, "address is taken"),
   /** An earlier writer stands still and may still write to this space. Other space is needed. */
-  SPACE_PINNED(29, "an earlier writer may still write to this space");
+  SPACE_PINNED(29, "an earlier writer may still write to this space"),
+  /**
+   * There is no free space yet, but some is known to come. A client asks again, and turns this into
+   * {@link #NO_SPACE} when its patience is over.
+   */
+  SPACE_TO_COME(30, "no space yet");
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

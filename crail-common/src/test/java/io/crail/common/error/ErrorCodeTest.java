@@ -45,7 +45,8 @@ class ErrorCodeTest {
       "DATA_LOST",
       "UNSUPPORTED",
       "ADDRESS_TAKEN",
-      "SPACE_PINNED"
+      "SPACE_PINNED",
+      "SPACE_TO_COME"
     };
     for (int number = 0; number < given.length; number++) {
       assertEquals(given[number], ErrorCode.of(number).name());
@@ -91,7 +92,8 @@ class ErrorCodeTest {
             ErrorCode.ROOT,
             ErrorCode.UNSUPPORTED,
             ErrorCode.ADDRESS_TAKEN,
-            ErrorCode.SPACE_PINNED),
+            ErrorCode.SPACE_PINNED,
+            ErrorCode.SPACE_TO_COME),
         plain);
   }
 

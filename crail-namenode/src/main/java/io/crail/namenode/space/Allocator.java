@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.common.ByteText;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.BlockSelection;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.ClientLeases;
@@ -11,6 +14,7 @@ import io.crail.protocol.part.Extent;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Random;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.slf4j.LoggerFactory;
 
@@ -72,15 +76,20 @@ public final class Allocator {
   private final RateLimitedLog log;
   private final Quarantine quarantine = new Quarantine();
   private final RestingRegions resting;
+  private final long startNanos;
   private final int[][] classOrders;
   private final BlockSelection[] selections;
   private volatile Members[] classes;
+
+  /** Whether a datanode has lent what another namenode, or this one before a restart, had. */
+  private volatile boolean isSuccessor;
 
   public Allocator(NameNodeOptions options, Clock clock, RandomGenerator random) {
     this.options = options;
     this.clock = clock;
     this.log = new RateLimitedLog(LoggerFactory.getLogger(Allocator.class), clock, LOG_BURST);
     this.resting = new RestingRegions(clock);
+    this.startNanos = clock.nanoTime();
     this.classOrders = new int[options.storageClasses()][];
     this.selections = new BlockSelection[options.storageClasses()];
     this.classes = new Members[options.storageClasses()];
@@ -95,8 +104,10 @@ public final class Allocator {
     return quarantine;
   }
 
-  RestingRegions resting() {
-    return resting;
+  /** Holds back a region, of which another namenode has given out space, for this time. */
+  void rest(RegionSpace region, long restNanos) {
+    isSuccessor = true;
+    resting.add(region, restNanos);
   }
 
   /** Gives out space of the active ones of these datanodes from now on. */
@@ -425,18 +436,61 @@ public final class Allocator {
   }
 
   /**
-   * Says where a node has found no space, and what to do or what will become free by itself.
+   * The error of a node that has found no space. It says where, and what to do or what will come.
    *
+   * @param what the owner of the space, for the error
    * @param storageClass the node's class
    * @param strict whether it takes no other class
+   * @return an exception with {@link ErrorCode#SPACE_TO_COME} when space is known to come, else
+   *     with {@link ErrorCode#NO_SPACE}
    */
-  public String shortage(int storageClass, boolean strict) {
-    if (Arrays.stream(classes).allMatch(each -> each.datanodes.length == 0)) {
-      return "no datanode takes data; start one with 'crail datanode', or see 'crail datanodes'";
+  public CrailException shortage(Object what, int storageClass, boolean strict) {
+    String prospect = prospect(storageClass, strict);
+    boolean none = Arrays.stream(classes).allMatch(each -> each.datanodes.length == 0);
+    String where =
+        none
+            ? "no datanode takes data; start one with 'crail datanode', or see 'crail datanodes'"
+            : (strict ? "strictly from storage class " : "from storage class ") + storageClass;
+    ErrorCode code = prospect.isEmpty() ? ErrorCode.NO_SPACE : ErrorCode.SPACE_TO_COME;
+    return code.exception(what + ": " + where + prospect);
+  }
+
+  /** What space will come by itself; empty when none is known to. */
+  private String prospect(int storageClass, boolean strict) {
+    Predicate<DatanodeSpace> takesPart = datanode -> mayHave(storageClass, strict, datanode);
+    String regions = resting.prospect(takesPart);
+    if (!regions.isEmpty()) {
+      return regions;
     }
-    return (strict ? "strictly from storage class " : "from storage class ")
-        + storageClass
-        + resting.prospect(datanode -> mayHave(storageClass, strict, datanode));
+    long now = clock.nanoTime();
+    long waiting = 0;
+    for (Members members : classes) {
+      for (DatanodeSpace datanode : members.datanodes) {
+        if (takesPart.test(datanode) && datanode.isOnline(now, options.offlineNanos())) {
+          waiting += datanode.waitingBytes();
+        }
+      }
+    }
+    if (waiting > 0) {
+      return "; " + ByteText.of(waiting) + " come when no client may use them any more";
+    }
+    return mayMissDatanodes(now)
+        ? "; this namenode began "
+            + (now - startNanos) / 1_000_000
+            + " ms ago, and datanodes may be on their way"
+        : "";
+  }
+
+  /**
+   * True as long as datanodes may not have noticed yet that this namenode serves. It misses none
+   * when it has space and none of it was another namenode's.
+   */
+  private boolean mayMissDatanodes(long now) {
+    return now - startNanos < options.offlineNanos()
+        && (isSuccessor
+            || Arrays.stream(classes)
+                .flatMap(each -> Arrays.stream(each.datanodes))
+                .allMatch(each -> each.totalBlocks() == 0));
   }
 
   private boolean mayHave(int storageClass, boolean strict, DatanodeSpace datanode) {

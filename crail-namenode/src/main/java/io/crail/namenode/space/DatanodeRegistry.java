@@ -148,7 +148,7 @@ public final class DatanodeRegistry {
     DatanodeSpace datanode = region.datanode();
     long leaseNanos = datanode.checksGeneration() ? 0 : options.leaseNanos();
     long restNanos = leaseNanos + datanode.marginNanos(options.freeMarginNanos());
-    allocator.resting().add(region, restNanos);
+    allocator.rest(region, restNanos);
     if (datanode.restingBytes() == region.region().length()) {
       LOG.info("{} was in use; its space rests for {} ms", datanode, restNanos / 1_000_000);
     }

@@ -192,6 +192,11 @@ public final class DatanodeSpace {
     return free;
   }
 
+  /** Bytes that nodes can get later, when no client may use them any more. */
+  synchronized long waitingBytes() {
+    return waiting - lent;
+  }
+
   /** Gives it no new data from now on. */
   synchronized void drain() {
     if (state == State.ACTIVE) {

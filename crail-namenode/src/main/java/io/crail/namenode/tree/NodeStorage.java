@@ -2,7 +2,6 @@
 package io.crail.namenode.tree;
 
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.namenode.lease.ClientLeases;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.Allocation;
@@ -169,8 +168,7 @@ public final class NodeStorage {
   }
 
   CrailException noSpace(Object what, Node node) {
-    return ErrorCode.NO_SPACE.exception(
-        what + ": " + allocator.shortage(node.storageClass(), node.isStrict()));
+    return allocator.shortage(what, node.storageClass(), node.isStrict());
   }
 
   /** Gives back extents that no client was told of, or that no client writes to any more. */

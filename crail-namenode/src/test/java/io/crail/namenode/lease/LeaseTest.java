@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
@@ -20,15 +21,24 @@ import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests write leases of 10 s. The test moves the clock. */
 class LeaseTest {
+  private static final Set<ErrorCode> EXPECTED =
+      EnumSet.of(
+          ErrorCode.WRITE_LEASE_LOST,
+          ErrorCode.WRITE_LEASE_HELD,
+          ErrorCode.NO_SPACE,
+          ErrorCode.SPACE_TO_COME);
+
   private TestStore store;
   private int datanode;
 
@@ -489,9 +499,8 @@ class LeaseTest {
           default:
             store.passAlive(random.nextInt(300), datanode, unchecked);
         }
-      } catch (io.crail.common.error.WriteLeaseLostException
-          | io.crail.common.error.WriteLeaseHeldException
-          | io.crail.common.error.NoSpaceException e) {
+      } catch (CrailException e) {
+        assertTrue(EXPECTED.contains(e.code()), e::toString);
         assertTrue(e.detail().contains("/f"), e.getMessage());
       }
       if (ids.contains(id)) {

@@ -27,13 +27,15 @@ final class CrailServers implements AutoCloseable {
   /** Of a location, and of a file that is written. */
   static final int LEASE_SECONDS = 6;
 
-  /** What takes many seconds in production, but short. A datanode is offline after 4 s. */
+  /**
+   * Patience for a busy machine, and what makes the loss of a datanode or writer known sooner: a
+   * datanode is offline after 4 s. All else is as users have it.
+   */
   private static final String SETTINGS =
       """
       crail.rpctimeout 60s
       crail.datatimeout 60s
       crail.lease %ds
-      crail.namenode.freemargin 200ms
       crail.storage.keepalive 500ms
       """
           .formatted(LEASE_SECONDS);
@@ -44,13 +46,15 @@ final class CrailServers implements AutoCloseable {
   private final Path directory = Files.createTempDirectory("crail-spark-test");
   private final Path data;
   private final String size;
+  private final String settings;
   private final List<ChildProcess> namenodes = new ArrayList<>();
   private final List<ChildProcess> datanodes = new ArrayList<>();
   private final List<String> addresses = new ArrayList<>();
   private int processes;
 
-  private CrailServers(String size) throws IOException {
+  private CrailServers(String size, String settings) throws IOException {
     this.size = size;
+    this.settings = settings;
     Path memory = Path.of("/dev/shm");
     boolean isRoomy = Files.isWritable(memory) && memory.toFile().getUsableSpace() >= ENOUGH_BYTES;
     data = Files.createTempDirectory(isRoomy ? memory : directory, "crail-spark-test");
@@ -58,8 +62,18 @@ final class CrailServers implements AutoCloseable {
 
   /** Starts servers; each datanode lends so much. */
   static CrailServers start(int namenodes, int datanodes, String size) throws Exception {
+    return start(namenodes, datanodes, size, SETTINGS);
+  }
+
+  /** As {@link #start(int, int, String)}, with no setting that users do not have. */
+  static CrailServers startAsUsual(int namenodes, int datanodes, String size) throws Exception {
+    return start(namenodes, datanodes, size, "");
+  }
+
+  private static CrailServers start(int namenodes, int datanodes, String size, String settings)
+      throws Exception {
     Assumptions.assumeTrue(HOME != null, "the servers are those of -Dcrail.home=");
-    CrailServers servers = new CrailServers(size);
+    CrailServers servers = new CrailServers(size, settings);
     boolean started = false;
     try {
       servers.startNamenodes(namenodes);
@@ -93,7 +107,7 @@ final class CrailServers implements AutoCloseable {
   private void writeSite(String namenodeAddresses) throws IOException {
     Files.writeString(
         directory.resolve("crail-site.conf"),
-        SETTINGS + "crail.namenode.address " + namenodeAddresses + "\n");
+        settings + "crail.namenode.address " + namenodeAddresses + "\n");
   }
 
   private ChildProcess namenode(int index, String port) throws IOException {
@@ -158,12 +172,22 @@ final class CrailServers implements AutoCloseable {
     datanodes.get(index).kill();
   }
 
-  /** Kills a namenode, starts an empty one at its address, and waits for the datanodes. */
-  void restartNamenode(int index) throws Exception {
+  /** SIGKILL. */
+  void killNamenode(int index) throws InterruptedException {
     namenodes.get(index).kill();
+  }
+
+  /** Starts an empty namenode at the address of one that was killed. */
+  void startNamenode(int index) throws Exception {
     String address = addresses.get(index);
     namenodes.set(index, namenode(index, address.substring(address.lastIndexOf(':') + 1)));
     awaitNamenode(index);
+  }
+
+  /** Kills a namenode, starts an empty one at its address, and waits for the datanodes. */
+  void restartNamenode(int index) throws Exception {
+    killNamenode(index);
+    startNamenode(index);
     Eventually.holds(
         "the datanodes are back",
         () -> df().contains(" " + datanodes.size() + " of " + datanodes.size() + " datanodes"));

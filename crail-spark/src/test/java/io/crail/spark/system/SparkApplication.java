@@ -45,16 +45,21 @@ final class SparkApplication implements AutoCloseable {
    * datanode is offline at the namenode before a fetch is given up.
    */
   static SparkConf conf(CrailServers servers, String master, Path local) throws IOException {
+    return usualConf(servers, master, local)
+        .set("spark.crail.rpctimeout", "30s")
+        .set("spark.crail.shuffle.patience", "6s")
+        .set("spark.crail.shuffle.map.locationaffinity", "false")
+        .set("spark.crail.storage.localmap", "false");
+  }
+
+  /** As {@link #conf}, with no setting of Crail that users do not have. */
+  static SparkConf usualConf(CrailServers servers, String master, Path local) throws IOException {
     return Executors.set(SparkOnCrail.set(new SparkConf(false), servers.addresses()))
         .setMaster(master)
         .setAppName("A test")
         .set("spark.local.dir", local.toString())
         .set("spark.executor.memory", MEMORY + "m")
-        .set("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        .set("spark.crail.rpctimeout", "30s")
-        .set("spark.crail.shuffle.patience", "6s")
-        .set("spark.crail.shuffle.map.locationaffinity", "false")
-        .set("spark.crail.storage.localmap", "false");
+        .set("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
   }
 
   /** Starts a driver and waits for its executors. */

@@ -31,6 +31,7 @@ final class ClusterSimulation implements AutoCloseable {
   static final Duration MARGIN = Duration.ofMillis(1000);
   static final Duration RPC_TIMEOUT = Duration.ofSeconds(1);
   static final Duration DATA_TIMEOUT = Duration.ofSeconds(3);
+  static final Duration SPACE_PATIENCE = Duration.ofSeconds(2);
 
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration SLICE = Duration.ofMillis(5);
@@ -108,6 +109,7 @@ final class ClusterSimulation implements AutoCloseable {
         .set("crail.storage.classes", "2", "test")
         .set("crail.rpctimeout", RPC_TIMEOUT.toMillis() + "ms", "test")
         .set("crail.datatimeout", DATA_TIMEOUT.toMillis() + "ms", "test")
+        .set("crail.client.spacepatience", SPACE_PATIENCE.toMillis() + "ms", "test")
         .set("crail.storage.keepalive", "250ms", "test")
         .set("crail.lease", LEASE.toMillis() + "ms", "test")
         .set("crail.namenode.freemargin", MARGIN.toMillis() + "ms", "test")

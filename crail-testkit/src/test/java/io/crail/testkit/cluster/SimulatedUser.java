@@ -57,7 +57,8 @@ final class SimulatedUser {
   private static final int MOST_READERS = 3;
   private static final int PAUSE_MILLIS = 60;
   private static final long RPC = ClusterSimulation.RPC_TIMEOUT.toNanos();
-  private static final long DATA = ClusterSimulation.DATA_TIMEOUT.toNanos();
+  private static final long DATA =
+      ClusterSimulation.DATA_TIMEOUT.plus(ClusterSimulation.SPACE_PATIENCE).toNanos();
 
   /** Errors that mean that an operation has not taken place, and will not. */
   private static final Set<ErrorCode> REFUSALS =
