@@ -32,8 +32,8 @@ public enum ErrorCode {
   NOT_EMPTY(10, "container is not empty", NotEmptyException::new),
   /** The node was removed or replaced after the handle was made. */
   STALE_NODE(11, "node was removed or replaced", StaleNodeException::new),
-  /** Another client writes to the node. */
-  WRITE_LEASE_HELD(12, "another client writes to the node", WriteLeaseHeldException::new),
+  /** Another stream writes to the node, or may have bytes on their way. */
+  WRITE_LEASE_HELD(12, "write lease is held", WriteLeaseHeldException::new),
   /** The writer's lease has ended, or was never granted. */
   WRITE_LEASE_LOST(13, "write lease is lost", WriteLeaseLostException::new),
   /** There is no free space in the storage classes that the node may use. */

@@ -58,7 +58,7 @@ public final class NodeWriter {
       } else if (lease.token() == token && lease.isHeld()) {
         leases.seen(lease);
       } else {
-        throw ErrorCode.WRITE_LEASE_HELD.exception(node.toString());
+        throw ErrorCode.WRITE_LEASE_HELD.exception(node + holder(lease, clientId));
       }
       NodeSpace space = node.space();
       byte[] small = NodeStorage.small(space);
@@ -71,6 +71,17 @@ public final class NodeWriter {
           space == null || index == space.count() ? List.of() : List.of(space.at(index).extent()),
           SmallValue.NONE);
     }
+  }
+
+  /** Who holds a lease, for the message to a client that asks for it. */
+  private static String holder(WriteLease<Node> lease, long clientId) {
+    if (lease.isEnding()) {
+      return "; a stream of it ended after a failed write, whose bytes may still arrive until the"
+          + " lease ends";
+    }
+    return lease.client().clientId() == clientId
+        ? "; another stream of this client writes to it"
+        : "; another client writes to it";
   }
 
   /** Whether a client still has a write lease: OK, or the error that a write gets. */

@@ -71,6 +71,8 @@ class LeaseTest {
   void oneWriterAtATime() throws Exception {
     long id = store.create(NodeType.DATAFILE, "/f", 9).id();
     refused(ErrorCode.WRITE_LEASE_HELD, "/f", () -> store.acquire(id, 8));
+    String other = "another stream of this client writes to it";
+    refused(ErrorCode.WRITE_LEASE_HELD, other, () -> store.acquire(id, 8));
     assertEquals(id, store.acquire(id, 9).node().id(), "again by its holder");
     refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> store.extend(id, 8, 0, 1));
     refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> store.setSize(id, 8, 0, SetSize.KEEP));
@@ -397,7 +399,8 @@ class LeaseTest {
     store.setSize(id, 9, 0, SetSize.EXPIRE);
     store.setSize(id, 9, 0, SetSize.EXPIRE);
     refused(ErrorCode.WRITE_LEASE_LOST, () -> store.extend(id, 9, 0, 1));
-    refused(ErrorCode.WRITE_LEASE_HELD, () -> store.acquire(id, 7));
+    String failed = "a stream of it ended after a failed write";
+    refused(ErrorCode.WRITE_LEASE_HELD, failed, () -> store.acquire(id, 7));
     for (int i = 0; i < 3; i++) {
       pass(3_300);
       assertEquals(BLOCK, store.usage(0).usedBytes());
