@@ -74,6 +74,9 @@ public final class NvmeCommand {
   private static final int SUBSYSTEM_AT = 256;
   private static final int HOST_AT = 512;
 
+  /** Of the result of a connect that was refused: the field is one of the data. */
+  private static final int INVALID_IN_DATA = 1 << 16;
+
   private NvmeCommand() {}
 
   /**
@@ -101,6 +104,35 @@ public final class NvmeCommand {
     data.put(SUBSYSTEM_AT, Nqn.bytes(subsystem.nqn()));
     data.put(HOST_AT, Nqn.bytes(host.nqn()));
     return data;
+  }
+
+  /** A field of the data of a connect. */
+  public enum ConnectField {
+    /** The number of the controller. */
+    CONTROLLER,
+    /** The name of the subsystem. */
+    SUBSYSTEM,
+    /** The name or the id of the host. */
+    HOST,
+    /** A field of the command, or one that the target does not name. */
+    OTHER
+  }
+
+  /**
+   * Which field of its data a connect was refused for, with {@link NvmeStatus#CONNECT_INVALID}.
+   *
+   * @param result of the completion: the offset of the field, and whether it is one of the data
+   */
+  public static ConnectField invalidField(long result) {
+    if ((result & INVALID_IN_DATA) == 0) {
+      return ConnectField.OTHER;
+    }
+    return switch ((int) result & 0xffff) {
+      case CONTROLLER_ID_AT -> ConnectField.CONTROLLER;
+      case SUBSYSTEM_AT -> ConnectField.SUBSYSTEM;
+      case HOST_ID_AT, HOST_AT -> ConnectField.HOST;
+      default -> ConnectField.OTHER;
+    };
   }
 
   /** Reads a property of 4 or 8 bytes. */

@@ -36,6 +36,9 @@ public final class NvmeStatus {
   /** Connect: an argument is invalid, such as an unknown subsystem. */
   public static final int CONNECT_INVALID = 0x182;
 
+  /** Connect: the target does not let this host in. */
+  public static final int CONNECT_HOST = 0x184;
+
   private static final int MEANING = 0x7ff;
   private static final int DO_NOT_RETRY = 0x4000;
 
@@ -81,7 +84,7 @@ public final class NvmeStatus {
       case CONTROLLER_BUSY -> "the controller is in use, or there is no free one";
       case CONNECT_INVALID -> "the target knows no such subsystem, host or controller";
       case 0x183 -> "the controller must be started again";
-      case 0x184 -> "the target does not let this host in";
+      case CONNECT_HOST -> "the target does not let this host in";
       case 0x190 -> "the list of subsystems has changed";
       case 0x191 -> "authentication is required";
       case 0x280 -> "the device could not write";

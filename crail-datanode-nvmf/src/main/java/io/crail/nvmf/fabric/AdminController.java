@@ -190,10 +190,19 @@ abstract class AdminController implements ClientLoop.Sweepable {
 
   /** Ends this when a command was refused. */
   final boolean isRefused(int status, String command) {
+    return isRefused(status, command, "");
+  }
+
+  /**
+   * As {@link #isRefused(int, String)}.
+   *
+   * @param more follows in the message
+   */
+  final boolean isRefused(int status, String command, String more) {
     if (ended || status == NvmeStatus.OK) {
       return ended;
     }
-    String why = "the target refuses the " + command + ": " + NvmeStatus.text(status);
+    String why = "the target refuses the " + command + ": " + NvmeStatus.text(status) + more;
     if (NvmeStatus.isFinal(status)) {
       refuse(ErrorCode.UNSUPPORTED, why);
     } else {

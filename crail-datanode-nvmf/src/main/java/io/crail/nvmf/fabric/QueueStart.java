@@ -5,7 +5,9 @@ import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.NvmeRequest;
+import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.QueueId;
+import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.auth.ChapException;
 import io.crail.nvmf.auth.ChapExchange;
 import io.crail.nvmf.auth.HostSecrets;
@@ -74,7 +76,8 @@ final class QueueStart implements NvmeQueue.Listener {
 
   private void connected(int status, long result) {
     boolean first = id.number() == QueueId.ADMIN.number();
-    if (owner.isRefused(status, first ? "connect" : "connect of the I/O queue")) {
+    String command = first ? "connect" : "connect of the I/O queue";
+    if (owner.isRefused(status, command, culprit(status, result))) {
       return;
     }
     controller = (int) result & 0xffff;
@@ -104,6 +107,23 @@ final class QueueStart implements NvmeQueue.Listener {
     } else {
       authenticate(secrets);
     }
+  }
+
+  /** What a target that refuses to connect objects to. */
+  private String culprit(int status, long result) {
+    Subsystem target = owner.target();
+    if (NvmeStatus.is(status, NvmeStatus.CONNECT_HOST)) {
+      return "; this host is " + target.host().nqn();
+    }
+    if (!NvmeStatus.is(status, NvmeStatus.CONNECT_INVALID)) {
+      return "";
+    }
+    return switch (NvmeCommand.invalidField(result)) {
+      case HOST -> "; it does not know this host, which is " + target.host().nqn();
+      case CONTROLLER -> "; it has ended controller " + id.controller();
+      case SUBSYSTEM -> "; it has no subsystem " + target.nqn() + " at this port";
+      case OTHER -> "; most likely it has no subsystem " + target.nqn() + " at this port";
+    };
   }
 
   // The authentication.

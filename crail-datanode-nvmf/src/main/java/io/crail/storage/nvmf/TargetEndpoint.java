@@ -136,7 +136,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
       if (made == controller) {
         controller = null;
         // Writers take other space: another target may let them.
-        TargetEndpoint.this.refused(ErrorCode.UNAVAILABLE.exception(cause.getMessage()));
+        TargetEndpoint.this.refused(ErrorCode.UNAVAILABLE.exception(cause.detail()));
       }
     }
 

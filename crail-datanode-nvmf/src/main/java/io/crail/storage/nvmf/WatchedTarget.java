@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.nvmf;
 
+import io.crail.common.Printable;
 import io.crail.common.error.CrailException;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.ControllerLimits;
@@ -10,7 +11,9 @@ import io.crail.nvmf.Subsystem;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +38,12 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   /** Shorter than other datanodes wait for a sign of this one. */
   private static final long LAST_BACK_OFF_NANOS = 2_000_000_000;
 
+  /** Attempts to claim the namespaces for the first time. */
+  private static final int FIRST_ATTEMPTS = 4;
+
+  /** The most causes of one outage that are logged. */
+  private static final int MOST_CAUSES = 16;
+
   private static final int LONGEST_BLOCK = Extent.MIN_LENGTH;
 
   private final ClientLoop loop;
@@ -47,7 +56,17 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private final CompletableFuture<List<Held>> held = new CompletableFuture<>();
   private final List<NamespaceClaim> claims = new ArrayList<>();
   private Controller controller;
-  private List<NamespaceData> lent;
+
+  /** As they were at the first connection; null before. */
+  private List<NamespaceData> found;
+
+  private boolean allHeld;
+  private int failedAttempts;
+  private long attemptNanos;
+
+  /** Why the target could not be used since it was lost; what was logged is not logged again. */
+  private final Set<String> causes = new HashSet<>();
+
   private int claimed;
   private int released;
   private boolean connecting;
@@ -86,7 +105,10 @@ final class WatchedTarget implements ClientLoop.Sweepable {
         });
   }
 
-  /** The namespaces, once they are claimed; fails when the first attempt does. For any thread. */
+  /**
+   * The namespaces, once they are claimed. Fails when the target refuses, or has answered too late
+   * in several attempts. For any thread.
+   */
   CompletableFuture<List<Held>> held() {
     return held;
   }
@@ -137,6 +159,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
   private void connect() {
     // So that the loop looks at its connections all the time meanwhile.
     connecting = true;
+    attemptNanos = loop.clock().nanoTime();
     loop.operationBegun();
     try {
       controller =
@@ -145,11 +168,11 @@ final class WatchedTarget implements ClientLoop.Sweepable {
               .controller(
                   subsystem,
                   // What came to the subsystem later is not lent.
-                  lent == null ? wanted : lent.stream().map(NamespaceData::number).toList(),
+                  found == null ? wanted : found.stream().map(NamespaceData::number).toList(),
                   limits,
                   new Attempt());
     } catch (CrailException e) {
-      ended(e.getMessage());
+      ended(Printable.line(e.detail()));
       return;
     }
     controller.start();
@@ -163,7 +186,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
 
     @Override
     public void refused(CrailException cause) {
-      ended(cause.getMessage());
+      ended(Printable.line(cause.detail()));
     }
 
     @Override
@@ -183,7 +206,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     reached = true;
     List<NamespaceData> now = List.copyOf(controller.namespaces());
     for (NamespaceData namespace : now) {
-      if (namespace.readOnly() && lent == null) {
+      if (namespace.readOnly() && !allHeld) {
         refuse("namespace " + namespace.number() + " is write protected");
         return;
       }
@@ -203,11 +226,11 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       refuse("its namespaces are no longer those that were lent: " + change);
       return;
     }
-    if (lent == null) {
-      for (int i = claims.size(); i < now.size(); i++) {
-        claims.add(new NamespaceClaim(claimant, loop, new Claimed(now)));
-      }
-    } else {
+    if (found == null) {
+      found = now;
+      now.forEach(each -> claims.add(new NamespaceClaim(claimant, loop, new Claimed())));
+    }
+    if (allHeld) {
       connectingEnded();
     }
     connected = true;
@@ -218,21 +241,15 @@ final class WatchedTarget implements ClientLoop.Sweepable {
 
   /** Waits for the claims to all namespaces. */
   private final class Claimed implements NamespaceClaim.Listener {
-    private final List<NamespaceData> namespaces;
-
-    Claimed(List<NamespaceData> namespaces) {
-      this.namespaces = namespaces;
-    }
-
     @Override
     public void held() {
       claimed++;
-      if (claimed == namespaces.size()) {
+      if (claimed == found.size()) {
         connectingEnded();
-        lent = namespaces;
+        allHeld = true;
         List<Held> all = new ArrayList<>();
         for (int i = 0; i < claimed; i++) {
-          all.add(new Held(namespaces.get(i), claims.get(i).wasLent()));
+          all.add(new Held(found.get(i), claims.get(i).wasLent()));
         }
         WatchedTarget.this.held.complete(all);
       }
@@ -243,6 +260,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
       if (lost && isUsable()) {
         lost = false;
         backOffNanos = FIRST_BACK_OFF_NANOS;
+        causes.clear();
         LOG.info("{} is there again", subsystem);
       }
     }
@@ -261,11 +279,11 @@ final class WatchedTarget implements ClientLoop.Sweepable {
 
   /** What has happened to the namespaces that were lent; null when nothing has. */
   private String change(List<NamespaceData> now) {
-    for (int i = 0; lent != null && i < lent.size(); i++) {
+    for (int i = 0; found != null && i < found.size(); i++) {
       String change =
           i < now.size()
-              ? now.get(i).change(lent.get(i))
-              : "there is no namespace " + lent.get(i).number();
+              ? now.get(i).change(found.get(i))
+              : "there is no namespace " + found.get(i).number();
       if (change != null) {
         return change;
       }
@@ -292,20 +310,42 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     if (closed) {
       return;
     }
-    if (lent == null) {
+    long now = loop.clock().nanoTime();
+    if (!allHeld && !mayTryAgain(now)) {
       failure = cause;
       closed = true;
       loop.unregister(this);
       held.completeExceptionally(new IllegalStateException(cause));
       return;
     }
-    if (wasConnected) {
-      LOG.warn("{}; connecting again", cause);
-    }
+    log(cause, wasConnected);
     lost = true;
     backingOff = true;
-    againNanos = loop.clock().nanoTime() + backOffNanos;
+    againNanos = now + backOffNanos;
     backOffNanos = Math.min(2 * backOffNanos, LAST_BACK_OFF_NANOS);
+  }
+
+  /**
+   * Whether a first claim that has failed is repeated: when the target was too slow. One that
+   * refuses at once would do so again.
+   */
+  private boolean mayTryAgain(long nowNanos) {
+    failedAttempts++;
+    boolean slow = found != null || nowNanos - attemptNanos >= limits.timeoutNanos();
+    return slow && failedAttempts < FIRST_ATTEMPTS;
+  }
+
+  /** Each cause once, until the target is there again. */
+  private void log(String cause, boolean wasConnected) {
+    if (!allHeld) {
+      LOG.warn(
+          "{}; its namespaces could not be claimed in attempt {} of {}, and are tried again",
+          cause,
+          failedAttempts,
+          FIRST_ATTEMPTS);
+    } else if (causes.size() < MOST_CAUSES && causes.add(cause)) {
+      LOG.warn("{}; {}", cause, wasConnected ? "connecting again" : "cannot connect again yet");
+    }
   }
 
   @Override

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,13 @@ class ChangedTargetTest extends TargetClient {
     }
   }
 
+  private final LoggedWarnings log = new LoggedWarnings();
+
+  @AfterEach
+  void closeLog() {
+    log.close();
+  }
+
   /** A busy machine must not look like what is tested. */
   @Override
   Configuration settings(NvmeTarget... behind) {
@@ -95,6 +103,7 @@ class ChangedTargetTest extends TargetClient {
     if (change == Change.ANOTHER_NUMBER) {
       int connections = target.connections();
       await(() -> target.connections() > connections + 1, "the datanode does not try again");
+      assertEquals(1, log.count(change.words + "; cannot connect again yet"));
     } else {
       await(() -> server.failure().isPresent(), "the datanode does not notice");
       assertSays(server.failure().get(), change.words, target.nqn());

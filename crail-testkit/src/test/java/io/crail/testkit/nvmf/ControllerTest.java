@@ -132,7 +132,8 @@ class ControllerTest {
   @Test
   void whatTheTargetRefusesIsSaidInWords() throws Exception {
     try (NvmeTarget target = target(new TargetOptions().allowedHost("nqn.other"))) {
-      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "does not let this host in");
+      String why = "does not let this host in (status 0x184); this host is ";
+      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), why);
     }
     try (NvmeTarget target = target(new TargetOptions().digests(false, true))) {
       assertTrue(lost(TestHost.Start.at(target).digests(true, false)).contains("headerdigest"));
@@ -149,7 +150,7 @@ class ControllerTest {
     }
     try (NvmeTarget target = target()) {
       TestHost.Start start = TestHost.Start.at(target);
-      refused(ErrorCode.UNSUPPORTED, start.nqn("nqn.none"), "no such subsystem");
+      refused(ErrorCode.UNSUPPORTED, start.nqn("nqn.none"), "it has no subsystem nqn.none");
       refused(ErrorCode.UNSUPPORTED, start.namespaces(1, 2), "there is no namespace 2");
       try (TestHost host = new TestHost(start.namespaces(3))) {
         assertEquals(3, host.controller().namespaces().get(0).number());

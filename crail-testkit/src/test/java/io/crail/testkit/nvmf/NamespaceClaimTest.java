@@ -253,6 +253,38 @@ class NamespaceClaimTest {
     awaitBeat(server);
   }
 
+  /** Nobody answers while the first few connections last; all others are answered. */
+  private void ignoreFirst(int connections, int least) {
+    target.plan(
+        (queue, opcode, number) ->
+            queue >= least && target.connections() <= connections ? Fate.IGNORED : Fate.NORMAL);
+  }
+
+  /** A device may be slow at first. */
+  @Test
+  void aFirstClaimWithoutAnAnswerIsRepeated() throws Exception {
+    // Each attempt has a connection for the admin queue and one for I/O.
+    ignoreFirst(2, 1);
+    assertFalse(started().wasLent(0));
+    assertEquals(4, target.connections());
+  }
+
+  @Test
+  void aFirstClaimIsNotRepeatedForEver() throws Exception {
+    target.plan((queue, opcode, number) -> queue > 0 ? Fate.IGNORED : Fate.NORMAL);
+    String refusal = refusal();
+    assertTrue(refusal.contains("no answer to an access to the label of namespace 1"), refusal);
+    assertEquals(2 * 4, target.connections());
+  }
+
+  /** A target may be slow at first too. */
+  @Test
+  void aFirstConnectionThatTakesTooLongIsRepeated() throws Exception {
+    ignoreFirst(1, 0);
+    started("crail.storage.nvmf.connecttimeout=2s");
+    assertEquals(3, target.connections());
+  }
+
   private void awaitUsable(StorageServer server, boolean usable) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     while (server.targets().get(target.text()) != usable) {
