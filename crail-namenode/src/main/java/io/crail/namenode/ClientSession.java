@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.cluster.Hello;
 
 /**

@@ -5,14 +5,17 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.space.SpaceAudit;
@@ -29,7 +32,8 @@ import io.crail.namenode.tree.NodeStorage;
 import io.crail.namenode.tree.NodeWriter;
 import io.crail.namenode.tree.Outfitter;
 import io.crail.namenode.tree.Tree;
-import io.crail.namenode.tree.UserNames;
+import io.crail.namenode.user.SessionUser;
+import io.crail.namenode.user.UserNames;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.AcquireLease;
@@ -63,6 +67,8 @@ public final class NameNode {
   private final Clock clock;
   private final long startedMillis;
   private final long incarnation;
+  private final HeapBudget budget;
+  private final HostNames hosts;
   private final Allocator allocator;
   private final DatanodeRegistry datanodes;
   private final Tree tree;
@@ -78,20 +84,23 @@ public final class NameNode {
   private final NodeLister lister;
 
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
-    HostNames hosts = new HostNames();
+    this.budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
+    this.hosts = new HostNames(budget);
     this.options = options;
     this.clock = clock;
     this.startedMillis = clock.currentTimeMillis();
     this.incarnation = random.nextLong();
-    this.allocator = new Allocator(options, clock, random);
-    this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator);
-    this.leases = new LeaseTable<>(clock, options.leaseNanos(), options.maxLeases());
-    this.smallValues = new SmallValues(options.smallValue(), options.smallValues());
+    this.allocator = new Allocator(options, clock, random, new Quarantine(budget));
+    this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator, budget);
+    this.leases =
+        new LeaseTable<>(
+            clock, options.leaseNanos(), options.maxLeases(), budget, Quarantine.WRITER_FOOTPRINT);
+    this.smallValues = new SmallValues(options.smallValue(), options.smallValues(), budget);
     NodeStorage storage = new NodeStorage(allocator, smallValues);
     this.writer = new NodeWriter(allocator, storage, leases, clock);
-    this.users = new UserNames(options.user());
-    this.tree = new Tree(options, clock, random, writer);
-    this.maker = new NodeMaker(options, tree, hosts, new Outfitter(storage, leases));
+    this.users = new UserNames(options.user(), budget);
+    this.tree = new Tree(options, clock, random, budget, users, writer);
+    this.maker = new NodeMaker(options, tree, hosts, users, new Outfitter(storage, leases));
     this.remover = new NodeRemover(tree);
     this.renamer = new NodeRenamer(tree, clock);
     this.mover = new NodeMover(tree, allocator);
@@ -105,6 +114,11 @@ public final class NameNode {
 
   Clock clock() {
     return clock;
+  }
+
+  /** The account of the heap that all of this takes. */
+  public HeapBudget budget() {
+    return budget;
   }
 
   public DatanodeRegistry datanodes() {
@@ -165,8 +179,8 @@ public final class NameNode {
         Utf8.of(options.cluster()));
   }
 
-  /** Makes a node that belongs to {@code user}, a number of {@link UserNames}. */
-  Node make(NewNode request, long clientId, int user) throws CrailException {
+  /** Makes a node that belongs to {@code user}. */
+  Node make(NewNode request, long clientId, SessionUser user) throws CrailException {
     return maker.make(request, clientId, user);
   }
 
@@ -178,8 +192,8 @@ public final class NameNode {
     return renamer.rename(request.source(), request.target(), request.replace());
   }
 
-  NodeInfo setAttributes(SetAttributes.Request request) throws CrailException {
-    return attributes.setAttributes(request);
+  NodeInfo setAttributes(SetAttributes.Request request, SessionUser user) throws CrailException {
+    return attributes.setAttributes(request, user);
   }
 
   ListNodes.Response list(ListNodes.Request request) throws CrailException {
@@ -270,6 +284,8 @@ public final class NameNode {
         requestNanos,
         waitedNanos,
         smallValues.used(),
+        budget.used(),
+        budget.capacity(),
         datanodes.usage());
   }
 
@@ -298,10 +314,14 @@ public final class NameNode {
     Map<DatanodeSpace, Long> used = new HashMap<>();
     SpaceAudit audit = new SpaceAudit(options.blockSize());
     long[] small = new long[1];
+    long[] heap = new long[1];
+    long[] names = new long[1];
     tree.walk(
         0,
         Long.MAX_VALUE,
         node -> {
+          heap[0] += tree.footprint(node);
+          names[0] += tree.namesOf(node);
           NodeSpace space = node.space();
           if (space != null && space.small() != null) {
             small[0] += SmallBytes.footprint(space.small().length);
@@ -311,6 +331,7 @@ public final class NameNode {
             used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
             audit.owned(extent, node);
           }
+          heap[0] += space == null ? 0 : space.count() * Allocation.FOOTPRINT;
           return true;
         });
     datanodes.verify(used, audit);
@@ -319,5 +340,20 @@ public final class NameNode {
           "small values of " + small[0] + " bytes, counted as " + smallValues.used());
     }
     tree.verify();
+    long counted =
+        heap[0]
+            + small[0]
+            + tree.tableBytes()
+            + leases.footprint()
+            + users.footprint()
+            + hosts.footprint()
+            + datanodes.footprint();
+    if (names[0] != users.held()) {
+      throw new AssertionError(
+          names[0] + " owners and groups of nodes, counted as " + users.held());
+    }
+    if (counted != budget.used()) {
+      throw new AssertionError(counted + " bytes of heap, counted as " + budget.used());
+    }
   }
 }

@@ -127,6 +127,8 @@ public final class NameNodeServer implements AutoCloseable {
    * @param leaseHolders clients that are remembered for these leases
    * @param awaitedWriters writers of removed nodes, and of nodes that do not exist yet
    * @param smallValueBytes heap that small values take
+   * @param memoryBytes heap that all takes that the namenode keeps
+   * @param memoryLimitBytes heap from which on it refuses to keep more
    * @param usage the accounts of the classes
    */
   public record Holdings(
@@ -136,6 +138,8 @@ public final class NameNodeServer implements AutoCloseable {
       int leaseHolders,
       int awaitedWriters,
       long smallValueBytes,
+      long memoryBytes,
+      long memoryLimitBytes,
       List<ClassUsage> usage) {}
 
   /** The index of this namenode among those of the cluster. */
@@ -167,6 +171,8 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.leases().clients(),
         namenode.allocator().awaitedWriters(),
         namenode.smallValues().used(),
+        namenode.budget().used(),
+        namenode.budget().capacity(),
         namenode.datanodes().usage());
   }
 

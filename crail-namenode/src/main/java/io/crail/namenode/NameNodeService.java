@@ -10,6 +10,7 @@ import io.crail.namenode.tree.ExtentFinder;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
@@ -181,10 +182,12 @@ final class NameNodeService {
                 (request, session) -> NameNodeExtents.page(namenode, request))
             .handleLong(
                 NameNodeOperations.NAMES,
-                (request, session) -> namenode.users().from(request.first()))
+                (request, session) -> namenode.users().from(request.number()))
             .handle(
                 NameNodeOperations.SET_ATTRIBUTES,
-                (request, session) -> new SetAttributes.Response(namenode.setAttributes(request)))
+                (request, session) ->
+                    new SetAttributes.Response(
+                        namenode.setAttributes(request, attachment(session).user())))
             .reportSlow(
                 namenode.options().slowNanos(),
                 new RateLimitedLog(SLOW, namenode.clock(), 10),
@@ -249,7 +252,7 @@ final class NameNodeService {
   private static Node make(NameNode namenode, NewNode request, Session session)
       throws CrailException {
     ClientSession client = attachment(session);
-    return namenode.make(request, client.clientId(), client.user().number());
+    return namenode.make(request, client.clientId(), client.user());
   }
 
   private static ClientSession attachment(Session session) {

@@ -3,14 +3,14 @@ package io.crail.namenode;
 
 import static io.crail.namenode.Refusals.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.tree.Node;
-import io.crail.namenode.tree.UserNames;
+import io.crail.namenode.user.SessionUser;
+import io.crail.namenode.user.UserNames;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Names;
@@ -18,7 +18,6 @@ import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -172,7 +171,8 @@ class AttributesTest {
                         0,
                         Utf8.of("/d/f"),
                         Utf8.EMPTY,
-                        Utf8.EMPTY));
+                        Utf8.EMPTY),
+                    new SessionUser(store.namenode.users(), Utf8.EMPTY));
               } catch (CrailException e) {
                 failure.set(e);
               }
@@ -191,25 +191,5 @@ class AttributesTest {
     setter.join(60_000);
     assertEquals(0644, store.lookup("/d/g").node().permissions());
     assertEquals(ErrorCode.NODE_NOT_FOUND, failure.get().code());
-  }
-
-  @Test
-  void namesAreToldInPagesAndTheirNumberIsLimited() throws Exception {
-    UserNames users = new UserNames("own");
-    List<String> given = new ArrayList<>(List.of("own"));
-    for (int i = 1; i < 1 << 16; i++) {
-      String name = "name-" + i;
-      given.add(name);
-      assertEquals(i, users.number(Utf8.of(name)));
-    }
-    CrailException refusal =
-        assertThrows(CrailException.class, () -> users.number(Utf8.of("too many")));
-    assertEquals(ErrorCode.LIMIT_EXCEEDED, refusal.code());
-    assertEquals(7, users.number(Utf8.of("name-7")));
-    List<String> told = new ArrayList<>();
-    while (told.size() < given.size()) {
-      users.from(told.size()).names().forEach(name -> told.add(name.text().toString()));
-    }
-    assertEquals(given, told);
   }
 }

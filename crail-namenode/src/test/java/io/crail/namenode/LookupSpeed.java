@@ -5,6 +5,7 @@ import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.node.Lookup;

@@ -10,6 +10,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;
@@ -38,9 +39,7 @@ class PutTest {
             "crail.namenode.smallvalue",
             String.valueOf(MOST),
             "crail.namenode.smallvalues",
-            memory,
-            "crail.namenode.maxnodes",
-            "40");
+            memory);
     store.datanode(1 << 20);
     return store;
   }

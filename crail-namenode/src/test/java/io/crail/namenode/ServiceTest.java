@@ -11,6 +11,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Dump;

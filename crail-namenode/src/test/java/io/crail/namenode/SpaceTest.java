@@ -11,6 +11,7 @@ import io.crail.common.Utf8;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.protocol.NameNodeOperations;
@@ -386,7 +387,7 @@ class SpaceTest {
 
   @Test
   void hostsThatClientsThinkOfLeaveNumbersForThoseOfDatanodes() {
-    HostNames hosts = new HostNames();
+    HostNames hosts = new HostNames(new HeapBudget(Long.MAX_VALUE / 2, ""));
     int last = HostNames.ANY;
     for (int i = 0; i < 20_000; i++) {
       last = hosts.find(Utf8.of("made-up-" + i));

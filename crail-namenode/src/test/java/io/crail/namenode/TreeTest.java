@@ -253,7 +253,7 @@ class TreeTest {
 
   @Test
   void aReplacedFileIsAnotherNodeInTheSamePlace() throws Exception {
-    TestStore store = new TestStore("crail.namenode.maxnodes", "4");
+    TestStore store = new TestStore();
     store.datanode(64L << 20);
     store.mkdir("/d");
     final long first = store.write("/d/a", 5000).id();
@@ -268,11 +268,9 @@ class TreeTest {
     assertEquals(4, nodes(store));
     store.namenode.verify();
     assertEquals(0, store.usage(0).usedBytes());
-    // Where nothing is, it is a create like any other, and the limit counts.
-    refused(ErrorCode.LIMIT_EXCEEDED, "/d/c", () -> store.replace("/d/c", 0));
-    store.remove("/d/b", false);
+    // Where nothing is, it is a create like any other.
     assertEquals(store.replace("/d/c", 0).id(), store.lookup("/d/c").node().id());
-    assertEquals(4, nodes(store));
+    assertEquals(5, nodes(store));
   }
 
   @Test
@@ -530,22 +528,6 @@ class TreeTest {
     }
     long id = before.lookup("/f7").node().id();
     refused(ErrorCode.STALE_NODE, String.valueOf(id), () -> after.find(id, 0));
-  }
-
-  @Test
-  void nodesAreLimitedAndARefusedOneLeavesNothing() throws Exception {
-    TestStore store = new TestStore("crail.namenode.maxnodes", "4");
-    store.create(NodeType.TABLE, "/t", 0);
-    store.create(NodeType.KEYVALUE, "/t/k", 0);
-    store.file("/f");
-    refused(ErrorCode.LIMIT_EXCEEDED, "/g", () -> store.create(NodeType.DATAFILE, "/g", 9));
-    assertEquals(0, store.namenode.leases().size());
-    // A replacement needs no more nodes than there are.
-    store.create(NodeType.KEYVALUE, "/t/k", 0);
-    store.remove("/t", true);
-    store.file("/g");
-    assertEquals(3, nodes(store));
-    store.namenode.verify();
   }
 
   private static long nodes(TestStore store) throws Exception {

@@ -53,9 +53,9 @@ public final class NameNodeDoor {
     namenode.verify();
     NameNodeOptions options = namenode.options();
     if (namenode.leases().size() > options.maxLeases()
-        || namenode.tree().size() > options.maxNodes()) {
+        || namenode.budget().used() > namenode.budget().most()) {
       throw new AssertionError(
-          namenode.leases().size() + " leases and " + namenode.tree().size() + " nodes");
+          namenode.leases().size() + " leases and " + namenode.budget().used() + " bytes of heap");
     }
   }
 }

@@ -8,17 +8,25 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.node.Names;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The names of owners and groups, by the numbers that each namenode has given them. A namenode
- * forgets no name before it restarts, so each name is asked for once per start. Thread-safe.
+ * The names of owners and groups, by the numbers that each namenode has given them. A number stands
+ * for one name until the namenode restarts, so each is asked for once per start. Thread-safe.
  */
 public final class OwnerNames {
-  /** The names that a namenode has told since one of its starts. */
-  private record Known(long incarnation, List<String> names) {}
+  private static final int SLOT_MASK = (1 << Names.SLOT_BITS) - 1;
+
+  /** The names that a namenode has sent since one of its starts, by the slots of their numbers. */
+  private record Known(long incarnation, Map<Integer, Names.Name> names) {
+    String name(int number) {
+      Names.Name name = names.get(number & SLOT_MASK);
+      return name == null || name.number() != number ? null : name.text().toString();
+    }
+  }
 
   private final Loops loops;
   private final AtomicReferenceArray<Known> known;
@@ -37,8 +45,8 @@ public final class OwnerNames {
    * The name of a number; waits for the namenode if the number is new.
    *
    * @param id the node whose owner or group it is
-   * @throws CrailException with {@link ErrorCode#STALE_NODE} when the namenode has restarted since
-   *     it told the number, which may now belong to another name
+   * @throws CrailException with {@link ErrorCode#STALE_NODE} when the number may now belong to
+   *     another name: the namenode has restarted since, or no node has had the name meanwhile
    */
   String name(long id, int number) throws CrailException, InterruptedException {
     NameNodeClient namenodes = loops.context().namenodes();
@@ -47,36 +55,39 @@ public final class OwnerNames {
     Known present = known.get(namenode);
     boolean current =
         hello != null && present != null && present.incarnation == hello.incarnation();
-    if (current && hello.mayHaveGiven(id) && number < present.names.size()) {
-      return present.names.get(number);
+    if (current && hello.mayHaveGiven(id) && present.name(number) != null) {
+      return present.name(number);
     }
-    List<String> names = new ArrayList<>(current ? present.names : List.of());
+    List<Names.Name> page;
+    boolean anew;
     do {
       // This request also brings the incarnation of a namenode that this loop does not know yet, or
       // no longer knows.
-      List<Names.Name> more =
+      page =
           namenodes
-              .callAt(namenode, NameNodeOperations.NAMES, new Names.Request(names.size()))
+              .callAt(namenode, NameNodeOperations.NAMES, new Names.Request(number))
               .join()
               .names();
       Hello.Response now = namenodes.hello(namenode);
-      boolean anew = hello == null || now.incarnation() != hello.incarnation();
+      // Then either of the two starts may have answered.
+      anew = hello == null || now.incarnation() != hello.incarnation();
       hello = now;
       if (!now.mayHaveGiven(id)) {
         throw ErrorCode.STALE_NODE.exception("node " + id + " is of an earlier namenode");
       }
-      if (anew) {
-        // Either of the two starts may have answered.
-        names.clear();
-        continue;
-      }
-      if (more.isEmpty() && names.size() <= number) {
-        throw ErrorCode.STALE_NODE.exception(
-            "node " + id + ": name " + number + " is of another time");
-      }
-      more.forEach(name -> names.add(name.text().toString()));
-    } while (names.size() <= number);
-    known.set(namenode, new Known(hello.incarnation(), List.copyOf(names)));
-    return names.get(number);
+    } while (anew);
+    if (present == null || present.incarnation != hello.incarnation()) {
+      present = new Known(hello.incarnation(), new ConcurrentHashMap<>());
+      known.set(namenode, present);
+    }
+    for (Names.Name name : page) {
+      present.names.put(name.number() & SLOT_MASK, name);
+    }
+    String name = present.name(number);
+    if (name == null) {
+      throw ErrorCode.STALE_NODE.exception(
+          "node " + id + ": name " + number + " is of another time");
+    }
+    return name;
   }
 }

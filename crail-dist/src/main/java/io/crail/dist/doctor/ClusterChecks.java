@@ -55,11 +55,21 @@ final class ClusterChecks {
   }
 
   private static Finding check(NamenodeReport namenode) {
-    return namenode.answers()
-        ? Finding.ok(namenode.name() + " answers in " + namenode.micros() + " us")
-        : Finding.broken(
-            namenode.name() + " does not answer: " + namenode.problem(),
-            "on that host: crail namenode -i " + namenode.index() + ", or start-crail for all");
+    if (!namenode.answers()) {
+      return Finding.broken(
+          namenode.name() + " does not answer: " + namenode.problem(),
+          "on that host: crail namenode -i " + namenode.index() + ", or start-crail for all");
+    }
+    long left = namenode.memoryLimitBytes() - namenode.memoryBytes();
+    return left < namenode.memoryLimitBytes() / FULL
+        ? Finding.warning(
+            "%s has taken %s of the %s of heap for what it holds"
+                .formatted(
+                    namenode.name(),
+                    ByteText.of(namenode.memoryBytes()),
+                    ByteText.of(namenode.memoryLimitBytes())),
+            "delete files, or give it more heap: CRAIL_NAMENODE_OPTS in conf/crail-env.sh")
+        : Finding.ok(namenode.name() + " answers in " + namenode.micros() + " us");
   }
 
   private static Finding check(DatanodeReport datanode, List<Integer> answering) {

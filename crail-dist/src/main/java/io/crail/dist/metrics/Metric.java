@@ -44,6 +44,16 @@ public enum Metric {
   SMALL_VALUE_BYTES(
       Type.GAUGE, "crail_namenode_small_value_bytes", "Heap that small values take, in bytes"),
   /** Namenode. */
+  MEMORY_BYTES(
+      Type.GAUGE,
+      "crail_namenode_memory_bytes",
+      "Heap that all takes that the namenode keeps, in bytes"),
+  /** Namenode. */
+  MEMORY_LIMIT_BYTES(
+      Type.GAUGE,
+      "crail_namenode_memory_limit_bytes",
+      "Heap from which on the namenode refuses to keep more, in bytes"),
+  /** Namenode. */
   CAPACITY_BYTES(
       Type.GAUGE, "crail_namenode_capacity_bytes", "Bytes that datanodes lend to it", "class"),
   /** Namenode. */

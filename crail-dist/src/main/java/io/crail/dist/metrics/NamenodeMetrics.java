@@ -43,6 +43,8 @@ final class NamenodeMetrics implements MetricsSource {
     readings.add(Metric.LEASE_CLIENTS, holdings.leaseHolders());
     readings.add(Metric.AWAITED_WRITERS, holdings.awaitedWriters());
     readings.add(Metric.SMALL_VALUE_BYTES, holdings.smallValueBytes());
+    readings.add(Metric.MEMORY_BYTES, holdings.memoryBytes());
+    readings.add(Metric.MEMORY_LIMIT_BYTES, holdings.memoryLimitBytes());
     for (ClassUsage usage : holdings.usage()) {
       String storageClass = String.valueOf(usage.storageClass());
       readings.add(Metric.CAPACITY_BYTES, usage.capacityBytes(), storageClass);

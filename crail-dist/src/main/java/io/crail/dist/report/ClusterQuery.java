@@ -124,6 +124,8 @@ public final class ClusterQuery {
         0,
         0,
         0,
+        0,
+        0,
         0);
   }
 
@@ -150,6 +152,8 @@ public final class ClusterQuery {
         usage.nodes() - 1,
         usage.leases(),
         usage.smallValueBytes(),
+        usage.memoryBytes(),
+        usage.memoryLimitBytes(),
         usage.datanodes(),
         usage.onlineDatanodes());
   }

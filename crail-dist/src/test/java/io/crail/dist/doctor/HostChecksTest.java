@@ -153,7 +153,8 @@ class HostChecksTest {
             .set("crail.metrics.address", "127.0.0.1:" + port, "the test")
             .build();
     NamenodeReport namenode =
-        new NamenodeReport(0, "127.0.0.1", known, 0, "", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0);
+        new NamenodeReport(
+            0, "127.0.0.1", known, 0, "", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     DatanodeReport datanode =
         new DatanodeReport(
             new UUID(1, 1),

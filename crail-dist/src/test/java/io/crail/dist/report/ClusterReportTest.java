@@ -154,11 +154,13 @@ class ClusterReportTest {
             12,
             3,
             0,
+            700,
+            1000,
             1,
             1);
     NamenodeReport down =
         new NamenodeReport(
-            1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0);
+            1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     ClusterReport cluster =
         new ClusterReport(
             "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);

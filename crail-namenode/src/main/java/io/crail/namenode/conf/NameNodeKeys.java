@@ -107,15 +107,15 @@ public final class NameNodeKeys implements ConfigKeys {
               "Most write leases at a time, over all clients; one takes about 60 bytes.")
           .between(1, Integer.MAX_VALUE);
 
-  /** How many nodes there can be. */
-  public static final ConfigKey<Integer> MAX_NODES =
+  /** How much heap everything may take that the namenode keeps for its clients. */
+  public static final ConfigKey<Long> MEMORY =
       ConfigKey.of(
-              "crail.namenode.maxnodes",
-              ConfigType.INT,
-              "0",
-              "Most nodes of a namenode; 0 for one for each 256 bytes of its heap. The"
-                  + " namenode refuses one more and continues to serve those that it has.")
-          .between(0, Integer.MAX_VALUE);
+          "crail.namenode.memory",
+          ConfigType.BYTES,
+          "0",
+          "Most heap that a namenode uses for what it keeps: nodes with their names, extents, small"
+              + " values, leases, users, datanodes. 0: three quarters of its heap above the first 16"
+              + " MiB. What needs more is refused; what is there is served and can be removed.");
 
   /** How large a value may be that is held by the namenode. */
   public static final ConfigKey<Long> SMALL_VALUE =
@@ -178,7 +178,7 @@ public final class NameNodeKeys implements ConfigKeys {
         SPILL_ORDER,
         BLOCK_SELECTION,
         MAX_LEASES,
-        MAX_NODES,
+        MEMORY,
         SMALL_VALUE,
         SMALL_VALUES,
         SLOW_OPERATION);

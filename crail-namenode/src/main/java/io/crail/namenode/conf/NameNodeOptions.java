@@ -23,7 +23,7 @@ import java.util.List;
  * @param spillOrder classes to try after a node's own; empty for all others
  * @param blockSelection the policy
  * @param maxLeases most write leases
- * @param maxNodes most nodes
+ * @param memory most bytes of heap for all that is kept
  * @param smallValue most bytes of a small value; 0 for none
  * @param smallValues most bytes of heap for small values
  * @param slowNanos operations that take at least this long are logged
@@ -42,7 +42,7 @@ public record NameNodeOptions(
     List<Integer> spillOrder,
     BlockSelection.Provider blockSelection,
     int maxLeases,
-    long maxNodes,
+    long memory,
     int smallValue,
     long smallValues,
     long slowNanos) {
@@ -54,11 +54,8 @@ public record NameNodeOptions(
   /** An empty datanode is forgotten after this many times the time after which it is offline. */
   private static final int FORGOTTEN_OFFLINES = 10;
 
-  /**
-   * The bytes that a node is assumed to need: about twice an empty file, to allow for extents and
-   * leases.
-   */
-  private static final long BYTES_PER_NODE = 256;
+  /** The heap of a namenode that keeps nothing: classes, buffers and connections. */
+  private static final long EMPTY_HEAP = 16L << 20;
 
   /** Small values may take this fraction of the heap: 1/SMALL_VALUES_OF_HEAP. */
   private static final long SMALL_VALUES_OF_HEAP = 8;
@@ -81,7 +78,8 @@ public record NameNodeOptions(
               + classes
               + " storage classes");
     }
-    long maxNodes = conf.get(NameNodeKeys.MAX_NODES);
+    long heap = Runtime.getRuntime().maxMemory();
+    long memory = conf.get(NameNodeKeys.MEMORY);
     long smallValues = conf.get(NameNodeKeys.SMALL_VALUES);
     long slowNanos = conf.get(NameNodeKeys.SLOW_OPERATION).toNanos();
     List<Integer> spillOrder = new ArrayList<>();
@@ -111,9 +109,10 @@ public record NameNodeOptions(
         List.copyOf(spillOrder),
         BlockSelections.find(conf.get(NameNodeKeys.BLOCK_SELECTION)),
         conf.get(NameNodeKeys.MAX_LEASES),
-        maxNodes == 0 ? Runtime.getRuntime().maxMemory() / BYTES_PER_NODE : maxNodes,
+        // The rest is the collector's, and for requests that are being served.
+        memory == 0 ? Math.max(heap - EMPTY_HEAP, heap / 4) / 4 * 3 : memory,
         conf.get(NameNodeKeys.SMALL_VALUE).intValue(),
-        smallValues == 0 ? Runtime.getRuntime().maxMemory() / SMALL_VALUES_OF_HEAP : smallValues,
+        smallValues == 0 ? heap / SMALL_VALUES_OF_HEAP : smallValues,
         slowNanos == 0 ? Long.MAX_VALUE : slowNanos);
   }
 

@@ -4,6 +4,8 @@ package io.crail.namenode.lease;
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.memory.Footprint;
+import io.crail.namenode.memory.HeapBudget;
 import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,9 +28,17 @@ public final class LeaseTable<T> {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseTable.class);
   private static final int MAX_EXPIRED_PER_TICK = 20_000;
 
+  /** Bytes of heap of a lease, and of its place among those that end. */
+  private static final long LEASE_FOOTPRINT = Footprint.object(4, 28) + 2L * Footprint.REFERENCE;
+
+  /** Bytes of heap of a client that has leases. */
+  private static final long CLIENT_FOOTPRINT = Footprint.object(2, 21) + Footprint.MAP_ENTRY;
+
   private final Clock clock;
   private final long leaseNanos;
   private final int maxLeases;
+  private final HeapBudget budget;
+  private final long footprint;
   private final ConcurrentHashMap<Long, ClientLeases<T>> clients = new ConcurrentHashMap<>();
   private final AtomicInteger count = new AtomicInteger();
   // Leases with an end of their own. All last equally long, so they end in this order.
@@ -36,10 +46,19 @@ public final class LeaseTable<T> {
   // Used only by tick.
   private final ArrayDeque<ClientLeases<T>> gone = new ArrayDeque<>();
 
-  public LeaseTable(Clock clock, long leaseNanos, int maxLeases) {
+  /**
+   * Creates an empty table.
+   *
+   * @param maxLeases the most leases
+   * @param budget has to have room for each lease, and for what remains of it
+   * @param remains bytes of heap that may be needed for the writer when a lease has ended
+   */
+  public LeaseTable(Clock clock, long leaseNanos, int maxLeases, HeapBudget budget, long remains) {
     this.clock = clock;
     this.leaseNanos = leaseNanos;
     this.maxLeases = maxLeases;
+    this.budget = budget;
+    this.footprint = LEASE_FOOTPRINT + remains;
   }
 
   /**
@@ -50,20 +69,46 @@ public final class LeaseTable<T> {
   public WriteLease<T> grant(T subject, long clientId, long token) throws CrailException {
     if (count.incrementAndGet() > maxLeases) {
       count.decrementAndGet();
-      throw ErrorCode.LIMIT_EXCEEDED.exception(maxLeases + " write leases");
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          subject + ": there are " + maxLeases + " write leases, see crail.namenode.maxleases");
+    }
+    if (!budget.take(footprint, 0)) {
+      count.decrementAndGet();
+      throw budget.refusal(subject);
     }
     while (true) {
       long now = clock.nanoTime();
       long until = now + leaseNanos;
       ClientLeases<T> client =
-          clients.computeIfAbsent(clientId, id -> new ClientLeases<>(clientId, until));
+          clients.computeIfAbsent(
+              clientId,
+              id -> {
+                budget.add(CLIENT_FOOTPRINT);
+                return new ClientLeases<>(clientId, until);
+              });
       WriteLease<T> lease = new WriteLease<>(subject, token, client, now);
       if (client.add(lease, until)) {
         return lease;
       }
       // The client expired just now. Its old leases are being ended, so it gets a new record.
-      clients.remove(clientId, client);
+      forget(client);
     }
+  }
+
+  private void forget(ClientLeases<T> client) {
+    if (clients.remove(client.clientId(), client)) {
+      budget.give(CLIENT_FOOTPRINT);
+    }
+  }
+
+  private void ended() {
+    count.decrementAndGet();
+    budget.give(footprint);
+  }
+
+  /** Bytes of heap that clients and their leases take. */
+  public long footprint() {
+    return clients.size() * CLIENT_FOOTPRINT + count.get() * footprint;
   }
 
   /** The leases of a client; null when it is not known. */
@@ -74,7 +119,7 @@ public final class LeaseTable<T> {
   /** Ends a lease whose holder is known to have stopped writing, or whose node is gone. */
   public void end(WriteLease<T> lease) {
     if (lease.client().remove(lease)) {
-      count.decrementAndGet();
+      ended();
     }
   }
 
@@ -116,7 +161,7 @@ public final class LeaseTable<T> {
     long now = clock.nanoTime();
     for (ClientLeases<T> client : clients.values()) {
       if (client.expire(now)) {
-        clients.remove(client.clientId(), client);
+        forget(client);
         if (client.count() > 0) {
           LOG.info(
               "client {} is silent, its {} write leases end",
@@ -132,7 +177,7 @@ public final class LeaseTable<T> {
       if (lease == null) {
         gone.remove();
       } else {
-        count.decrementAndGet();
+        ended();
         expiry.expired(lease);
         left--;
       }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.namenode.memory.Footprint;
 import io.crail.protocol.part.Extent;
 import java.nio.ByteBuffer;
 
@@ -12,6 +13,10 @@ import java.nio.ByteBuffer;
  * extent is freed.
  */
 public final class Allocation extends NodeSpace {
+  /** Bytes of heap of an extent, of its place in a list, and of its rest in the quarantine. */
+  public static final long FOOTPRINT =
+      Footprint.object(1, 40) + 4L * Footprint.REFERENCE + Quarantine.REST_FOOTPRINT;
+
   private final RegionSpace region;
   private final long regionOffset;
   private final long fileOffset;

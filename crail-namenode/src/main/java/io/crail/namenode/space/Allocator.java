@@ -74,7 +74,7 @@ public final class Allocator {
   private final NameNodeOptions options;
   private final Clock clock;
   private final RateLimitedLog log;
-  private final Quarantine quarantine = new Quarantine();
+  private final Quarantine quarantine;
   private final RestingRegions resting;
   private final long startNanos;
   private final int[][] classOrders;
@@ -84,8 +84,10 @@ public final class Allocator {
   /** Whether a datanode has lent what another namenode, or this one before a restart, had. */
   private volatile boolean isSuccessor;
 
-  public Allocator(NameNodeOptions options, Clock clock, RandomGenerator random) {
+  public Allocator(
+      NameNodeOptions options, Clock clock, RandomGenerator random, Quarantine quarantine) {
     this.options = options;
+    this.quarantine = quarantine;
     this.clock = clock;
     this.log = new RateLimitedLog(LoggerFactory.getLogger(Allocator.class), clock, LOG_BURST);
     this.resting = new RestingRegions(clock);
@@ -145,12 +147,11 @@ public final class Allocator {
     if (place == null && purpose.lastResort) {
       place = take(purpose, length, false, now);
     }
-    return place == null ? null : allocation(place, fileOffset);
+    return allocation(place, fileOffset);
   }
 
   private static Allocation allocation(FreePieces.Place place, long fileOffset) {
-    return new Allocation(
-        place.region(), place.regionOffset(), fileOffset, place.generation(), place.length());
+    return place == null ? null : place.allocation(fileOffset);
   }
 
   private FreePieces.Place take(Purpose purpose, int length, boolean careful, long now) {
@@ -368,8 +369,7 @@ public final class Allocator {
       if (datanode.id() == id
           && datanode != purpose.except
           && datanode.isOnline(clock.nanoTime(), options.offlineNanos())) {
-        FreePieces.Place place = datanode.take(length, false);
-        return place == null ? null : allocation(place, fileOffset);
+        return allocation(datanode.take(length, false), fileOffset);
       }
     }
     return null;

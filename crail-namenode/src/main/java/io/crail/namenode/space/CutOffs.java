@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.common.ByteText;
 import io.crail.protocol.cluster.KeepAlive;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -46,7 +47,13 @@ final class CutOffs {
    * @param bytes the bytes that wait for these cut-offs
    * @param sinceNanos when the first of these cut-offs was ordered
    */
-  record Overdue(long client, int clients, long bytes, long sinceNanos) {}
+  record Overdue(long client, int clients, long bytes, long sinceNanos) {
+    /** For the log. */
+    String text(long nowNanos) {
+      return "%x for %d ms; %s wait for that of %d clients"
+          .formatted(client, (nowNanos - sinceNanos) / 1_000_000, ByteText.of(bytes), clients);
+    }
+  }
 
   // By client, in the order in which the datanode will be told.
   private final Map<Long, Order> next = new LinkedHashMap<>();
@@ -157,6 +164,18 @@ final class CutOffs {
     for (Order order : all) {
       order.extents.forEach(extent -> audit.owned(extent, "client " + order.client));
     }
+  }
+
+  /** The number of extents that wait; for tests. */
+  synchronized int extents() {
+    int extents = 0;
+    for (Order order : told) {
+      extents += order.extents.size();
+    }
+    for (Order order : next.values()) {
+      extents += order.extents.size();
+    }
+    return extents;
   }
 
   /** The bytes that wait. */

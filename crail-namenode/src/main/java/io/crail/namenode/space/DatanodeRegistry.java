@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
-import io.crail.common.ByteText;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -47,6 +47,7 @@ public final class DatanodeRegistry {
   private final Clock clock;
   private final HostNames hosts;
   private final Allocator allocator;
+  private final HeapBudget budget;
   private final DatanodeReports reports;
   private final RateLimitedLog log;
   private final Map<Integer, DatanodeSpace> byId = new TreeMap<>();
@@ -61,7 +62,9 @@ public final class DatanodeRegistry {
       Clock clock,
       RandomGenerator random,
       HostNames hosts,
-      Allocator allocator) {
+      Allocator allocator,
+      HeapBudget budget) {
+    this.budget = budget;
     this.options = options;
     this.clock = clock;
     this.hosts = hosts;
@@ -100,7 +103,8 @@ public final class DatanodeRegistry {
       bury(old, "was replaced by another process");
     }
     DatanodeSpace datanode =
-        new DatanodeSpace(newId(), hosts.add(request.host()), request, options.blockSize(), now);
+        new DatanodeSpace(
+            newId(), hosts.add(request.host()), request, options.blockSize(), now, budget);
     if (request.draining()) {
       datanode.drain();
     }
@@ -316,17 +320,7 @@ public final class DatanodeRegistry {
   private void reportOverdue(DatanodeSpace datanode, long now) {
     CutOffs.Overdue overdue = datanode.cutOffs().overdue(now - options.presentNanos());
     if (overdue != null) {
-      log.warn(
-          datanode
-              + " has not cut off client "
-              + Long.toHexString(overdue.client())
-              + " for "
-              + (now - overdue.sinceNanos()) / 1_000_000
-              + " ms; "
-              + ByteText.of(overdue.bytes())
-              + " wait for that of "
-              + overdue.clients()
-              + " clients");
+      log.warn(datanode + " has not cut off client " + overdue.text(now));
     }
   }
 
@@ -336,6 +330,7 @@ public final class DatanodeRegistry {
       byUuid.remove(uuid(datanode), datanode);
       reportedOffline.remove(datanode.id());
       contested.remove(datanode.id());
+      datanode.heap().forget();
     }
     allocator.use(byId.values());
   }
@@ -373,6 +368,11 @@ public final class DatanodeRegistry {
                 throw new AssertionError(datanode + " is forgotten but has extents");
               }
             });
+  }
+
+  /** Bytes of heap of datanodes, and of extents that belong to no node; for tests. */
+  public synchronized long footprint() {
+    return reports.footprint(byId.values(), allocator.quarantine());
   }
 
   private static UUID uuid(DatanodeSpace datanode) {

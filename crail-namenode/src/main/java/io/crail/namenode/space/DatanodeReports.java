@@ -148,4 +148,15 @@ final class DatanodeReports {
   private boolean isOnline(DatanodeSpace datanode) {
     return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
   }
+
+  /** Bytes of heap of datanodes, and of extents that belong to no node; for tests. */
+  long footprint(Collection<DatanodeSpace> datanodes, Quarantine quarantine) {
+    long extents = quarantine.extents();
+    long bytes = quarantine.writers() * Quarantine.WRITER_FOOTPRINT;
+    for (DatanodeSpace datanode : datanodes) {
+      bytes += datanode.heap().taken();
+      extents += datanode.cutOffs().extents();
+    }
+    return bytes + extents * Allocation.FOOTPRINT;
+  }
 }

@@ -5,9 +5,9 @@ import io.crail.common.Addresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.part.FenceKind;
-import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -63,6 +63,7 @@ public final class DatanodeSpace {
   private final Map<Integer, RegionSpace> regions = new TreeMap<>();
   // Regions whose space is not given out yet.
   private final Set<RegionSpace> resting = new HashSet<>();
+  private final DatanodeHeap heap;
   private final FreePieces pieces;
   private final CutOffs cutOffs = new CutOffs();
 
@@ -83,13 +84,25 @@ public final class DatanodeSpace {
    * @param host its host as a number of {@link HostNames}
    */
   DatanodeSpace(
-      int id, int host, RegisterDatanode.Request description, int blockSize, long nowNanos) {
+      int id,
+      int host,
+      RegisterDatanode.Request description,
+      int blockSize,
+      long nowNanos,
+      HeapBudget budget)
+      throws CrailException {
     this.id = id;
     this.host = host;
     this.description = description;
     this.blockSize = blockSize;
     this.pieces = new FreePieces(blockSize);
     this.lastSeenNanos = nowNanos;
+    this.heap = new DatanodeHeap(budget, description);
+  }
+
+  /** The heap that it takes. */
+  DatanodeHeap heap() {
+    return heap;
   }
 
   public int id() {
@@ -269,14 +282,9 @@ public final class DatanodeSpace {
       }
       throw refuse(region, "is known with other values");
     }
-    if (region.index() < 0 || region.length() <= 0 || region.length() % blockSize != 0) {
-      throw refuse(region, "is no multiple of the block size " + blockSize);
-    }
-    if (region.length() / blockSize > Integer.MAX_VALUE - 8) {
-      throw refuse(region, "is too long");
-    }
-    if (generation < 0 || generation > Generation.MAX) {
-      throw refuse(region, "has generation " + generation);
+    String wrong = RegionSpace.refusal(region, blockSize, generation);
+    if (wrong != null) {
+      throw refuse(region, wrong);
     }
     if (regions.size() == MAX_REGIONS) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_REGIONS + " regions of datanode " + id);
@@ -286,6 +294,7 @@ public final class DatanodeSpace {
         throw refuse(region, "overlaps region " + other.index());
       }
     }
+    heap.takeRegion("region " + region.index() + " of " + this);
     RegionSpace space =
         new RegionSpace(this, region, (int) (region.length() / blockSize), generation);
     regions.put(region.index(), space);
@@ -317,14 +326,8 @@ public final class DatanodeSpace {
 
   private CrailException refuse(Region region, String why) {
     return ErrorCode.INVALID_ARGUMENT.exception(
-        "region "
-            + region.index()
-            + " of datanode "
-            + id
-            + " with "
-            + region.length()
-            + " bytes "
-            + why);
+        "region %d of datanode %d with %d bytes %s"
+            .formatted(region.index(), id, region.length(), why));
   }
 
   /**
@@ -339,7 +342,7 @@ public final class DatanodeSpace {
       return null;
     }
     int largest = pieces.largest();
-    if (largest < length && !orLess) {
+    if ((largest < length && !orLess) || !heap.takeExtent()) {
       return null;
     }
     int taken = Math.min(length, largest);
@@ -352,8 +355,7 @@ public final class DatanodeSpace {
   /** Gives an extent back that belonged to a node. */
   synchronized void give(Allocation allocation) {
     used -= allocation.allocatedLength();
-    free += allocation.allocatedLength();
-    pieces.give(allocation);
+    becomeFree(allocation);
   }
 
   /** Notes that an extent no longer belongs to a node but is not free yet. */
@@ -381,7 +383,9 @@ public final class DatanodeSpace {
       return null;
     }
     FreePieces.Place place = take(length, false);
-    lend(length);
+    if (place != null) {
+      lend(length);
+    }
     return place;
   }
 
@@ -407,8 +411,13 @@ public final class DatanodeSpace {
   /** Gives an extent back that was waiting. */
   synchronized void giveAwaited(Allocation allocation) {
     waiting -= allocation.allocatedLength();
+    becomeFree(allocation);
+  }
+
+  private void becomeFree(Allocation allocation) {
     free += allocation.allocatedLength();
     pieces.give(allocation);
+    heap.giveExtent();
   }
 
   /**
@@ -427,26 +436,14 @@ public final class DatanodeSpace {
     long counted = pieces.verify(audit);
     if (counted != free || free + used + waiting != total) {
       throw new AssertionError(
-          this
-              + ": counted "
-              + counted
-              + " free bytes and "
-              + total
-              + " in all; "
-              + accounts(true));
+          this + ": counted " + counted + " of " + total + " bytes as free; " + accounts(true));
     }
   }
 
   @Override
   public String toString() {
-    return "datanode "
-        + id
-        + " ("
-        + description.tier()
-        + " at "
-        + Addresses.text(description.host().toString(), description.port())
-        + ", class "
-        + storageClass()
-        + ")";
+    String address = Addresses.text(description.host().toString(), description.port());
+    return "datanode %d (%s at %s, class %d)"
+        .formatted(id, description.tier(), address, storageClass());
   }
 }

@@ -9,7 +9,12 @@ import io.crail.protocol.part.Extent;
  */
 final class FreePieces {
   /** A piece of space and the generation of its new owner. */
-  record Place(RegionSpace region, long regionOffset, int length, long generation) {}
+  record Place(RegionSpace region, long regionOffset, int length, long generation) {
+    /** The extent of a node at a position. */
+    Allocation allocation(long fileOffset) {
+      return new Allocation(region, regionOffset, fileOffset, generation, length);
+    }
+  }
 
   private final int blockSize;
   private final int maxOrder;
@@ -81,6 +86,7 @@ final class FreePieces {
       blocks--;
       block = new SplitBlock(region, region.takeBlock(), maxOrder);
       region.split(block.block(), block);
+      region.datanode().heap().add(block.footprint());
     } else {
       unlink(block);
     }
@@ -110,6 +116,7 @@ final class FreePieces {
     split.give(unit, order(allocation.allocatedLength()));
     if (split.isFree()) {
       region.split(block, null);
+      region.datanode().heap().add(-split.footprint());
       giveBlock(region, block);
     } else {
       link(split);

@@ -2,6 +2,8 @@
 package io.crail.namenode.space;
 
 import io.crail.common.Utf8;
+import io.crail.namenode.memory.Footprint;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.part.TextLimits;
 import java.util.HashMap;
 import java.util.Locale;
@@ -23,16 +25,19 @@ public final class HostNames {
 
   private final Map<String, Integer> numbers = new HashMap<>();
 
+  private final HeapBudget budget;
   private int ofClients;
+  private long footprint;
 
-  public HostNames() {
+  public HostNames(HeapBudget budget) {
+    this.budget = budget;
     numbers.put("", ANY);
   }
 
   /**
    * The number of a host that a client names, with or without a datanode. Letter case does not
    * matter. {@link #ANY} for an invalid name, and for a host without datanodes when there are too
-   * many of these.
+   * many of these or no heap is left for its name.
    */
   public synchronized int find(Utf8 name) {
     String key = key(name);
@@ -40,9 +45,11 @@ public final class HostNames {
     if (known != null) {
       return known;
     }
-    return ofClients == MAX_HOSTS_OF_CLIENTS || TextLimits.checkHost(key) != null
-        ? ANY
-        : give(key, true);
+    boolean refused =
+        ofClients == MAX_HOSTS_OF_CLIENTS
+            || TextLimits.checkHost(key) != null
+            || !budget.hasRoom(footprint(key));
+    return refused ? ANY : give(key, true);
   }
 
   /**
@@ -59,10 +66,22 @@ public final class HostNames {
   }
 
   private int give(String key, boolean ofClient) {
+    budget.add(footprint(key));
+    footprint += footprint(key);
     int number = numbers.size();
     numbers.put(key, number);
     ofClients += ofClient ? 1 : 0;
     return number;
+  }
+
+  private static long footprint(String key) {
+    // The letters of a host name take a byte each.
+    return Footprint.object(1, 6) + Footprint.bytes(key.length()) + Footprint.MAP_ENTRY;
+  }
+
+  /** Bytes of heap of all names; for tests. */
+  public synchronized long footprint() {
+    return footprint;
   }
 
   private static String key(Utf8 name) {

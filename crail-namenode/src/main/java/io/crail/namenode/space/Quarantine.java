@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.namenode.memory.Footprint;
+import io.crail.namenode.memory.HeapBudget;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -17,6 +19,12 @@ import java.util.Map;
  */
 public final class Quarantine {
   private static final int FIRST_CAPACITY = 64;
+
+  /** Bytes of heap that each extent takes here. */
+  static final long REST_FOOTPRINT = Rest.FOOTPRINT;
+
+  /** Bytes of heap that a writer takes that can still release extents. */
+  public static final long WRITER_FOOTPRINT = Footprint.object(1, 36) + Footprint.MAP_ENTRY;
 
   /** A writer that lost space before it had ended its lease. */
   public static class Writer {
@@ -75,6 +83,9 @@ public final class Quarantine {
 
   /** An extent that rests. */
   private static final class Rest {
+    /** Bytes of heap, and of its places in the queues. */
+    private static final long FOOTPRINT = Footprint.object(4, 14) + 2L * Footprint.REFERENCE;
+
     private final Allocation extent;
     private final long readyNanos;
     private final boolean endsEarly;
@@ -93,11 +104,16 @@ public final class Quarantine {
     }
   }
 
+  private final HeapBudget budget;
   private final Map<Long, Writer> writers = new HashMap<>();
   // Extents whose writers were cut off.
   private final ArrayDeque<Allocation> safe = new ArrayDeque<>();
   private Rest[] heap = new Rest[FIRST_CAPACITY];
   private int count;
+
+  public Quarantine(HeapBudget budget) {
+    this.budget = budget;
+  }
 
   /**
    * Takes an extent whose datanode counts it as waiting.
@@ -120,6 +136,7 @@ public final class Quarantine {
       rest.next = writer.first;
       if (writer.first == null) {
         writers.put(writer.node, writer);
+        budget.add(WRITER_FOOTPRINT);
       } else {
         writer.first.previous = rest;
       }
@@ -222,6 +239,11 @@ public final class Quarantine {
     return writers.size();
   }
 
+  /** The number of extents that rest; for tests. */
+  synchronized int extents() {
+    return count + safe.size();
+  }
+
   /** Notes the extents that rest; for tests. */
   synchronized void audit(SpaceAudit audit) {
     for (int i = 0; i < count; i++) {
@@ -309,6 +331,7 @@ public final class Quarantine {
       writer.first = rest.next;
       if (writer.first == null) {
         writers.remove(writer.node);
+        budget.give(WRITER_FOOTPRINT);
       }
     }
   }

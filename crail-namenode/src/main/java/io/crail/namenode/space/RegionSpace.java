@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.namenode.memory.Footprint;
+import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
 import java.util.Arrays;
 
@@ -32,6 +34,17 @@ public final class RegionSpace {
     this.region = region;
     this.blocks = blocks;
     this.generation = generation;
+  }
+
+  /** What is wrong with a region that registers; null for nothing. */
+  static String refusal(Region region, int blockSize, long generation) {
+    if (region.index() < 0 || region.length() <= 0 || region.length() % blockSize != 0) {
+      return "is no multiple of the block size " + blockSize;
+    }
+    if (region.length() / blockSize > Integer.MAX_VALUE - 8) {
+      return "is too long";
+    }
+    return generation < 0 || generation > Generation.MAX ? "has generation " + generation : null;
   }
 
   public DatanodeSpace datanode() {
@@ -88,9 +101,15 @@ public final class RegionSpace {
       throw new AssertionError("block " + block + " of region " + index() + " was not taken");
     }
     if (returnedCount == returned.length) {
-      returned = Arrays.copyOf(returned, Math.max(16, returned.length * 2));
+      int[] grown = Arrays.copyOf(returned, Math.max(16, returned.length * 2));
+      datanode.heap().add(bytes(grown.length) - bytes(returned.length));
+      returned = grown;
     }
     returned[returnedCount++] = block;
+  }
+
+  private static long bytes(int blocks) {
+    return Footprint.bytes((long) blocks * Integer.BYTES);
   }
 
   /** The pieces of a split block, or null. */
@@ -101,7 +120,10 @@ public final class RegionSpace {
   /** Notes that a block is split, or with null that it is not split any more. */
   void split(int block, SplitBlock newSplit) {
     if (block >= split.length) {
-      split = Arrays.copyOf(split, Math.max(block + 1, Math.min(blocks, split.length * 2)));
+      SplitBlock[] grown =
+          Arrays.copyOf(split, Math.max(block + 1, Math.min(blocks, split.length * 2)));
+      datanode.heap().add(Footprint.references(grown.length) - Footprint.references(split.length));
+      split = grown;
     }
     split[block] = newSplit;
   }

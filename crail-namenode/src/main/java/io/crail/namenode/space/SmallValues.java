@@ -4,12 +4,14 @@ package io.crail.namenode.space;
 import io.crail.common.ByteText;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.memory.HeapBudget;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The limits for small values: the length of each, and the memory of all. Thread-safe. */
 public final class SmallValues {
   private final int maxLength;
   private final long capacity;
+  private final HeapBudget budget;
   private final AtomicLong used = new AtomicLong();
 
   /**
@@ -17,15 +19,22 @@ public final class SmallValues {
    *
    * @param maxLength most bytes of a small value; 0 for no small values
    * @param capacity most bytes of heap for all of them
+   * @param budget the account of all heap, which has to have room for them too
    */
-  public SmallValues(int maxLength, long capacity) {
+  public SmallValues(int maxLength, long capacity, HeapBudget budget) {
     this.maxLength = maxLength;
     this.capacity = capacity;
+    this.budget = budget;
   }
 
   /** Most bytes of a small value; 0 when there are none. */
   public int maxLength() {
     return maxLength;
+  }
+
+  /** The account of all heap. */
+  public HeapBudget budget() {
+    return budget;
   }
 
   /** Bytes of heap that small values take. */
@@ -35,7 +44,8 @@ public final class SmallValues {
 
   /** True when more memory would not help: the value is too long, or there is memory for it. */
   public boolean needsNoMore(int length) {
-    return length > maxLength || used.get() + SmallBytes.footprint(length) <= capacity;
+    long more = SmallBytes.footprint(length);
+    return length > maxLength || (used.get() + more <= capacity && budget.hasRoom(more));
   }
 
   /**
@@ -51,10 +61,14 @@ public final class SmallValues {
     }
     long more = SmallBytes.footprint(length);
     long less = before == null ? 0 : SmallBytes.footprint(before.length);
+    if (!budget.take(more, less)) {
+      return false;
+    }
     long present;
     do {
       present = used.get();
       if (more > less && present + more - less > capacity) {
+        budget.give(more);
         return false;
       }
     } while (!used.compareAndSet(present, present + more));
@@ -63,7 +77,7 @@ public final class SmallValues {
 
   /**
    * The reason why a value was not taken: {@link ErrorCode#LIMIT_EXCEEDED} when it is too long,
-   * {@link ErrorCode#NO_SPACE} when there was no memory.
+   * {@link ErrorCode#NO_SPACE} when there was no memory for it.
    *
    * @param what the owner of the value
    */
@@ -80,6 +94,8 @@ public final class SmallValues {
 
   /** Gives memory back. */
   public void giveBack(int length) {
-    used.addAndGet(-SmallBytes.footprint(length));
+    long less = SmallBytes.footprint(length);
+    used.addAndGet(-less);
+    budget.give(less);
   }
 }

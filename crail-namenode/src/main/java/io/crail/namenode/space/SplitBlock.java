@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.namenode.memory.Footprint;
 import io.crail.protocol.part.Extent;
 
 /**
@@ -33,6 +34,11 @@ final class SplitBlock {
         tree[node] = (byte) (order + 1);
       }
     }
+  }
+
+  /** Bytes of heap that it takes. */
+  long footprint() {
+    return Footprint.object(4, 8) + Footprint.bytes(tree.length);
   }
 
   RegionSpace region() {

@@ -3,6 +3,8 @@ package io.crail.namenode.tree;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.user.SessionUser;
+import io.crail.namenode.user.UserNames;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.part.NodeInfo;
 
@@ -17,7 +19,8 @@ public final class AttributeSetter {
   }
 
   /** Sets the attributes that the request names, and leaves the rest. */
-  public NodeInfo setAttributes(SetAttributes.Request request) throws CrailException {
+  public NodeInfo setAttributes(SetAttributes.Request request, SessionUser user)
+      throws CrailException {
     PathBytes path = PathBytes.of(request.path());
     tree.requireOwn(path);
     int which = request.which();
@@ -33,12 +36,20 @@ public final class AttributeSetter {
         throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
       }
       // Only for an existing node, so that failing requests use up no numbers.
-      int owner = setsOwner ? users.number(request.owner()) : 0;
-      int group = setsGroup ? users.number(request.group()) : 0;
+      int owner = setsOwner ? user.hold(request.owner()).number() : UserNames.OWN;
+      int group = UserNames.OWN;
+      try {
+        group = setsGroup ? user.hold(request.group()).number() : UserNames.OWN;
+      } catch (CrailException e) {
+        users.release(owner);
+        throw e;
+      }
       NodeInfo info = setAttributes(place, path, request, owner, group);
       if (info != null) {
         return info;
       }
+      users.release(owner);
+      users.release(group);
     }
   }
 
@@ -51,6 +62,8 @@ public final class AttributeSetter {
       if (!path.isRoot() && !tree.isStill(node, place.container(), path)) {
         return null;
       }
+      final int formerOwner = node.owner();
+      final int formerGroup = node.group();
       node.attributes(
           (which & SetAttributes.PERMISSIONS) != 0 ? request.permissions() : node.permissions(),
           (which & SetAttributes.OWNER) != 0 ? owner : node.owner(),
@@ -60,6 +73,12 @@ public final class AttributeSetter {
       }
       if ((which & SetAttributes.ACCESSED) != 0) {
         node.accessed(request.accessedMillis());
+      }
+      if ((which & SetAttributes.OWNER) != 0) {
+        users.release(formerOwner);
+      }
+      if ((which & SetAttributes.GROUP) != 0) {
+        users.release(formerGroup);
       }
       return node.info();
     }

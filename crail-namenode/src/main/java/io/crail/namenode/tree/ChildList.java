@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import io.crail.namenode.memory.Footprint;
 import java.util.Arrays;
 
 /**
@@ -20,6 +21,10 @@ final class ChildList {
   private static final int SMALL_CHUNK = CHUNK_CAPACITY / 4;
   private static final int FIRST_CAPACITY = 4;
   private static final Node[] EMPTY = {};
+
+  /** Bytes of heap of a list with few children. */
+  static final long EMPTY_FOOTPRINT =
+      Footprint.object(2, 16) + Footprint.references(FIRST_CAPACITY);
 
   private static final class Chunk {
     private Node[] nodes;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import io.crail.namenode.memory.Footprint;
 import io.crail.protocol.part.NodeType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -13,6 +14,13 @@ import java.lang.invoke.VarHandle;
 final class Container extends Node {
   private static final VarHandle REACH = reachHandle();
 
+  /**
+   * Bytes of a container in addition to those of a node: its fields, its first list of children,
+   * and its place among those that are taken apart.
+   */
+  private static final long MORE_THAN_A_NODE =
+      Footprint.object(1, 8) + ChildList.EMPTY_FOOTPRINT + 2L * Footprint.REFERENCE;
+
   private final ChildList children = new ChildList();
   private volatile int childCount;
   // No path below is longer than this container's own path by more than this many bytes.
@@ -20,6 +28,11 @@ final class Container extends Node {
 
   Container(long id, NodeType type, int storageClass, int host, int flags) {
     super(id, type, storageClass, host, flags);
+  }
+
+  @Override
+  long footprint(int newNameLength) {
+    return super.footprint(newNameLength) + MORE_THAN_A_NODE;
   }
 
   /** The children in the order of their sequence. Under the monitor. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import io.crail.namenode.memory.HeapBudget;
 import java.nio.ByteBuffer;
 
 /** Finds a node by its parent and its name. Thread-safe as {@link NodeTable} says. */
 final class NameTable extends NodeTable {
   private final NameHash hash;
 
-  NameTable(NameHash hash) {
+  NameTable(NameHash hash, HeapBudget budget) {
+    super(budget);
     this.hash = hash;
   }
 

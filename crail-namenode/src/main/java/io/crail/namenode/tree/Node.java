@@ -2,8 +2,10 @@
 package io.crail.namenode.tree;
 
 import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.memory.Footprint;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.user.UserNames;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
@@ -23,6 +25,12 @@ import java.util.Arrays;
 public class Node {
   /** The entry that a table puts in the place of a removed node. It matches no name and no id. */
   static final Node TOMBSTONE = new Node(0, NodeType.DATAFILE, 0, 0, 0);
+
+  private static final int PERMISSION_BITS = Integer.bitCount(NodeInfo.PERMISSIONS);
+  private static final int NUMBER_MASK = (1 << UserNames.NUMBER_BITS) - 1;
+
+  /** Bytes of a node without a long name, and of its place among the children of its parent. */
+  private static final long FOOTPRINT = Footprint.object(4, 75) + 4L * Footprint.REFERENCE;
 
   private final long id;
   private final byte typeNumber;
@@ -210,6 +218,17 @@ public class Node {
     return hash.of(parent.id(), bytes, 0, name.length);
   }
 
+  /** Bytes of heap of this node with its name, without its space and its lease. */
+  final long footprint() {
+    return footprint(nameLength());
+  }
+
+  /** As {@link #footprint()}, with a name of so many bytes. */
+  long footprint(int newNameLength) {
+    return FOOTPRINT
+        + (newNameLength > NodeName.INLINE_LENGTH ? Footprint.bytes(newNameLength) : 0);
+  }
+
   /** The bytes of the name. */
   final byte[] nameBytes() {
     byte[] name = longName;
@@ -307,19 +326,22 @@ public class Node {
    * or before the node can be found.
    */
   final void attributes(int permissions, int owner, int group) {
-    attributes = permissions & 0xffffL | (owner & 0xffffL) << 16 | (group & 0xffffL) << 32;
+    attributes =
+        permissions
+            | (long) owner << PERMISSION_BITS
+            | (long) group << PERMISSION_BITS + UserNames.NUMBER_BITS;
   }
 
   private static int permissions(long attributes) {
-    return (int) attributes & 0xffff;
+    return (int) attributes & NodeInfo.PERMISSIONS;
   }
 
   private static int owner(long attributes) {
-    return (int) (attributes >>> 16) & 0xffff;
+    return (int) (attributes >>> PERMISSION_BITS) & NUMBER_MASK;
   }
 
   private static int group(long attributes) {
-    return (int) (attributes >>> 32) & 0xffff;
+    return (int) (attributes >>> PERMISSION_BITS + UserNames.NUMBER_BITS) & NUMBER_MASK;
   }
 
   /**

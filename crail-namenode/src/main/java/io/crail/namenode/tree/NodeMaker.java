@@ -6,6 +6,9 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.user.SessionUser;
+import io.crail.namenode.user.UserName;
+import io.crail.namenode.user.UserNames;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.part.NodeType;
 
@@ -18,12 +21,15 @@ public final class NodeMaker {
   private final int storageClasses;
   private final Tree tree;
   private final HostNames hosts;
+  private final UserNames users;
   private final Outfitter outfitter;
 
-  public NodeMaker(NameNodeOptions options, Tree tree, HostNames hosts, Outfitter outfitter) {
+  public NodeMaker(
+      NameNodeOptions options, Tree tree, HostNames hosts, UserNames users, Outfitter outfitter) {
     this.storageClasses = options.storageClasses();
     this.tree = tree;
     this.hosts = hosts;
+    this.users = users;
     this.outfitter = outfitter;
   }
 
@@ -33,7 +39,7 @@ public final class NodeMaker {
    * @param clientId the client that gets the write lease, if there is one
    * @param user the owner of the node; the group is the parent's
    */
-  public Node make(NewNode request, long clientId, int user) throws CrailException {
+  public Node make(NewNode request, long clientId, SessionUser user) throws CrailException {
     PathBytes path = request.path();
     tree.requireOwn(path);
     if (path.isRoot()) {
@@ -62,13 +68,14 @@ public final class NodeMaker {
         }
         old = tree.child(parent, path);
         requireReplaceable(old, node, request, parent);
-        tree.count(old, path);
+        tree.charge(node, old, path);
         try {
           tree.place(node, parent, path, old);
-          node.attributes(request.permissions(), user, parent.group());
+          node.attributes(request.permissions(), user.hold().number(), UserNames.OWN);
+          node.attributes(request.permissions(), node.owner(), holdGroup(parent).number());
           outfitter.equip(node, request, value, old, clientId);
         } catch (CrailException e) {
-          tree.uncount(old);
+          tree.discharge(node);
           throw e;
         }
         tree.link(node, old, parent);
@@ -86,6 +93,15 @@ public final class NodeMaker {
       }
       return node;
     }
+  }
+
+  private UserName holdGroup(Container parent) {
+    UserName group = users.hold(parent.group());
+    while (group == null) {
+      // The parent got another group meanwhile.
+      group = users.hold(parent.group());
+    }
+    return group;
   }
 
   private static void requireReplaceable(Node old, Node node, NewNode request, Container parent)

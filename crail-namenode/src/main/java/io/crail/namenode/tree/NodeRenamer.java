@@ -141,7 +141,9 @@ public final class NodeRenamer {
    * Moves a node to its new place, and replaces the node that is there. Under the locks, within the
    * sequence.
    */
-  private NodeInfo move(Node node, Container from, Tree.Place place, PathBytes target) {
+  private NodeInfo move(Node node, Container from, Tree.Place place, PathBytes target)
+      throws CrailException {
+    tree.chargeName(node, target);
     Container to = place.container();
     Node old = place.child();
     long now = clock.currentTimeMillis();
@@ -162,10 +164,7 @@ public final class NodeRenamer {
     if (old != null) {
       to.replace(old, node, now);
       old.markRemoved();
-      tree.discount(old);
-      if (!Tree.isWithBytes(old)) {
-        tree.ids().remove(old);
-      }
+      tree.drop(old);
     } else if (stays) {
       to.touch(now);
     } else {

@@ -167,8 +167,11 @@ public final class NodeStorage {
     return space;
   }
 
+  /** The error when no space is free, or no heap to note whose it is. */
   CrailException noSpace(Object what, Node node) {
-    return allocator.shortage(what, node.storageClass(), node.isStrict());
+    return values.budget().hasRoom(Allocation.FOOTPRINT)
+        ? allocator.shortage(what, node.storageClass(), node.isStrict())
+        : values.budget().refusal(what);
   }
 
   /** Gives back extents that no client was told of, or that no client writes to any more. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import io.crail.namenode.memory.Footprint;
+import io.crail.namenode.memory.HeapBudget;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -30,11 +32,23 @@ public abstract class NodeTable {
   }
 
   private final Segment[] segments = new Segment[1 << SEGMENT_BITS];
+  private final HeapBudget budget;
 
-  NodeTable() {
+  NodeTable(HeapBudget budget) {
+    this.budget = budget;
     for (int i = 0; i < segments.length; i++) {
       segments[i] = new Segment();
     }
+    budget.add(bytes());
+  }
+
+  /** Bytes of its arrays. A segment that is just growing has two. */
+  final long bytes() {
+    long bytes = 0;
+    for (Segment segment : segments) {
+      bytes += Footprint.references(segment.slots.length);
+    }
+    return bytes;
   }
 
   /** The hash of a node that is in the table. */
@@ -155,6 +169,8 @@ public abstract class NodeTable {
     while (capacity < (segment.live + 1) * 3) {
       capacity *= 2;
     }
+    // The next node that needs room notices that the table has grown.
+    budget.add(Footprint.references(capacity));
     Node[] fresh = new Node[capacity];
     for (Node node : old) {
       if (node != null && node != Node.TOMBSTONE) {
@@ -167,6 +183,7 @@ public abstract class NodeTable {
     }
     segment.used = segment.live;
     segment.slots = fresh;
+    budget.give(Footprint.references(old.length));
   }
 
   /** Receives the nodes of a walk. */

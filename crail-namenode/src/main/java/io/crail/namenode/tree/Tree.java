@@ -5,7 +5,9 @@ import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.HostNames;
+import io.crail.namenode.user.UserNames;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
@@ -40,27 +42,35 @@ public final class Tree {
   private final int index;
   private final int count;
   private final Clock clock;
-  private final IdTable ids = new IdTable();
+  private final HeapBudget budget;
+  private final UserNames users;
+  private final IdTable ids;
   private final NameTable names;
   private final RenameSequence renames = new RenameSequence();
   private final AtomicLong nextId;
-  private final AtomicLong nodes = new AtomicLong(1);
 
-  /** The same by type; read only by those who look. */
+  /** The number of nodes by type; read only by those who look. */
   private final Map<NodeType, LongAdder> ofType = new EnumMap<>(NodeType.class);
 
-  private final long maxNodes;
   private final Container root;
   private final NodeWriter writer;
 
   /** Creates a tree that has only the root; {@code writer} frees what nodes have when they go. */
-  public Tree(NameNodeOptions options, Clock clock, RandomGenerator random, NodeWriter writer) {
+  public Tree(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      HeapBudget budget,
+      UserNames users,
+      NodeWriter writer) {
     this.index = options.index();
     this.count = options.count();
-    this.maxNodes = options.maxNodes();
     this.clock = clock;
     this.writer = writer;
-    this.names = new NameTable(new NameHash(random));
+    this.budget = budget;
+    this.users = users;
+    this.ids = new IdTable(budget);
+    this.names = new NameTable(new NameHash(random), budget);
     // Random, so that an id from before a restart names no node rather than a wrong one.
     long start = random.nextLong() >>> 2;
     this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
@@ -68,6 +78,7 @@ public final class Tree {
         new Container(
             newId(), NodeType.DIRECTORY, options.rootClass(), HostNames.ANY, NodeInfo.ENUMERABLE);
     root.attributes(ROOT_PERMISSIONS, UserNames.OWN, UserNames.OWN);
+    budget.add(root.footprint());
     root.touch(clock.currentTimeMillis());
     root.accessed(root.modifiedMillis());
     ids.add(root);
@@ -103,6 +114,21 @@ public final class Tree {
     return ids.walk(cursor, most, visitor);
   }
 
+  /** Bytes of heap of a node and its name. */
+  public long footprint(Node node) {
+    return node.footprint();
+  }
+
+  /** How many names other than {@link UserNames#OWN} a node holds; for tests. */
+  public int namesOf(Node node) {
+    return (node.owner() == UserNames.OWN ? 0 : 1) + (node.group() == UserNames.OWN ? 0 : 1);
+  }
+
+  /** Bytes of heap of the tables; for tests. */
+  public long tableBytes() {
+    return ids.bytes() + names.bytes();
+  }
+
   /** Compares the sizes of the tables, and the nodes themselves, with their numbers; for tests. */
   public void verify() {
     if (ids.size() != size() || names.size() + 1 != size()) {
@@ -126,7 +152,7 @@ public final class Tree {
 
   /** The number of nodes in the tree, and in removed subtrees that are not taken apart yet. */
   public long size() {
-    return nodes.get();
+    return ofType.values().stream().mapToLong(LongAdder::sum).sum();
   }
 
   /** As {@link #size}, by type; while nodes come and go, not all of one moment. */
@@ -286,25 +312,30 @@ public final class Tree {
     return !(node instanceof Container);
   }
 
-  /** Counts a new node, unless it replaces an old one. */
-  void count(Node old, PathBytes path) throws CrailException {
-    if (old == null && nodes.incrementAndGet() > maxNodes) {
-      nodes.decrementAndGet();
-      throw ErrorCode.LIMIT_EXCEEDED.exception(path + ": there are " + maxNodes + " nodes");
-    }
+  /**
+   * Takes the heap for a new node, which may replace an old one.
+   *
+   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when there is none
+   */
+  void charge(Node node, Node old, PathBytes path) throws CrailException {
+    budget.require(node.footprint(path.nameLength()), old == null ? 0 : old.footprint(), path);
   }
 
-  /** Undoes {@link #count}. */
-  void uncount(Node old) {
-    if (old == null) {
-      nodes.decrementAndGet();
-    }
+  /** Gives the heap and the names of a node back that was not made, or is not there any more. */
+  void discharge(Node node) {
+    budget.give(node.footprint());
+    users.release(node.owner());
+    users.release(node.group());
   }
 
-  /** Counts the end of a node. */
-  void discount(Node node) {
-    nodes.decrementAndGet();
-    ofType.get(node.type()).decrement();
+  /** Takes the heap for a longer name of a node, or gives that of a shorter one back. */
+  void chargeName(Node node, PathBytes path) throws CrailException {
+    long more = node.footprint(path.nameLength()) - node.footprint();
+    if (more > 0) {
+      budget.require(more, 0, path);
+    } else {
+      budget.give(-more);
+    }
   }
 
   /** Gives a new node its place, where no reader finds it yet. Under the parent's monitor. */
@@ -346,12 +377,18 @@ public final class Tree {
    */
   void forget(Node node) {
     names.remove(node);
+    drop(node);
+  }
+
+  /** Counts the end of a node that has no name any more, as {@link #forget} does. */
+  void drop(Node node) {
+    ofType.get(node.type()).decrement();
     if (node instanceof Container) {
       ids.remove(node);
+      discharge(node);
     } else {
       node.markRemoved();
     }
-    discount(node);
   }
 
   /** Frees the space and the lease of a node with bytes that was marked as removed. */
@@ -359,6 +396,7 @@ public final class Tree {
     writer.destroy(node);
     // Only now, so that the close of its writer always finds either the node or its resting space.
     ids.remove(node);
+    discharge(node);
   }
 
   /** An id that no node had before. */

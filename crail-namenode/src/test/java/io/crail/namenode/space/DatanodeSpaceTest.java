@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.crail.namenode.TestStore;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -19,13 +20,14 @@ import org.junit.jupiter.api.Test;
 class DatanodeSpaceTest {
   private static final int BLOCKS = 4;
 
+  private final HeapBudget budget = new HeapBudget(Long.MAX_VALUE / 2, "");
   private DatanodeSpace datanode;
 
   @BeforeEach
-  void start() {
+  void start() throws Exception {
     datanode =
         new DatanodeSpace(
-            1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0);
+            1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0, budget);
   }
 
   private RegionSpace region(int index) throws Exception {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.namenode.TestStore;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -20,14 +21,15 @@ import org.junit.jupiter.api.Test;
 class QuarantineTest {
   private static final int EXTENTS = 512;
 
-  private final Quarantine quarantine = new Quarantine();
+  private final HeapBudget budget = new HeapBudget(Long.MAX_VALUE / 2, "");
+  private final Quarantine quarantine = new Quarantine(budget);
   private DatanodeSpace datanode;
 
   @BeforeEach
   void start() throws Exception {
     datanode =
         new DatanodeSpace(
-            1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0);
+            1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0, budget);
     datanode.wake(datanode.register(new Region(0, 4L * TestStore.BLOCK, 0, 0), 0));
   }
 

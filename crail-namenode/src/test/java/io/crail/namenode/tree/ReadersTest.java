@@ -100,6 +100,7 @@ class ReadersTest {
     Node made = store.namenode.tree().require(store.file("/f").id());
     Watched node = new Watched(made);
     ByteBuffer name = ByteBuffer.wrap(new byte[] {'f'});
+    node.attributes(made.permissions(), made.owner(), made.group());
     node.place(made.parent(), name, 0, 1, made.sequence());
     store.namenode.tree().names().replace(made, node);
     store.namenode.tree().ids().replace(made, node);

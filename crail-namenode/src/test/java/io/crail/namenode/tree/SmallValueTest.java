@@ -14,6 +14,7 @@ import io.crail.namenode.Refusals;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
 import io.crail.namenode.lease.LeaseTable;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
@@ -237,7 +238,7 @@ class SmallValueTest {
   @Test
   void theMemoryOfAnOldValueCountsAsFreeOnce() throws Exception {
     long capacity = SmallBytes.footprint(64);
-    SmallValues values = new SmallValues(MOST, capacity);
+    SmallValues values = new SmallValues(MOST, capacity, new HeapBudget(1 << 20, ""));
     Allocator blocks = store.namenode.allocator();
     LeaseTable<Node> leases = store.namenode.leases();
     NodeStorage storage = new NodeStorage(blocks, values);

@@ -34,6 +34,8 @@ public final class Usage {
    * @param requestNanos how long it has worked on all of them together
    * @param waitedNanos how long connections have waited for their turn since then, all together
    * @param smallValueBytes memory that the small values of the namenode take
+   * @param memoryBytes heap that all takes that the namenode keeps, small values included
+   * @param memoryLimitBytes heap from which on it refuses to keep more
    * @param classes space of each storage class that has datanodes
    */
   public record Response(
@@ -46,6 +48,8 @@ public final class Usage {
       long requestNanos,
       long waitedNanos,
       long smallValueBytes,
+      long memoryBytes,
+      long memoryLimitBytes,
       List<ClassUsage> classes) {
     /** The layout. */
     public static final Layout LAYOUT =
@@ -59,6 +63,8 @@ public final class Usage {
             .i64("requestNanos", "time of work on all of them together")
             .i64("waitedNanos", "time that connections waited for their turn, all together")
             .i64("smallValueBytes", "memory that the small values of the namenode take")
+            .i64("memoryBytes", "heap that all takes that the namenode keeps")
+            .i64("memoryLimitBytes", "heap from which on it refuses to keep more")
             .u16("classesCount", "number of classes")
             .list("classes", "classesCount", ClassUsage.CODEC, MAX_CLASSES);
 

@@ -8,10 +8,14 @@ import io.crail.protocol.part.TextLimits;
 import java.util.List;
 
 /**
- * Returns the names of owners and groups by their numbers. The namenode gives numbers in ascending
- * order and forgets none. So a client can keep the names until the namenode restarts.
+ * Returns the names of owners and groups by their numbers. The lower bits of a number are its slot;
+ * a slot that gets another name gets another number. So a client can keep a name with its whole
+ * number until the namenode restarts.
  */
 public final class Names {
+  /** Bits of a number that are its slot. */
+  public static final int SLOT_BITS = 16;
+
   /** The greatest total length of the names of an answer, in bytes. */
   public static final int MAX_NAMES_LENGTH = 60_000;
 
@@ -20,21 +24,29 @@ public final class Names {
   /**
    * The request.
    *
-   * @param first the first number
+   * @param number a number
    */
-  public record Request(int first) {
+  public record Request(int number) {
     /** The layout. */
-    public static final Layout LAYOUT = Layout.of("Names.Request").u16("first", "the first number");
+    public static final Layout LAYOUT =
+        Layout.of("Names.Request")
+            .i32("number", "a number; the names from its slot on are asked for");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
   }
 
-  /** A name. */
-  public record Name(Utf8 text) {
+  /**
+   * A name.
+   *
+   * @param number its number
+   * @param text the name
+   */
+  public record Name(int number, Utf8 text) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Names.Name")
+            .i32("number", "its number")
             .u8("textLength", "bytes of text")
             .bytes("text", "textLength", 1, TextLimits.USER, "the name");
 
@@ -50,7 +62,7 @@ public final class Names {
   /**
    * The answer.
    *
-   * @param names the names from the first number on, as many as fit
+   * @param names the present names from the slot on, by ascending slots, as many as fit
    */
   public record Response(List<Name> names) {
     /** The layout. */

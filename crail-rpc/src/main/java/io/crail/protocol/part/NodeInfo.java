@@ -65,8 +65,8 @@ public record NodeInfo(
           .u8("type", "node type")
           .u8("flags", "1: enumerable, 2: strict storage class, 4: being put, 8: put abandoned")
           .u16("permissions", "permission bits, 0 to 07777")
-          .u16("owner", "number of the owner's name")
-          .u16("group", "number of the group's name");
+          .i32("owner", "number of the owner's name")
+          .i32("group", "number of the group's name");
 
   /** The codec. It is written by hand because lookups use it. */
   public static final Codec<NodeInfo> CODEC =
@@ -151,8 +151,8 @@ public record NodeInfo(
     out.put(offset + TYPE, (byte) typeNumber);
     out.put(offset + FLAGS, (byte) flags);
     out.putShort(offset + PERMISSIONS_AT, (short) permissions);
-    out.putShort(offset + OWNER, (short) owner);
-    out.putShort(offset + GROUP, (short) group);
+    out.putInt(offset + OWNER, owner);
+    out.putInt(offset + GROUP, group);
   }
 
   /** Reads one. */
@@ -167,7 +167,7 @@ public record NodeInfo(
         NodeType.of(in.get(offset + TYPE) & 0xff),
         in.get(offset + FLAGS) & 0xff,
         in.getShort(offset + PERMISSIONS_AT) & 0xffff,
-        in.getShort(offset + OWNER) & 0xffff,
-        in.getShort(offset + GROUP) & 0xffff);
+        in.getInt(offset + OWNER),
+        in.getInt(offset + GROUP));
   }
 }

@@ -61,7 +61,7 @@ final class NameNodeTarget implements Target {
           "");
   private static final Configuration CONFIGURATION =
       Configuration.builder()
-          .set(NameNodeKeys.MAX_NODES, 12)
+          .set(NameNodeKeys.MEMORY, "48k")
           .set(NameNodeKeys.MAX_LEASES, 4)
           .set(NameNodeKeys.SMALL_VALUES, "64k")
           .set(NameNodeKeys.STORAGE_CLASSES, 3)

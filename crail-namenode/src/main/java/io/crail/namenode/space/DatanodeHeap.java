@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.common.error.CrailException;
+import io.crail.namenode.memory.HeapBudget;
+import io.crail.protocol.cluster.RegisterDatanode;
+
+/**
+ * The heap that a namenode has taken for one datanode, its regions and their lists of blocks, but
+ * not for extents. Thread-safe.
+ */
+final class DatanodeHeap {
+  /** Bytes of a datanode without regions and texts. */
+  private static final long DATANODE = 1024;
+
+  /** Bytes of a region without its lists of blocks. */
+  private static final long REGION = 256;
+
+  private final HeapBudget budget;
+  private long taken;
+  private boolean forgotten;
+
+  /** Takes the heap for a datanode without regions. */
+  DatanodeHeap(HeapBudget budget, RegisterDatanode.Request description) throws CrailException {
+    long bytes =
+        DATANODE
+            + description.host().length()
+            + description.tier().length()
+            + description.traits().directory().length()
+            + description.traits().details().length();
+    budget.require(bytes, 0, "datanode " + description.host() + ":" + description.port());
+    this.budget = budget;
+    this.taken = bytes;
+  }
+
+  /** Takes the heap for a region. */
+  synchronized void takeRegion(Object what) throws CrailException {
+    budget.require(REGION, 0, what);
+    taken += REGION;
+  }
+
+  /** Takes the heap for an extent; false when there is none. */
+  boolean takeExtent() {
+    return budget.take(Allocation.FOOTPRINT, 0);
+  }
+
+  /** Gives the heap of an extent back. */
+  void giveExtent() {
+    budget.give(Allocation.FOOTPRINT);
+  }
+
+  /** Takes heap for lists of blocks; a negative number gives some back. */
+  synchronized void add(long bytes) {
+    // Extents that have waited may come back to a datanode that is forgotten.
+    if (!forgotten) {
+      taken += bytes;
+      budget.add(bytes);
+    }
+  }
+
+  /** Gives all back, since the namenode forgets the datanode. */
+  synchronized void forget() {
+    add(-taken);
+    forgotten = true;
+  }
+
+  /** Bytes that are taken; for tests. */
+  synchronized long taken() {
+    return taken;
+  }
+}
