@@ -9,7 +9,9 @@ if [ -r "$CRAIL_CONF_DIR/crail-env.sh" ]; then
 fi
 log_dir=${CRAIL_LOG_DIR:-$CRAIL_HOME/logs}
 pid_dir=${CRAIL_PID_DIR:-$log_dir}
-who=${USER:-$(id -un)}
+# A user may have no name, as in many containers.
+who=${USER:-$(id -un 2>/dev/null || true)}
+who=${who:-$EUID}
 conf_dir=$(readlink -f "$CRAIL_CONF_DIR") || conf_dir=$CRAIL_CONF_DIR
 
 # A directory of configuration is a cluster. Several may have servers on this host.
@@ -20,6 +22,9 @@ if [ "$conf_dir" != "$(readlink -f "$CRAIL_HOME/conf")" ]; then
 fi
 # Hosts may share the directory, and a process id means something on its own host only.
 pid_prefix=$pid_dir/crail-$who-$(uname -n)-$cluster-
+
+# Nobody else changes what a server writes.
+umask g-w,o-w
 
 # is_local <host>: true when the host is this one.
 is_local() {
@@ -56,13 +61,47 @@ running() {
   local file=$pid_prefix$1.pid pid ticks started
   [ -e "$file" ] || return 1
   # Another user may have written anything there, such as the process of a third one.
-  if [ ! -O "$file" ]; then
+  if [ -L "$file" ] || [ ! -O "$file" ]; then
     say "$file belongs to another user and does not count"
     return 1
   fi
   { read -r pid ticks && read -r started; } 2>/dev/null <"$file" || return 1
   [ -n "$ticks" ] && [ "$(start_ticks "$pid")" = "$ticks" ] || return 1
   printf '%s %s\n' "$pid" "$started"
+}
+
+# safe_directory <directory> <variable>: makes a directory, if it is not there, and fails unless only
+# this user and root can rename what this user makes there. The variable names the directory.
+safe_directory() {
+  local directory=$1 cure="set $2 to a directory of this user" owner rights
+  if [ ! -d "$directory" ] && ! mkdir -p "$directory" 2>/dev/null; then
+    say "cannot make the directory $directory: $cure"
+    return 1
+  fi
+  read -r owner rights < <(stat -L -c '%u %a' "$directory") || return 1
+  if [ "$owner" != 0 ] && [ "$owner" != "$EUID" ]; then
+    say "$directory belongs to user $owner: $cure"
+    return 1
+  fi
+  if (((8#$rights & 8#022) != 0 && (8#$rights & 8#1000) == 0)); then
+    say "other users may change what is in $directory: chmod go-w $directory, or $cure"
+    return 1
+  fi
+  if [ ! -w "$directory" ]; then
+    say "this user may not write to $directory: $cure"
+    return 1
+  fi
+}
+
+# own_file <file>: makes an empty file in a safe directory, if there is none, and fails unless it is
+# this user's. A link would lead what a server writes to another file.
+own_file() {
+  if [ ! -e "$1" ] && [ ! -L "$1" ]; then
+    (set -C && : >"$1")
+  elif [ -L "$1" ] || [ ! -f "$1" ] || [ ! -O "$1" ] || [ "$(stat -c %h "$1")" != 1 ]; then
+    say "$1 is a link or belongs to another user: remove it, or set CRAIL_LOG_DIR"
+    return 1
+  fi
 }
 
 # start_here <name> <command and arguments>: starts a server on this host, and waits until it
@@ -81,7 +120,8 @@ start_here() {
     say "$name runs already, process $pid"
     return 0
   fi
-  mkdir -p "$log_dir" "$pid_dir"
+  safe_directory "$log_dir" CRAIL_LOG_DIR && safe_directory "$pid_dir" CRAIL_PID_DIR || return 1
+  own_file "$log_prefix-$name.log" && own_file "$log_prefix-$name.out" || return 1
   [ ! -e "$file" ] || [ -O "$file" ] || return 1
   # Without a file of its own nobody could end the server.
   { rm -f "$file" && (set -C && : >"$file"); } || return 1

@@ -269,7 +269,7 @@ public final class RegionDirectory implements AutoCloseable {
   private static void make(Path path) throws IOException {
     Path parent = path.getParent();
     Path above = parent.getParent();
-    if (above != null && !Files.isDirectory(above)) {
+    if (above != null && Files.notExists(above)) {
       throw new IOException(
           "cannot create the data path "
               + parent

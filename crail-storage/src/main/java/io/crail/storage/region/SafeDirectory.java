@@ -140,14 +140,12 @@ final class SafeDirectory implements Closeable {
     return found;
   }
 
-  /** Names the directory above a path whose owner keeps this user out. */
+  /** Names the directory above a path that keeps this user out: the last one that can be seen. */
   private static IOException closedBy(Path path, AccessDeniedException denied) {
     for (Path above = path.getParent(); above != null; above = above.getParent()) {
       try {
         Found found = Found.at(above);
-        return found.isMine() || found.owner() == ROOT
-            ? denied
-            : new OtherUserException(above, found.owner());
+        return found.isMine() ? denied : new OtherUserException(above, found.owner());
       } catch (IOException e) {
         // Perhaps the one above it says more.
       }
