@@ -13,8 +13,14 @@ import org.apache.spark.api.plugin.SparkPlugin;
  * that cannot be stored, is broadcast by Spark as ever. With it or without the shuffle manager.
  */
 public final class CrailPlugin implements SparkPlugin {
-  /** Created by Spark. */
-  public CrailPlugin() {}
+  /**
+   * Created by Spark.
+   *
+   * @throws IllegalStateException for another line of Spark
+   */
+  public CrailPlugin() {
+    SparkVersion.check();
+  }
 
   @Override
   public DriverPlugin driverPlugin() {

@@ -14,9 +14,10 @@ public final class CrailShuffleManager extends ShuffleManager42 {
    *
    * @param conf Spark's configuration
    * @param isDriver whether this process is the driver
-   * @throws Exception a {@code ConfigException} for an unknown key or a bad value
+   * @throws Exception a {@code ConfigException} for an unknown key or a bad value; an {@code
+   *     IllegalStateException} for another line of Spark
    */
   public CrailShuffleManager(SparkConf conf, boolean isDriver) throws Exception {
-    super(conf, isDriver);
+    super(SparkVersion.checked(conf), isDriver);
   }
 }
