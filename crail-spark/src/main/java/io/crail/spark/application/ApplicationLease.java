@@ -68,8 +68,8 @@ final class ApplicationLease implements AutoCloseable {
     threads.scheduleWithFixedDelay(task, period, period, TimeUnit.MILLISECONDS);
   }
 
-  /** A step that tells of the first of several failures. Used by one thread at a time. */
-  private static final class Repeated implements Runnable {
+  /** A step that logs the first of several failures. Used by one thread at a time. */
+  private final class Repeated implements Runnable {
     private final String what;
     private final Step step;
     private boolean failing;
@@ -87,7 +87,8 @@ final class ApplicationLease implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (Exception e) {
-        if (!failing) {
+        // The end interrupts a step, which may call that by any name.
+        if (!failing && !threads.isShutdown()) {
           LOG.warn("cannot {}; trying again", what, e);
         }
         failing = true;
