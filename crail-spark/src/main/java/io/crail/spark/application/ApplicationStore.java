@@ -7,6 +7,7 @@ import io.crail.CrailStore;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.spark.application.Applications.Report;
+import io.crail.spark.broadcast.StoreSilence;
 import io.crail.spark.broadcast.ValueLoads;
 import io.crail.spark.output.Deletions;
 import io.crail.spark.output.OutputCounts;
@@ -41,6 +42,7 @@ public final class ApplicationStore implements AutoCloseable {
   private final BufferShares shares;
   private final WriterTurns turns;
   private final ValueLoads loads = new ValueLoads();
+  private final StoreSilence silence = new StoreSilence(System::nanoTime);
   private final Deletions deletions = new Deletions(path -> outputs().remove(path));
 
   /** Gives a share back, and {@linkplain #end ends} the store with the last one. */
@@ -129,6 +131,17 @@ public final class ApplicationStore implements AutoCloseable {
     return holdings.look(patience);
   }
 
+  /**
+   * Looks at what all applications have in the store now, at the namenodes that answer.
+   *
+   * @return the applications
+   */
+  public List<Applications.Application> all() throws Exception {
+    return new Applications(store, configuration.get(ClusterKeys.NAMENODE_ADDRESS))
+        .list()
+        .applications();
+  }
+
   /** {@return where the application's broadcast values lie} */
   public OutputPlace broadcasts() {
     return new OutputPlace(
@@ -151,6 +164,11 @@ public final class ApplicationStore implements AutoCloseable {
   /** {@return the loads of broadcast values in this process} */
   public ValueLoads loads() {
     return loads;
+  }
+
+  /** {@return whether the store answers those who write and read broadcast values} */
+  public StoreSilence silence() {
+    return silence;
   }
 
   /** {@return what deletes broadcast values, and what could not be deleted at once} */

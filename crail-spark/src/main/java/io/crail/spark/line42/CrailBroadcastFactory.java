@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.line42;
 
-import io.crail.common.error.CrailTimeoutException;
-import io.crail.common.error.UnavailableException;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.SparkKeys;
 import io.crail.spark.broadcast.ValueFile;
@@ -14,7 +12,6 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.broadcast.Broadcast;
@@ -32,11 +29,6 @@ import scala.reflect.ClassTag;
 final class CrailBroadcastFactory implements BroadcastFactory {
   private static final Logger LOG = LoggerFactory.getLogger(CrailBroadcastFactory.class);
 
-  /**
-   * How long values stay Spark's after the store has not answered: each attempt costs a timeout.
-   */
-  private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(30);
-
   /** The bytes of a file are kept in pieces of this size. */
   private static final int PIECE_BYTES = 4 << 20;
 
@@ -47,8 +39,6 @@ final class CrailBroadcastFactory implements BroadcastFactory {
 
   /** The values that have a file. */
   private final Set<Long> stored = ConcurrentHashMap.newKeySet();
-
-  private volatile long nextAttempt = System.nanoTime();
 
   CrailBroadcastFactory(BroadcastFactory spark, ApplicationStore application) {
     this.spark = spark;
@@ -98,7 +88,7 @@ final class CrailBroadcastFactory implements BroadcastFactory {
   private Optional<ValueFile> store(Object value, long id, OutputStream copy) {
     if (value == null
         || !canReachAll(value, getClass().getClassLoader(), Broadcast.class.getClassLoader())
-        || System.nanoTime() - nextAttempt < 0) {
+        || application.silence().lasts()) {
       return Optional.empty();
     }
     SparkEnv env = SparkEnv.get();
@@ -113,9 +103,7 @@ final class CrailBroadcastFactory implements BroadcastFactory {
           copy,
           application.deletions());
     } catch (IOException e) {
-      if (e instanceof UnavailableException || e instanceof CrailTimeoutException) {
-        nextAttempt = System.nanoTime() + PAUSE_NANOS;
-      }
+      application.silence().failed(e);
       LOG.warn("cannot store broadcast {}; Spark broadcasts it itself", id, e);
       return Optional.empty();
     }

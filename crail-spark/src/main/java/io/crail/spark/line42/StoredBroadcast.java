@@ -20,7 +20,6 @@ import java.util.Optional;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
-import org.apache.spark.serializer.Serializer;
 import org.apache.spark.storage.BlockManager;
 import org.apache.spark.storage.BlockResult;
 import org.apache.spark.storage.BroadcastBlockId;
@@ -177,16 +176,10 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
   }
 
   private T read(ApplicationStore store) throws IOException {
-    Serializer serializer = SparkEnv.get().serializer();
-    T value;
-    try {
-      value = Values.read(file, store.store(), serializer, this::unwrap);
-    } catch (InterruptedIOException | ObjectStreamException e) {
-      // Nobody wants it any more; or its class is at fault, and would be so with other bytes.
-      throw e;
-    } catch (IOException e) {
-      value = fromDriver(e);
-    }
+    // Each attempt to read from a silent datanode would cost a timeout.
+    Optional<T> sent =
+        store.silence().lasts() ? sentByDriver(new IOException("silent")) : Optional.empty();
+    T value = sent.isPresent() ? sent.get() : readFile(store);
     // Without a task this is the driver.
     if (!serializedOnly || TaskContext.get() != null) {
       put(value);
@@ -195,28 +188,44 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
     return value;
   }
 
+  private T readFile(ApplicationStore store) throws IOException {
+    try {
+      return Values.read(file, store.store(), SparkEnv.get().serializer(), this::unwrap);
+    } catch (InterruptedIOException | ObjectStreamException e) {
+      // Nobody wants it any more; or its class is at fault, and would be so with other bytes.
+      throw e;
+    } catch (IOException e) {
+      store.silence().failed(e);
+      Optional<T> sent = sentByDriver(e);
+      if (sent.isEmpty()) {
+        throw e;
+      }
+      LOG.warn("{} cannot be read from Crail; the driver has sent it", this, e);
+      return sent.get();
+    }
+  }
+
   private InputStream unwrap(InputStream in) {
     return SparkEnv.get().serializerManager().wrapStream(block(id()), in);
   }
 
-  /** Reads the driver's bytes; throws the error of the file if there are none. */
-  private T fromDriver(IOException failure) throws IOException {
+  /** Reads the driver's bytes; empty when there are none, with the reason in {@code failure}. */
+  private Optional<T> sentByDriver(IOException failure) throws IOException {
     SparkEnv env = SparkEnv.get();
     try {
       Option<ChunkedByteBuffer> bytes = env.blockManager().getRemoteBytes(bytesBlock(id()));
-      if (bytes.isDefined()) {
-        T value = Values.read(bytes.get().toInputStream(true), env.serializer(), this::unwrap);
-        LOG.warn("{} cannot be read from Crail; the driver has sent it", this, failure);
-        return value;
-      }
+      return bytes.isEmpty()
+          ? Optional.empty()
+          : Optional.of(
+              Values.read(bytes.get().toInputStream(true), env.serializer(), this::unwrap));
     } catch (Exception e) {
       // Spark's methods throw checked exceptions that they do not declare.
       if (e instanceof InterruptedException) {
         throw StoreFailure.of(e);
       }
       failure.addSuppressed(e);
+      return Optional.empty();
     }
-    throw failure;
   }
 
   /** So that there is one instance, even when the block manager has no memory for it. */
