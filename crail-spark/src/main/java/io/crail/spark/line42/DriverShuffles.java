@@ -38,6 +38,8 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
   /** The shuffles that may have directories. */
   private final Set<Integer> made = ConcurrentHashMap.newKeySet();
 
+  private final FullStore full;
+
   private volatile LiveListenerBus bus;
 
   /** Counts the events that did not fit into the queue of {@link StageEvents}. */
@@ -50,6 +52,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     this.application = application;
     this.outputs = application.outputs();
     this.superseded = new SupersededOutputs(outputs, this);
+    this.full = new FullStore(application, made::size);
   }
 
   /** A shuffle is there, which perhaps nobody will ever write. */
@@ -102,6 +105,11 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     }
     outputs.createRoots();
     return make(shuffle);
+  }
+
+  /** As {@link FullStore#makeRoom}. */
+  String makeRoom() {
+    return full.makeRoom();
   }
 
   private boolean make(int shuffle) throws IOException {

@@ -16,11 +16,14 @@ import scala.runtime.AbstractPartialFunction;
 import scala.runtime.BoxedUnit;
 
 /**
- * Answers, in the driver, executors that miss the directories of a shuffle. Messages are of classes
- * that every process has, whichever class loader knows Crail. Has a thread of its own.
+ * Answers, in the driver, executors that miss the directories of a shuffle, or space. Messages are
+ * of classes that every process has, whichever class loader knows Crail. Has a thread of its own.
  */
 final class ShuffleEndpoint implements IsolatedThreadSafeRpcEndpoint {
   static final String NAME = "CrailShuffles";
+
+  /** The message of an executor that finds the store full. */
+  private static final String FULL = "full";
 
   private final RpcEnv rpcEnv;
   private final DriverShuffles shuffles;
@@ -37,17 +40,30 @@ final class ShuffleEndpoint implements IsolatedThreadSafeRpcEndpoint {
    * @throws IOException when the driver does not answer, or cannot make them
    */
   static boolean askDriver(int shuffle) throws IOException {
+    return ask(shuffle, Boolean.class, "make directories for shuffle " + shuffle);
+  }
+
+  /** Asks the driver for room in a full store; gives what it says, or why it says nothing. */
+  static String askForRoom() {
+    try {
+      return ask(FULL, String.class, "make room");
+    } catch (IOException e) {
+      return e.getMessage();
+    }
+  }
+
+  private static <T> T ask(Object message, Class<T> answer, String what) throws IOException {
     SparkEnv env = SparkEnv.get();
     try {
       RpcEndpointRef driver = RpcUtils.makeDriverRef(NAME, env.conf(), env.rpcEnv());
-      return driver.<Boolean>askSync(shuffle, ClassTag$.MODULE$.apply(Boolean.class));
+      return driver.<T>askSync(message, ClassTag$.MODULE$.apply(answer));
     } catch (Exception e) {
       // Scala declares no exceptions.
       if (e instanceof InterruptedException) {
         Thread.currentThread().interrupt();
         throw new InterruptedIOException("interrupted");
       }
-      throw new IOException("the driver does not make directories for shuffle " + shuffle, e);
+      throw new IOException("the driver does not " + what, e);
     }
   }
 
@@ -61,17 +77,21 @@ final class ShuffleEndpoint implements IsolatedThreadSafeRpcEndpoint {
     return new AbstractPartialFunction<>() {
       @Override
       public boolean isDefinedAt(Object message) {
-        return message instanceof Integer;
+        return message instanceof Integer || FULL.equals(message);
       }
 
       @Override
       @SuppressWarnings("unchecked")
       public <A, B> B applyOrElse(A message, Function1<A, B> other) {
-        if (!(message instanceof Integer shuffle)) {
+        if (!isDefinedAt(message)) {
           return other.apply(message);
         }
         try {
-          context.reply(shuffles.remake(shuffle));
+          if (message instanceof Integer shuffle) {
+            context.reply(shuffles.remake(shuffle));
+          } else {
+            context.reply(shuffles.makeRoom());
+          }
         } catch (IOException e) {
           context.sendFailure(e);
         }

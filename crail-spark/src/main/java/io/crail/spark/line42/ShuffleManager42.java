@@ -39,6 +39,7 @@ import org.slf4j.LoggerFactory;
 public class ShuffleManager42 implements ShuffleManager {
   private static final Logger LOG = LoggerFactory.getLogger(ShuffleManager42.class);
   private static final String DATA_IO_KEY = "spark.shuffle.sort.io.plugin.class";
+  private static final String TRACKING_KEY = "spark.dynamicAllocation.shuffleTracking.enabled";
 
   /**
    * What Spark would have to fetch from an executor, and what other programs would have to read.
@@ -72,6 +73,7 @@ public class ShuffleManager42 implements ShuffleManager {
     conf.set(DATA_IO_KEY, dataIo);
     if (isDriver) {
       Stores.nameApplication(conf);
+      freeIdleExecutors(conf);
     }
     this.application = Stores.PROCESS.of(conf, isDriver);
     this.outputs = application.outputs();
@@ -100,6 +102,21 @@ public class ShuffleManager42 implements ShuffleManager {
       throw e;
     }
     LOG.info("shuffle data lie in Crail, at {}", application.roots().get(0));
+  }
+
+  /**
+   * By default Spark keeps executors that have written outputs. Crail's do not lie there, so such
+   * executors may go.
+   */
+  private static void freeIdleExecutors(SparkConf conf) {
+    if (!conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
+      return;
+    }
+    if (!conf.contains(TRACKING_KEY)) {
+      conf.set(TRACKING_KEY, "false");
+    } else if (conf.getBoolean(TRACKING_KEY, true)) {
+      LOG.warn("{} is set: it keeps idle executors, though no outputs lie there", TRACKING_KEY);
+    }
   }
 
   private static void refuse(SparkConf conf, String key, String reason) {
@@ -150,6 +167,10 @@ public class ShuffleManager42 implements ShuffleManager {
     return output;
   }
 
+  private String makeRoom() {
+    return isDriver ? shuffles.makeRoom() : ShuffleEndpoint.askForRoom();
+  }
+
   @Override
   public <K, V, C> ShuffleHandle registerShuffle(
       int shuffleId, ShuffleDependency<K, V, C> dependency) {
@@ -165,10 +186,11 @@ public class ShuffleManager42 implements ShuffleManager {
     if (application.configuration().get(SparkKeys.WRITER) == SparkKeys.Writer.AUTO
         && RunWriter.suits(dependency, SparkEnv.get().conf())) {
       OutputId id = new OutputId(handle.shuffleId(), mapId);
-      return new RunWriter<>(this::open, id, dependency, context, metrics);
+      return new RoomWriter<>(
+          new RunWriter<>(this::open, id, dependency, context, metrics), this::makeRoom);
     }
     ShuffleWriter<K, V> writer = sort.getWriter(handle, mapId, context, metrics);
-    return new LocatedWriter<>(writer, context, this::takeSealed);
+    return new RoomWriter<>(new LocatedWriter<>(writer, context, this::takeSealed), this::makeRoom);
   }
 
   @Override

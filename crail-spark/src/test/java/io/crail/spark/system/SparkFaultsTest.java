@@ -109,13 +109,12 @@ class SparkFaultsTest {
     servers.assertEmpty();
   }
 
-  /** Without an external shuffle service and without shuffle tracking. */
+  /** With one line of the page, and bounds for the test. */
   @Test
   void idleExecutorsGoAndTheirOutputsStay() throws Exception {
     SparkConf conf =
         conf()
             .set("spark.dynamicAllocation.enabled", "true")
-            .set("spark.dynamicAllocation.shuffleTracking.enabled", "false")
             .set("spark.dynamicAllocation.initialExecutors", String.valueOf(EXECUTORS))
             .set("spark.dynamicAllocation.maxExecutors", String.valueOf(EXECUTORS))
             .set("spark.dynamicAllocation.executorIdleTimeout", "5s")
