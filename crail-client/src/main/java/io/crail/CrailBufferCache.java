@@ -14,7 +14,8 @@ public interface CrailBufferCache {
   /**
    * Takes a lent buffer back. No operation may be using it. A slice of it may be given back in its
    * place: the buffer is back when all slices that were cut from it are. Memory of the program's
-   * own ({@code OffHeapBuffer.wrap}) and null are ignored.
+   * own ({@code OffHeapBuffer.wrap}) and null are ignored. The buffer and that slice have no memory
+   * after that, so that reading from or writing to them fails.
    *
    * @param buffer a buffer that {@link #allocateBuffer} returned, or a slice of it
    * @throws Exception an {@code IllegalArgumentException} for a buffer that another store has lent,

@@ -7,8 +7,10 @@ import java.nio.ByteOrder;
 
 /** A {@link CrailBuffer} over a direct {@link ByteBuffer}. Not thread-safe. */
 public class OffHeapBuffer implements CrailBuffer {
-  private final ByteBuffer buffer;
+  private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
+
   private final CrailBuffer region;
+  private ByteBuffer buffer;
 
   /**
    * Creates a view.
@@ -97,18 +99,39 @@ public class OffHeapBuffer implements CrailBuffer {
     return new OffHeapBuffer(part, region);
   }
 
+  /** The program gets a way to the memory that does not end when the buffer is given back. */
+  void escapes() {}
+
+  /** Ends all access through this buffer, whose memory may be freed. */
+  final void detach() {
+    buffer = NOTHING;
+  }
+
+  /** The memory, for transfers, which end before it is given back. */
+  final ByteBuffer memory() {
+    return buffer;
+  }
+
+  /** As {@link #getRegion}, for transfers. */
+  final CrailBuffer region() {
+    return region;
+  }
+
   @Override
   public final long address() {
+    escapes();
     return NativeAddress.of(buffer);
   }
 
   @Override
   public final CrailBuffer getRegion() {
+    escapes();
     return region;
   }
 
   @Override
   public final ByteBuffer getByteBuffer() {
+    escapes();
     return buffer;
   }
 

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
+import io.crail.common.NativeMemory;
 import io.crail.common.error.ClosedException;
 import io.crail.common.error.LimitExceededException;
 import java.nio.BufferOverflowException;
@@ -67,17 +68,18 @@ class BufferPoolTest {
               if (full.get()) {
                 throw new OutOfMemoryError("as Java says it");
               }
-              return ByteBuffer.allocateDirect(bytes);
+              return NativeMemory.allocate(bytes);
             },
             now::get);
     for (int i = 0; i < 3; i++) {
       assertThrows(LimitExceededException.class, pool::allocateBuffer);
     }
-    assertEquals(1, asked.get());
+    // All of them, and then one.
+    assertEquals(2, asked.get());
     full.set(false);
     now.addAndGet(TimeUnit.SECONDS.toNanos(10));
     assertEquals(4096, pool.allocateBuffer().capacity());
-    assertEquals(2, asked.get());
+    assertEquals(3, asked.get());
   }
 
   @Test
@@ -93,6 +95,57 @@ class BufferPoolTest {
     pool.close();
     assertThrows(ClosedException.class, pool::allocateBuffer);
     pool.freeBuffer(second);
+  }
+
+  /** Many times what this process may have outside the heap; the collector does nothing here. */
+  @Test
+  void aClosedPoolFreesItsMemoryAtOnce() throws Exception {
+    long rounds = 2 * DirectMemory.mostBytes() / (32 << 20) + 1;
+    for (long i = 0; i < rounds; i++) {
+      BufferPool pool = new BufferPool(1 << 20, 1L << 30);
+      List<CrailBuffer> lent = new ArrayList<>();
+      while (pool.allocatedBytes() < 32 << 20) {
+        lent.add(pool.allocateBuffer());
+      }
+      CrailBuffer late = lent.remove(0);
+      for (CrailBuffer buffer : lent) {
+        pool.freeBuffer(buffer);
+      }
+      pool.close();
+      late.putLong(7).flip();
+      assertEquals(7, late.getLong());
+      pool.freeBuffer(late);
+    }
+  }
+
+  @Test
+  void aBufferThatWasGivenBackHasNoMemory() throws Exception {
+    BufferPool pool = new BufferPool(4096, 4096);
+    CrailBuffer lent = pool.allocateBuffer();
+    CrailBuffer slice = lent.slice();
+    pool.freeBuffer(slice);
+    pool.close();
+    assertThrows(BufferUnderflowException.class, lent::get);
+    assertThrows(BufferUnderflowException.class, slice::get);
+  }
+
+  /** The process would end if the memory were freed. */
+  @Test
+  void memoryThatAProgramMayStillUseIsLeftToTheCollector() throws Exception {
+    BufferPool pool = new BufferPool(4 << 20, 16 << 20);
+    CrailBuffer first = pool.allocateBuffer();
+    ByteBuffer memory = first.getByteBuffer();
+    CrailBuffer second = pool.allocateBuffer();
+    CrailBuffer region = second.getRegion();
+    CrailBuffer third = pool.allocateBuffer();
+    CrailBuffer slice = third.slice();
+    for (CrailBuffer buffer : List.of(first, second, third)) {
+      pool.freeBuffer(buffer);
+    }
+    pool.close();
+    for (int at = 0; at < 4 << 20; at += 4096) {
+      assertEquals(0, memory.get(at) + region.position(at).get() + slice.position(at).get());
+    }
   }
 
   /** As programs for Apache Crail do, which gives back what was not lent. */

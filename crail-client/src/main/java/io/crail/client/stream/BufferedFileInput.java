@@ -6,6 +6,7 @@ import io.crail.client.loop.CountedCallback;
 import io.crail.client.loop.IoWait;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.memory.BufferMemory;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -249,8 +250,8 @@ public final class BufferedFileInput extends SlicedInput {
   private void readThroughBuffer(long position, ByteBuffer target)
       throws CrailException, InterruptedException {
     CrailBuffer buffer = streams().pool().allocateBuffer();
-    ByteBuffer memory = buffer.getByteBuffer();
-    ByteBuffer root = DirectStream.rootOf(buffer);
+    ByteBuffer memory = BufferMemory.of(buffer);
+    ByteBuffer root = BufferMemory.rootOf(buffer);
     int half = memory.capacity() / 2;
     int length = target.remaining();
     int offset = 0;

@@ -9,6 +9,7 @@ import io.crail.client.loop.LoopContext;
 import io.crail.client.space.ReadLocator;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.memory.BufferMemory;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.FindExtents;
@@ -80,7 +81,8 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
   public Future<CrailResult> read(CrailBuffer buffer) throws Exception {
     Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
-    StreamOperation operation = read(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
+    StreamOperation operation =
+        read(memoryOf(buffer), BufferMemory.rootOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
     return operation;
   }

@@ -14,6 +14,7 @@ import io.crail.client.space.LocatedExtent;
 import io.crail.client.space.WriteLocator;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.memory.BufferMemory;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
@@ -105,7 +106,8 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   public Future<CrailResult> write(CrailBuffer buffer) throws Exception {
     Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
-    StreamOperation operation = write(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
+    StreamOperation operation =
+        write(memoryOf(buffer), BufferMemory.rootOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
     return operation;
   }
@@ -165,7 +167,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       return;
     }
     CrailBuffer buffer = streams().bufferFor(all.length, file().getPath());
-    ByteBuffer memory = buffer.getByteBuffer();
+    ByteBuffer memory = BufferMemory.of(buffer);
     memory.put(0, all);
     CrailException end;
     synchronized (this) {
@@ -183,7 +185,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       streams().free(buffer);
       throw end.rethrown();
     }
-    issue(0, memory, rootOf(buffer), 0, all.length, nowNanos)
+    issue(0, memory, BufferMemory.rootOf(buffer), 0, all.length, nowNanos)
         .whenComplete(() -> streams().free(buffer));
   }
 

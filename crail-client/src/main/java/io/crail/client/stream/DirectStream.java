@@ -9,6 +9,7 @@ import io.crail.client.space.Locator;
 import io.crail.client.statistics.StoreStatistics;
 import io.crail.client.statistics.StreamCounters;
 import io.crail.common.error.CrailException;
+import io.crail.memory.BufferMemory;
 import io.crail.storage.StorageEndpoint;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -114,19 +115,12 @@ public abstract class DirectStream {
 
   /** The memory of a buffer that a stream can use. */
   public static ByteBuffer memoryOf(CrailBuffer buffer) {
-    ByteBuffer memory = buffer.getByteBuffer();
+    ByteBuffer memory = BufferMemory.of(buffer);
     if (!memory.isDirect()) {
       throw new IllegalArgumentException(
           "a stream needs direct memory; use OffHeapBuffer or CrailStore.allocateBuffer");
     }
     return memory;
-  }
-
-  /** The memory that a buffer was cut from: the same object for all buffers cut from it. */
-  public static ByteBuffer rootOf(CrailBuffer buffer) {
-    CrailBuffer region = buffer.getRegion();
-    ByteBuffer root = region == null ? null : region.getByteBuffer();
-    return root != null && root.isDirect() ? root : buffer.getByteBuffer();
   }
 
   /** The number of bytes from a position on that are copied within this host, without a wait. */

@@ -3,6 +3,7 @@ package io.crail.client.stream;
 
 import io.crail.CrailBuffer;
 import io.crail.common.error.CrailException;
+import io.crail.memory.BufferMemory;
 import io.crail.memory.BufferPool;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -38,8 +39,8 @@ final class SliceMemory implements AutoCloseable {
       CrailBuffer buffer = pool.allocateBuffer();
       buffers.add(buffer);
       for (int at = 0; at < buffer.capacity() && made < most; at += sliceBytes) {
-        ByteBuffer slice = buffer.getByteBuffer().slice(at, sliceBytes);
-        roots.put(slice, DirectStream.rootOf(buffer));
+        ByteBuffer slice = BufferMemory.of(buffer).slice(at, sliceBytes);
+        roots.put(slice, BufferMemory.rootOf(buffer));
         free.addLast(slice);
         made++;
       }

@@ -4,6 +4,7 @@ package io.crail.client.stream;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.crail.CrailBuffer;
+import io.crail.memory.BufferMemory;
 import io.crail.memory.BufferPool;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
@@ -15,7 +16,7 @@ class SliceMemoryTest {
   void allSlicesAreCutFromWhatThePoolHasAllocated() throws Exception {
     try (BufferPool pool = new BufferPool(1 << 16, 1 << 20)) {
       CrailBuffer lent = pool.allocateBuffer();
-      ByteBuffer root = DirectStream.rootOf(lent);
+      ByteBuffer root = BufferMemory.rootOf(lent);
       pool.freeBuffer(lent);
       for (int stream = 0; stream < 3; stream++) {
         try (SliceMemory memory = new SliceMemory(pool, 1 << 14, 10)) {
@@ -30,8 +31,8 @@ class SliceMemoryTest {
   @Test
   void viewsOfAUsersBufferAreCutFromIt() {
     ByteBuffer own = ByteBuffer.allocateDirect(100);
-    assertSame(own, DirectStream.rootOf(OffHeapBuffer.wrap(own)));
+    assertSame(own, BufferMemory.rootOf(OffHeapBuffer.wrap(own)));
     CrailBuffer view = OffHeapBuffer.wrap(own).position(10).limit(20);
-    assertSame(own, DirectStream.rootOf(view.slice().slice()));
+    assertSame(own, BufferMemory.rootOf(view.slice().slice()));
   }
 }

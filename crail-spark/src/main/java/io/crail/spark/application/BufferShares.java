@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.application;
 
-import com.sun.management.HotSpotDiagnosticMXBean;
 import io.crail.client.ClientKeys;
 import io.crail.common.config.Configuration;
-import java.lang.management.ManagementFactory;
+import io.crail.memory.DirectMemory;
 
 /**
  * How those who read and write map outputs share the store's buffers, so that blocks that are
@@ -22,7 +21,7 @@ public record BufferShares(long fetchedBytes, int writers) {
     return of(
         configuration.get(ClientKeys.BUFFER_SIZE),
         configuration.get(ClientKeys.SLICE_SIZE),
-        Math.min(configuration.get(ClientKeys.CACHE_LIMIT), directBytes()));
+        Math.min(configuration.get(ClientKeys.CACHE_LIMIT), DirectMemory.ofBuffers()));
   }
 
   static BufferShares of(long bufferBytes, long sliceBytes, long allBytes) {
@@ -32,12 +31,5 @@ public record BufferShares(long fetchedBytes, int writers) {
     long fetched = Math.max(0, Math.min(all / 2, all - ofWriter - 1));
     long writers = Math.max(1, all / WRITERS_PART / ofWriter);
     return new BufferShares(fetched * bufferBytes, (int) Math.min(writers, Integer.MAX_VALUE));
-  }
-
-  /** What Java allocates outside the heap: as much as the heap has, unless an option says more. */
-  private static long directBytes() {
-    HotSpotDiagnosticMXBean vm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-    long most = Long.parseLong(vm.getVMOption("MaxDirectMemorySize").getValue());
-    return most > 0 ? most : Runtime.getRuntime().maxMemory();
   }
 }

@@ -10,6 +10,7 @@ import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import io.crail.storage.region.Hazard;
 import io.crail.storage.region.LocalWriter;
+import io.crail.storage.region.MappedRegions;
 import io.crail.storage.region.RegionMapping;
 import io.crail.storage.region.RegionMemory;
 import java.io.IOException;
@@ -23,7 +24,8 @@ import java.util.function.Function;
  * the calling thread, checked against the generations that lie beside the bytes. If the tier checks
  * no generations, none are kept, and the copy relies on the lease of its location, as the tier
  * does. Works for every tier whose regions are files. Thread-safe; a transfer takes no lock and
- * allocates nothing, once its region is mapped.
+ * allocates nothing, once its region is mapped. A transfer keeps its region mapped as long as it
+ * uses it, and a close unmaps all of them at once after that.
  *
  * <p>After a datanode has ended, or while its heartbeat stands still, transfers fail with
  * UNAVAILABLE. The heartbeat may start again, since the process may only have been stopped. Until
@@ -40,9 +42,6 @@ public final class MappedEndpoint implements StorageEndpoint {
   private final long client;
   private final Clock clock;
   private final Function<String, StorageEndpoint> detour;
-
-  /** This process as a writer; null before its first write, and while nothing is mapped. */
-  private volatile LocalWriter writer;
 
   private volatile boolean closed;
 
@@ -111,40 +110,70 @@ public final class MappedEndpoint implements StorageEndpoint {
   }
 
   private void copyOut(Transfer transfer) {
-    RegionMemory region = admit(transfer, false);
-    if (region == null) {
+    MappedRegions regions = mapping.enter();
+    if (regions == null) {
+      transfer.end(isClosed());
       return;
+    }
+    ErrorCode code;
+    try {
+      code = copyOut(regions, transfer);
+    } finally {
+      regions.exit();
+    }
+    finish(transfer, code);
+  }
+
+  /** The outcome; null when the transfer was ended or sent instead. */
+  private ErrorCode copyOut(MappedRegions regions, Transfer transfer) {
+    RegionMemory region = admit(regions, transfer, false);
+    if (region == null) {
+      return null;
     }
     int regionOffset = (int) transfer.regionOffset();
     ByteBuffer memory = transfer.view();
     int offset = transfer.bufferOffset();
     int length = transfer.length();
     long generation = transfer.extent().generation();
-    ErrorCode code;
     if (checksGeneration) {
-      code = region.read(regionOffset, memory, offset, length, generation);
-    } else if (region.generations().isFenced(regionOffset, generation)) {
-      code = ErrorCode.STALE_EXTENT;
-    } else {
-      memory.put(offset, region.data(), regionOffset, length);
-      code = ErrorCode.OK;
+      return region.read(regionOffset, memory, offset, length, generation);
+    }
+    if (region.generations().isFenced(regionOffset, generation)) {
+      return ErrorCode.STALE_EXTENT;
+    }
+    memory.put(offset, region.data(), regionOffset, length);
+    return ErrorCode.OK;
+  }
+
+  private void copyIn(Transfer transfer) {
+    MappedRegions regions = mapping.enter();
+    if (regions == null) {
+      transfer.end(isClosed());
+      return;
+    }
+    ErrorCode code;
+    try {
+      code = copyIn(regions, transfer);
+    } finally {
+      regions.exit();
     }
     finish(transfer, code);
   }
 
-  private void copyIn(Transfer transfer) {
+  /** The outcome; null when the transfer was ended or sent instead. */
+  private ErrorCode copyIn(MappedRegions regions, Transfer transfer) {
     // Read before the check of the deadline. The datanode knows this writer from then on, so it can
     // keep a thread that is stopped after the check from writing.
-    LocalWriter by = writer;
-    RegionMemory region = admit(transfer, true);
+    LocalWriter by = regions.writer();
+    RegionMemory region = admit(regions, transfer, true);
     if (region == null) {
-      return;
+      return null;
     }
     if (by == null) {
-      if (openWriter(transfer)) {
+      if (openWriter(regions, transfer)) {
         copyIn(transfer);
       }
-      return;
+      return null;
     }
     int regionOffset = (int) transfer.regionOffset();
     int length = transfer.length();
@@ -152,44 +181,42 @@ public final class MappedEndpoint implements StorageEndpoint {
     ByteBuffer memory = transfer.view();
     Hazard hazard = by.announce(transfer.extent().region(), regionOffset, length, generation);
     if (hazard == null) {
-      letGo(by);
+      letGo(regions, by);
       copyIn(transfer);
-      return;
+      return null;
     }
     if (!checksGeneration && by.isRevoked()) {
       // The lease may have ended while this thread was stopped, so it is checked again.
       hazard.retract();
-      letGo(by);
+      letGo(regions, by);
       copyIn(transfer);
-      return;
+      return null;
     }
-    ErrorCode code;
     try {
-      code =
-          region.write(
-              hazard,
-              regionOffset,
-              memory,
-              transfer.bufferOffset(),
-              length,
-              generation,
-              checksGeneration,
-              transfer.extentOffset() == 0 ? transfer.extent().length() : length);
+      return region.write(
+          hazard,
+          regionOffset,
+          memory,
+          transfer.bufferOffset(),
+          length,
+          generation,
+          checksGeneration,
+          transfer.extentOffset() == 0 ? transfer.extent().length() : length);
     } finally {
       by.ended();
     }
-    finish(transfer, code);
   }
 
   /**
    * Makes this process known to the datanode as a writer; false when the transfer was ended or
    * sent.
    */
-  private boolean openWriter(Transfer transfer) {
+  private boolean openWriter(MappedRegions regions, Transfer transfer) {
     try {
       synchronized (this) {
-        if (writer == null && !closed && network == null) {
-          writer = mapping.newWriter(client);
+        // Not in regions that are let go of: nobody would stop using that writer.
+        if (regions.writer() == null && !closed && network == null && mapping.isPresent(regions)) {
+          regions.openWriter(client);
         }
       }
       return true;
@@ -200,11 +227,8 @@ public final class MappedEndpoint implements StorageEndpoint {
   }
 
   /** Stops using this writer. The next write makes this process known to the datanode again. */
-  private synchronized void letGo(LocalWriter by) {
-    by.close();
-    if (writer == by) {
-      writer = null;
-    }
+  private synchronized void letGo(MappedRegions regions, LocalWriter by) {
+    regions.letGo(by);
   }
 
   /**
@@ -219,35 +243,46 @@ public final class MappedEndpoint implements StorageEndpoint {
     if (way != null) {
       return way.isLost();
     }
-    if (mapping.lives(clock.nanoTime())) {
+    MappedRegions regions = mapping.enter();
+    if (regions == null) {
       return false;
     }
-    drop();
-    return mapping.isGone();
-  }
-
-  /** Unmaps the regions. Their memory goes back once no transfer uses them any more. */
-  private synchronized void drop() {
-    mapping.letGo();
-    if (writer != null) {
-      letGo(writer);
+    try {
+      if (mapping.lives(clock.nanoTime())) {
+        return false;
+      }
+      drop();
+      return mapping.isGone();
+    } finally {
+      regions.exit();
     }
   }
 
+  /** Unmaps the regions, each thread's after its transfer. Others may be mapped after that. */
+  private synchronized void drop() {
+    if (!closed) {
+      mapping.letGo();
+    }
+  }
+
+  /** Fails further transfers, and unmaps the regions when those that have begun are done. */
   @Override
   public synchronized void close() {
+    if (closed) {
+      return;
+    }
     closed = true;
-    drop();
+    mapping.close();
     if (network != null) {
       network.close();
     }
   }
 
   /** The region of a transfer that may begin; null when it was ended or sent instead. */
-  private RegionMemory admit(Transfer transfer, boolean write) {
+  private RegionMemory admit(MappedRegions regions, Transfer transfer, boolean write) {
     long now = clock.nanoTime();
     if (closed) {
-      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + mapping.directory()));
+      transfer.end(isClosed());
       return null;
     }
     if (!mapping.lives(now)) {
@@ -260,10 +295,10 @@ public final class MappedEndpoint implements StorageEndpoint {
       return null;
     }
     int index = transfer.extent().region();
-    RegionMemory region = mapping.region(index);
+    RegionMemory region = regions.region(index);
     if (region == null) {
       try {
-        region = map(index, transfer);
+        region = map(regions, index, transfer);
       } catch (IOException e) {
         notMapped(index, e, transfer, write);
         return null;
@@ -285,14 +320,15 @@ public final class MappedEndpoint implements StorageEndpoint {
   }
 
   /** The region, once it is mapped; null when the transfer was ended instead. */
-  private synchronized RegionMemory map(int index, Transfer transfer) throws IOException {
+  private synchronized RegionMemory map(MappedRegions regions, int index, Transfer transfer)
+      throws IOException {
     if (index < 0 || index >= RegionMapping.MAX_REGIONS) {
       transfer.end(
           ErrorCode.OUT_OF_RANGE.exception("region " + index + " in " + mapping.directory()));
       return null;
     }
     if (closed) {
-      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + mapping.directory()));
+      transfer.end(isClosed());
       return null;
     }
     if (network != null) {
@@ -303,7 +339,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       transfer.end(hasEnded());
       return null;
     }
-    return mapping.map(index);
+    return regions.map(index);
   }
 
   /** Goes over the network, if that can help. */
@@ -314,7 +350,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     }
     StorageEndpoint way = takeDetour("region " + index + ": " + cause);
     if (way == null) {
-      transfer.end(ErrorCode.CLOSED.exception("endpoint of " + mapping.directory()));
+      transfer.end(isClosed());
     } else if (write) {
       way.write(transfer);
     } else {
@@ -331,11 +367,18 @@ public final class MappedEndpoint implements StorageEndpoint {
     return closed ? null : network;
   }
 
+  private CrailException isClosed() {
+    return ErrorCode.CLOSED.exception("endpoint of " + mapping.directory());
+  }
+
   private CrailException hasEnded() {
     return ErrorCode.UNAVAILABLE.exception("the datanode of " + mapping.directory() + " has ended");
   }
 
   private void finish(Transfer transfer, ErrorCode code) {
+    if (code == null) {
+      return;
+    }
     if (code == ErrorCode.OK) {
       transfer.end();
     } else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.common.NativeMemory;
 import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -8,7 +9,6 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -62,15 +62,17 @@ public final class HazardTable {
   private static final VarHandle WORD =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+  private final NativeMemory mapping;
   private final ByteBuffer memory;
 
-  private HazardTable(ByteBuffer memory) {
-    this.memory = memory;
+  private HazardTable(NativeMemory mapping) {
+    this.mapping = mapping;
+    this.memory = mapping.buffer();
   }
 
   /** Creates the table of a datanode whose regions no other process maps. */
   public static HazardTable anonymous() {
-    return new HazardTable(ByteBuffer.allocateDirect(LENGTH));
+    return new HazardTable(NativeMemory.allocate(LENGTH));
   }
 
   /** Creates the file in a datanode's directory; its memory is taken at once. */
@@ -95,8 +97,13 @@ public final class HazardTable {
       if (channel.size() != LENGTH) {
         throw new IOException(directory.path().resolve(FILE) + " has " + channel.size() + " bytes");
       }
-      return new HazardTable(channel.map(MapMode.READ_WRITE, 0, LENGTH));
+      return new HazardTable(NativeMemory.map(channel, LENGTH));
     }
+  }
+
+  /** Ends the use of the memory, which no thread uses any more. */
+  void unmap() {
+    mapping.free();
   }
 
   /**

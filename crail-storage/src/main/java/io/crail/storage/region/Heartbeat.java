@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.common.NativeMemory;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.StandardOpenOption;
 
 /**
@@ -34,10 +34,12 @@ final class Heartbeat {
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
   private static final long ENDED = -1;
 
+  private final NativeMemory mapping;
   private final ByteBuffer memory;
 
-  private Heartbeat(ByteBuffer memory) {
-    this.memory = memory;
+  private Heartbeat(NativeMemory mapping) {
+    this.mapping = mapping;
+    this.memory = mapping.buffer();
   }
 
   /** Creates the file, for the datanode. */
@@ -67,7 +69,7 @@ final class Heartbeat {
   private static Heartbeat map(SafeDirectory directory) throws IOException {
     try (FileChannel channel =
         directory.open(FILE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      return new Heartbeat(channel.map(MapMode.READ_WRITE, 0, Long.BYTES));
+      return new Heartbeat(NativeMemory.map(channel, Long.BYTES));
     }
   }
 
@@ -84,6 +86,11 @@ final class Heartbeat {
   /** The present number. */
   long value() {
     return (long) BEAT.getVolatile(memory, 0);
+  }
+
+  /** Ends the use of the memory, which no thread uses any more. */
+  void unmap() {
+    mapping.free();
   }
 
   /** True when {@code value} is the mark of the end. */

@@ -7,33 +7,37 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The regions of a datanode as another process of its host maps them, one by one when they are
  * needed. They can be unmapped at any time, so that their memory goes back to the host, and mapped
- * again.
+ * again. Threads {@link #enter} before they use any memory, so it is unmapped at once when they
+ * have left, and never earlier.
  *
  * <p>A datanode that has ended is noticed by its {@link Heartbeat}: at once when it ended in order,
  * after {@value Heartbeat#PATIENCE_MILLIS} ms when it was killed.
  *
- * <p>{@link #lives}, {@link #region}, {@link #isGone} and {@link #mayHold} may be called by any
- * thread; the caller makes sure that all other methods are called one at a time.
+ * <p>{@link #enter} may be called by any thread, and by one that has entered {@link #lives}, {@link
+ * #isGone} and {@link #mayHold}; the caller makes sure that all other methods are called one at a
+ * time.
  */
-public final class RegionMapping {
+public final class RegionMapping implements AutoCloseable {
   /** The most regions of a datanode that are mapped, far more than a datanode has. */
   public static final int MAX_REGIONS = 1 << 16;
 
-  private static final RegionMemory[] NONE = {};
   private static final long PATIENCE_NANOS = Heartbeat.PATIENCE_MILLIS * 1_000_000;
 
   private final Path directory;
   private final UUID uuid;
   private final Heartbeat heartbeat;
-  private volatile RegionMemory[] regions = NONE;
-  private HazardTable hazards;
+
+  /** Sets of regions that are not unmapped yet: the present one, and earlier ones in use. */
+  private final AtomicInteger sets = new AtomicInteger();
+
+  private volatile MappedRegions present;
   private volatile long lastBeat;
   private volatile long lastBeatNanos;
 
@@ -43,6 +47,19 @@ public final class RegionMapping {
     this.heartbeat = heartbeat;
     this.lastBeatNanos = nowNanos;
     this.lastBeat = heartbeat.value();
+    this.present = newRegions();
+  }
+
+  private MappedRegions newRegions() {
+    sets.getAndIncrement();
+    return new MappedRegions(directory, this::unmapped);
+  }
+
+  /** Without a set of regions no thread can look at the heartbeat, and none is made any more. */
+  private void unmapped() {
+    if (sets.decrementAndGet() == 0) {
+      heartbeat.unmap();
+    }
   }
 
   /**
@@ -143,53 +160,41 @@ public final class RegionMapping {
     }
   }
 
-  /** A region that is mapped now, or null. */
-  public RegionMemory region(int index) {
-    RegionMemory[] mapped = regions;
-    return index >= 0 && index < mapped.length ? mapped[index] : null;
-  }
-
   /**
-   * A region, which is mapped if it is not.
+   * Lets the calling thread use the regions that are mapped now, and all other methods of this.
    *
-   * @param index below {@link #MAX_REGIONS}
+   * @return the regions, which the thread has to {@linkplain MappedRegions#exit leave}; null after
+   *     {@link #close}
    */
-  public RegionMemory map(int index) throws IOException {
-    RegionMemory region = region(index);
-    if (region == null) {
-      region = RegionMemory.open(directory, index, hazards());
-      RegionMemory[] grown = Arrays.copyOf(regions, Math.max(regions.length, index + 1));
-      grown[index] = region;
-      regions = grown;
-    }
-    return region;
-  }
-
-  /**
-   * Makes this process known to the datanode as a writer.
-   *
-   * @param client identity of the client, as told to namenodes
-   * @throws IOException when the datanode takes no more writers, or has ended
-   */
-  public LocalWriter newWriter(long client) throws IOException {
-    return LocalWriter.open(directory, hazards(), client);
-  }
-
-  private HazardTable hazards() throws IOException {
-    if (hazards == null) {
-      hazards = HazardTable.open(directory);
-    }
-    return hazards;
-  }
-
-  /** Unmaps the regions. Their memory goes back once no thread uses them any more. */
-  public void letGo() {
-    for (RegionMemory region : regions) {
-      if (region != null) {
-        region.close();
+  public MappedRegions enter() {
+    while (true) {
+      MappedRegions regions = present;
+      if (regions.enter()) {
+        return regions;
+      }
+      if (regions == present) {
+        return null;
       }
     }
-    regions = NONE;
-    hazards = null;
+  }
+
+  /** True while regions are those that threads enter. */
+  public boolean isPresent(MappedRegions regions) {
+    return present == regions;
+  }
+
+  /** Unmaps the present regions, as soon as no thread uses them; others may be mapped at once. */
+  public void letGo() {
+    MappedRegions before = present;
+    if (!before.isEmpty()) {
+      present = newRegions();
+      before.close();
+    }
+  }
+
+  /** As {@link #letGo}, and no more regions are mapped. */
+  @Override
+  public void close() {
+    present.close();
   }
 }

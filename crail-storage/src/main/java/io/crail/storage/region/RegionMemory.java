@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.common.NativeMemory;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /**
  * The bytes of one region and their generations, in mapped files or in anonymous memory of the
  * process. Thread-safe; only absolute access. The memory goes back when this is no longer
- * reachable, since the platform offers no earlier way that is safe against access by other threads.
+ * reachable, or with {@link #unmap}, whose caller knows that no thread uses it.
  */
 public final class RegionMemory implements AutoCloseable {
   /** The most bytes of a region. */
@@ -50,13 +52,16 @@ public final class RegionMemory implements AutoCloseable {
   /** Null for anonymous memory. */
   private final RegionFile file;
 
-  private RegionMemory(
-      int index, ByteBuffer data, ByteBuffer cells, HazardTable hazards, RegionFile file) {
+  /** All memory of the region. */
+  private final List<NativeMemory> memory;
+
+  private RegionMemory(int index, List<NativeMemory> memory, HazardTable hazards, RegionFile file) {
     this.index = index;
-    this.data = data;
+    this.memory = memory;
+    this.data = memory.get(0).buffer();
+    this.generations = new GenerationTable(memory.get(1).buffer());
     this.hazards = hazards;
     this.file = file;
-    this.generations = new GenerationTable(cells);
   }
 
   /**
@@ -129,8 +134,9 @@ public final class RegionMemory implements AutoCloseable {
     checkLength(length);
     return new RegionMemory(
         index,
-        ByteBuffer.allocateDirect(length),
-        ByteBuffer.allocateDirect(GenerationTable.lengthFor(length)),
+        List.of(
+            NativeMemory.allocate(length),
+            NativeMemory.allocate(GenerationTable.lengthFor(length))),
         hazards,
         null);
   }
@@ -330,6 +336,12 @@ public final class RegionMemory implements AutoCloseable {
     }
   }
 
+  /** Closes the file, and gives the memory back at once. No thread uses this any more. */
+  void unmap() {
+    close();
+    memory.forEach(NativeMemory::free);
+  }
+
   /** The file that holds the bytes of a region, unless they are in huge pages. */
   static String dataFile(int index) {
     return "region-" + index;
@@ -354,18 +366,29 @@ public final class RegionMemory implements AutoCloseable {
       SafeDirectory directory, int index, FileChannel data, int length, HazardTable hazards)
       throws IOException {
     Path place = directory.path();
+    List<NativeMemory> memory = new ArrayList<>();
+    boolean mapped = false;
+    try {
+      memory.add(NativeMemory.map(data, length));
+      memory.add(map(directory, generationFile(index), GenerationTable.lengthFor(length)));
+      memory.add(map(directory, grownFile(index), RegionFile.grownLengthFor(length)));
+      mapped = true;
+    } finally {
+      if (!mapped) {
+        memory.forEach(NativeMemory::free);
+      }
+    }
     return new RegionMemory(
         index,
-        data.map(MapMode.READ_WRITE, 0, length),
-        map(directory, generationFile(index), GenerationTable.lengthFor(length)),
+        memory,
         hazards,
         new RegionFile(
             place.resolve(dataFile(index)),
             () -> openToGrow(place, index),
-            map(directory, grownFile(index), RegionFile.grownLengthFor(length))));
+            memory.get(2).buffer()));
   }
 
-  private static ByteBuffer map(SafeDirectory directory, String name, int length)
+  private static NativeMemory map(SafeDirectory directory, String name, int length)
       throws IOException {
     try (FileChannel channel =
         directory.open(name, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -373,7 +396,7 @@ public final class RegionMemory implements AutoCloseable {
         throw new IOException(
             directory.path().resolve(name) + " has " + channel.size() + " bytes, not " + length);
       }
-      return channel.map(MapMode.READ_WRITE, 0, length);
+      return NativeMemory.map(channel, length);
     }
   }
 
