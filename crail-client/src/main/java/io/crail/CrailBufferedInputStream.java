@@ -5,6 +5,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
@@ -14,6 +15,11 @@ import java.util.Objects;
  *
  * <p>The end of the stream is the size of the file as its handle knows it. After {@link
  * CrailNode#refresh()} the stream continues to the new end.
+ *
+ * <p>All streams of a store share its buffers ({@code crail.cachelimit}). A stream holds memory
+ * only for bytes that are read ahead, and less of it when not much is free. A stream that finds
+ * none waits for 2 s at most, and then fails with a {@code LimitExceededException}. The memory of a
+ * stream that the program drops without a close goes back when the stream is collected.
  */
 public abstract class CrailBufferedInputStream extends InputStream {
   private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
@@ -50,6 +56,9 @@ public abstract class CrailBufferedInputStream extends InputStream {
     return 0;
   }
 
+  /** Called when the slice was consumed to its end. */
+  protected void finished() {}
+
   /** {@return the slice that is being consumed; it may be empty} */
   protected final ByteBuffer slice() {
     return slice;
@@ -65,6 +74,17 @@ public abstract class CrailBufferedInputStream extends InputStream {
     return slice.hasRemaining() || take(nextSlice(true));
   }
 
+  /**
+   * Called after bytes were taken from the slice. Until then the stream must not be collected,
+   * since its memory would be given to others.
+   */
+  private void taken() {
+    if (slice != EMPTY && !slice.hasRemaining()) {
+      finished();
+    }
+    Reference.reachabilityFence(this);
+  }
+
   private boolean take(ByteBuffer next) {
     slice = next == null ? EMPTY : next;
     return next != null;
@@ -72,7 +92,12 @@ public abstract class CrailBufferedInputStream extends InputStream {
 
   @Override
   public final int read() throws IOException {
-    return more() ? slice.get() & 0xff : -1;
+    if (!more()) {
+      return -1;
+    }
+    int value = slice.get() & 0xff;
+    taken();
+    return value;
   }
 
   @Override
@@ -98,6 +123,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
       while (count < length && more()) {
         int part = Math.min(length - count, slice.remaining());
         slice.get(target, offset + count, part);
+        taken();
         count += part;
       }
     } catch (InterruptedIOException e) {
@@ -142,6 +168,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
       target.put(target.position(), slice, slice.position(), part);
       target.position(target.position() + part);
       slice.position(slice.position() + part);
+      taken();
       count += part;
     }
     return count == 0 && wanted > 0 ? -1 : count;
@@ -204,7 +231,12 @@ public abstract class CrailBufferedInputStream extends InputStream {
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final int readInt() throws Exception {
-    return slice.remaining() >= Integer.BYTES ? slice.getInt() : (int) readSplit(Integer.BYTES);
+    if (slice.remaining() < Integer.BYTES) {
+      return (int) readSplit(Integer.BYTES);
+    }
+    int value = slice.getInt();
+    taken();
+    return value;
   }
 
   /**
@@ -214,7 +246,12 @@ public abstract class CrailBufferedInputStream extends InputStream {
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final long readLong() throws Exception {
-    return slice.remaining() >= Long.BYTES ? slice.getLong() : readSplit(Long.BYTES);
+    if (slice.remaining() < Long.BYTES) {
+      return readSplit(Long.BYTES);
+    }
+    long value = slice.getLong();
+    taken();
+    return value;
   }
 
   /**
@@ -224,7 +261,12 @@ public abstract class CrailBufferedInputStream extends InputStream {
    * @throws Exception an {@link EOFException} when the file has fewer left
    */
   public final short readShort() throws Exception {
-    return slice.remaining() >= Short.BYTES ? slice.getShort() : (short) readSplit(Short.BYTES);
+    if (slice.remaining() < Short.BYTES) {
+      return (short) readSplit(Short.BYTES);
+    }
+    short value = slice.getShort();
+    taken();
+    return value;
   }
 
   private long readSplit(int bytes) throws IOException {
@@ -246,6 +288,7 @@ public abstract class CrailBufferedInputStream extends InputStream {
     while (left > 0 && more()) {
       int part = (int) Math.min(left, slice.remaining());
       slice.position(slice.position() + part);
+      taken();
       left -= part;
     }
     return Math.max(count, 0) - Math.max(left, 0);

@@ -16,6 +16,10 @@ import java.util.concurrent.Future;
  * <p>{@link #flush} does nothing. Bytes are sent when a slice is full, with {@link #purge}, with
  * {@link #sync} and with {@link #close}. Other clients see them after {@code sync} and {@code
  * close}. An error of an earlier write is thrown by the next call that waits for a write.
+ *
+ * <p>A stream that has sent all its bytes holds no memory. A stream that the program drops without
+ * a close is found when it is collected: then its lease is given back, what was sent becomes
+ * visible, and the bytes that were not sent are lost. The store logs the first such stream.
  */
 public abstract class CrailBufferedOutputStream extends OutputStream {
   /** For implementations. */

@@ -12,6 +12,9 @@ import java.util.concurrent.Future;
  * <p>When a write has failed, all later bytes would follow a hole. So later writes fail with the
  * same error. The stream can still be closed: the bytes before the failure become visible, and
  * {@code close} throws the error.
+ *
+ * <p>A stream that the program drops without a close is found when it is collected. Then it ends as
+ * with the close of its store: what was written becomes visible, and the lease is given back.
  */
 public interface CrailOutputStream {
   /** {@return the file} */

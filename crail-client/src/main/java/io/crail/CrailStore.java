@@ -256,8 +256,8 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * all threads of this store. Memory of datanodes is unmapped at once, and the memory of the
    * buffers is given back. A buffer that is still lent stays valid until it is given back. Memory
    * that the program may still reach by a {@code ByteBuffer}, an address, a region or a slice of a
-   * buffer stays until the collector finds that it does not. With {@code crail.singleton} this happens when all stores that share
-   * them are closed. To close a store again has no effect.
+   * buffer stays until the collector finds that it does not. With {@code crail.singleton} this
+   * happens when all stores that share them are closed. To close a store again has no effect.
    *
    * @throws Exception an {@code IllegalStateException} when a callback of this store calls it
    */

@@ -17,10 +17,7 @@ public final class ClientKeys implements ConfigKeys {
   /** Bytes of a buffer. */
   public static final ConfigKey<Long> BUFFER_SIZE =
       ConfigKey.of(
-              "crail.buffersize",
-              ConfigType.BYTES,
-              "1m",
-              "Bytes of a buffer that a store lends, and of the memory of a buffered stream.")
+              "crail.buffersize", ConfigType.BYTES, "1m", "Bytes of a buffer that a store lends.")
           .between(4096, 1 << 28);
 
   /** Bytes of a slice. */
@@ -29,8 +26,9 @@ public final class ClientKeys implements ConfigKeys {
               "crail.slicesize",
               ConfigType.BYTES,
               "512k",
-              "Bytes that a buffered stream moves at a time, at most crail.buffersize. The larger of"
-                  + " the two must be a multiple of the smaller. A stream has at least two slices.")
+              "Bytes that a buffered stream moves at a time, at most crail.buffersize; fewer while"
+                  + " less than half of all buffers are free. The larger of the two must be a"
+                  + " multiple of the smaller. A stream has two slices in flight, or more.")
           .between(512, 1 << 28);
 
   /** Bytes of all buffers. */
@@ -39,7 +37,9 @@ public final class ClientKeys implements ConfigKeys {
           "crail.cachelimit",
           ConfigType.BYTES,
           "1g",
-          "Most bytes of all buffers that a store lends; they are allocated as they are needed.");
+          "Most bytes of all buffers of a store, which it lends, and which its buffered streams"
+              + " share; they are allocated as they are needed. Also limited by Java's direct"
+              + " memory (-XX:MaxDirectMemorySize), of which some is left to connections.");
 
   /** The deadline of a data operation. */
   public static final ConfigKey<Duration> DATA_TIMEOUT =

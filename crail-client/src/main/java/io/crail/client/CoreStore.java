@@ -31,7 +31,6 @@ import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.memory.BufferMemory;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
@@ -274,7 +273,7 @@ public final class CoreStore extends CrailStore {
     String name = plain != null ? path : wirePath.toString();
     PutCall call =
         new PutCall(
-            store, context, namenode, name, BufferMemory.rootOf(value), request, asksForSpaceAhead);
+            store, context, namenode, name, DirectStream.rootOf(value), request, asksForSpaceAhead);
     value.position(value.limit());
     call.begin();
     return call;
@@ -294,7 +293,7 @@ public final class CoreStore extends CrailStore {
             context,
             wirePath,
             DirectStream.memoryOf(target),
-            BufferMemory.rootOf(target),
+            DirectStream.rootOf(target),
             target.position(),
             target.remaining());
     call.begin();

@@ -16,6 +16,7 @@ import io.crail.client.space.SpaceAhead;
 import io.crail.client.statistics.StoreStatistics;
 import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.StreamContext;
+import io.crail.client.stream.UnclosedStreams;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
@@ -44,6 +45,7 @@ import org.slf4j.LoggerFactory;
 /** Makes the parts of a store as the configuration says, and closes them. */
 final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private static final int MOST_DEFAULT_LOOPS = 4;
+  private static final long MOST_MEMORY_WAIT_NANOS = 2_000_000_000L;
 
   /**
    * What a store is given by its maker.
@@ -75,6 +77,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private final BufferPool pool;
   private final StoreStatistics statistics;
   private final Loops loops;
+  private final UnclosedStreams unclosed;
   private final Leases leases;
   private final StoreContext context;
 
@@ -112,11 +115,13 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
     this.loops = new Loops(loopCount(configuration), this::newContext);
     SpaceAhead spaceAhead = new SpaceAhead();
     LoopContext first = loops.first();
+    this.unclosed = new UnclosedStreams(source.withTimer());
     this.leases =
         new Leases(
             first,
             identity.clientId(),
             spaceAhead,
+            unclosed::look,
             source.withTimer() ? source.clock() : null,
             source.tokens());
     first.loop().submit((ClientLoop.Task) () -> first.loop().register(leases.inUse()));
@@ -128,9 +133,12 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
             new StreamContext(
                 loops,
                 pool,
+                unclosed,
                 statistics,
                 sliceBytes,
                 dataTimeoutNanos,
+                // Where one thread does everything, nobody else gives memory back.
+                source.withTimer() ? Math.min(dataTimeoutNanos, MOST_MEMORY_WAIT_NANOS) : 0,
                 configuration.get(ClientKeys.DURABLE_SYNC)),
             spaceAhead,
             new OwnerNames(loops, addresses.size()),
@@ -267,6 +275,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   @Override
   public void close() {
     leases.close();
+    unclosed.close();
     loops.close();
     if (source.ownsTransport()) {
       source.transport().close();

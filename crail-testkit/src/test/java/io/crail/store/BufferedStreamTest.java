@@ -394,17 +394,26 @@ class BufferedStreamTest implements EachTier.Shared {
   void streamsGiveTheirMemoryBack(boolean isMapped) throws Exception {
     CrailStore small =
         cluster.newStore("crail.cachelimit=128k", "crail.storage.localmap=" + isMapped);
-    byte[] bytes = new byte[3 * SLICE];
+    byte[] bytes = new byte[3 * SLICE + 2];
     for (int i = 0; i < 5; i++) {
       CrailFile file = createFile(small, "/small" + isMapped + i);
       try (CrailBufferedOutputStream output = file.getBufferedOutputStream(0)) {
-        output.write(bytes);
-        // The only buffer is in use.
+        output.write(bytes, 0, bytes.length - 1);
+        // The only buffer is in use: half of it has bytes that are not sent.
         assertThrows(LimitExceededException.class, small::allocateBuffer);
-        CrailFile second = createFile(small, "/second" + isMapped + i);
-        CrailBufferedOutputStream starved = second.getBufferedOutputStream(0);
-        assertThrows(LimitExceededException.class, () -> starved.write(1));
-        starved.close();
+        output.sync().get();
+        small.freeBuffer(small.allocateBuffer());
+        output.write(bytes, bytes.length - 1, 1);
+        try (CrailBufferedOutputStream second =
+            createFile(small, "/second" + isMapped + i).getBufferedOutputStream(0)) {
+          second.write(1);
+          CrailFile third = createFile(small, "/third" + isMapped + i);
+          CrailBufferedOutputStream starved = third.getBufferedOutputStream(0);
+          if (i == 0) {
+            assertThrows(LimitExceededException.class, () -> starved.write(1));
+          }
+          starved.close();
+        }
       }
       assertTrue(Arrays.equals(bytes, readAll(file)));
     }

@@ -310,17 +310,17 @@ class SimulatedReadTest {
     byte[] bytes = random(random, 20 * SLICE + 123);
     CrailFile file = Bytes.write(store, "/f", bytes);
     CrailBufferedInputStream input = file.getBufferedInputStream(0);
-    // What goes to the second half of the buffer stands still until there is more under way.
+    // The third slice stands still until there is more under way.
     AtomicBoolean followed = new AtomicBoolean();
     cluster
         .tier()
         .stall(
             read -> {
               long from = read.extent().fileOffset() + read.extentOffset();
-              if (from >= 4 * SLICE && !followed.getAndSet(true)) {
+              if (from >= 3 * SLICE && !followed.getAndSet(true)) {
                 cluster.tier().releaseStalled();
               }
-              return from < 4 * SLICE && from + read.length() > 2 * SLICE;
+              return from < 3 * SLICE && from + read.length() > 2 * SLICE;
             });
     byte[] got = new byte[bytes.length];
     assertEquals(got.length, input.read(0, got, 0, got.length));

@@ -21,6 +21,7 @@ public final class Leases implements AutoCloseable {
    * @param context whose loop renews them
    * @param clientId identity of the store, as told to namenodes
    * @param spaceAhead the space that is given back together with them
+   * @param eachTick runs whenever leases may have to be renewed
    * @param timerClock the clock of the timer that renews them; null when only the loop renews them
    * @param tokens where new tokens come from
    */
@@ -28,9 +29,10 @@ public final class Leases implements AutoCloseable {
       LoopContext context,
       long clientId,
       SpaceAhead spaceAhead,
+      Runnable eachTick,
       Clock timerClock,
       Supplier<? extends RandomGenerator> tokens) {
-    this.inUse = new WriteLeases(context, clientId, unused, doubtful, spaceAhead);
+    this.inUse = new WriteLeases(context, clientId, unused, doubtful, spaceAhead, eachTick);
     this.timer = timerClock == null ? null : new LeaseTimer(inUse, timerClock);
     this.tokens = tokens;
   }

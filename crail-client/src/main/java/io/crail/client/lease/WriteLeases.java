@@ -47,6 +47,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
   private final CreatorLeases creatorLeases;
   private final DoubtfulCreates doubtfulCreates;
   private final SpaceAhead spaceAhead;
+  private final Runnable eachTick;
   private final AtNamenode[] namenodes;
   private final AtomicInteger open = new AtomicInteger();
 
@@ -78,12 +79,14 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       long clientId,
       CreatorLeases creatorLeases,
       DoubtfulCreates doubtfulCreates,
-      SpaceAhead spaceAhead) {
+      SpaceAhead spaceAhead,
+      Runnable eachTick) {
     this.context = context;
     this.clientId = clientId;
     this.creatorLeases = creatorLeases;
     this.doubtfulCreates = doubtfulCreates;
     this.spaceAhead = spaceAhead;
+    this.eachTick = eachTick;
     this.namenodes = new AtNamenode[context.namenodes().count()];
     for (int i = 0; i < namenodes.length; i++) {
       namenodes[i] = new AtNamenode();
@@ -289,6 +292,7 @@ public final class WriteLeases implements ClientLoop.Sweepable {
    * it.
    */
   void tick(long nowNanos) {
+    eachTick.run();
     doubtfulCreates.tick(nowNanos);
     spaceAhead.tick(context, nowNanos);
     if (open.get() == 0) {

@@ -21,6 +21,7 @@ import io.crail.client.stream.BufferedFileInput;
 import io.crail.client.stream.BufferedFileOutput;
 import io.crail.client.stream.DirectInput;
 import io.crail.client.stream.DirectOutput;
+import io.crail.client.stream.OpenedOutput;
 import io.crail.client.stream.StreamFile;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -162,7 +163,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
 
   @Override
   public final CrailInputStream getDirectInputStream(long readHint) throws Exception {
-    return openInput(readHint);
+    return openInput(readHint).opened();
   }
 
   /** Opens a stream to read. */
@@ -199,7 +200,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
 
   @Override
   public final CrailOutputStream getDirectOutputStream(long writeHint) throws Exception {
-    return openOutput(writeHint);
+    return new OpenedOutput(openOutput(writeHint));
   }
 
   /** Opens a stream to append. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client.stream;
 
-import io.crail.CrailBuffer;
 import io.crail.client.loop.CountedCallback;
 import io.crail.client.loop.IoWait;
+import io.crail.common.error.ClosedException;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.memory.BufferMemory;
+import io.crail.common.error.LimitExceededException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -38,16 +38,24 @@ public final class BufferedFileInput extends SlicedInput {
     super(input.streams(), slices);
     this.input = input;
     this.slices = slices;
+    opened(input.file().getPath(), input::release);
   }
 
   @Override
-  Slice issue(ByteBuffer free) throws CrailException, InterruptedException {
-    int sliceBytes = free.capacity();
+  int wanted() {
+    int sliceBytes = streams().sliceBytes();
     int length = (int) (sliceBytes - nextRead % sliceBytes);
     if (jumped) {
       length = Math.min(length, FIRST_AFTER_SEEK);
     }
-    StreamOperation operation = input.readAt(nextRead, free, memory().rootOf(free), 0, length);
+    return (int) Math.max(0, Math.min(length, input.file().size() - nextRead));
+  }
+
+  @Override
+  Slice issue(Piece free) throws CrailException, InterruptedException {
+    // So that the next slices begin at multiples of their size in the file.
+    int length = Math.min(wanted(), (int) (free.length() - nextRead % free.length()));
+    StreamOperation operation = input.readAt(nextRead, free.memory(), free.root(), 0, length);
     if (operation.getLen() == 0) {
       return null;
     }
@@ -244,38 +252,61 @@ public final class BufferedFileInput extends SlicedInput {
   }
 
   /**
-   * Reads to the end, or to where bytes can be copied straight. The halves of the buffer take
-   * turns: while the bytes of one half are copied, the bytes of the other half are in flight.
+   * Reads to the end, or to where bytes can be copied straight. Two halves take turns: while the
+   * bytes of one half are copied, the bytes of the other half are in flight.
    */
   private void readThroughBuffer(long position, ByteBuffer target)
       throws CrailException, InterruptedException {
-    CrailBuffer buffer = streams().pool().allocateBuffer();
-    ByteBuffer memory = BufferMemory.of(buffer);
-    ByteBuffer root = BufferMemory.rootOf(buffer);
-    int half = memory.capacity() / 2;
+    StreamMemory shared = streams().memory();
     int length = target.remaining();
-    int offset = 0;
+    int most = streams().sliceBytes();
+    Piece first = streams().awaitMemory(() -> shared.take(Math.min(length, most)));
+    Piece second = length <= first.length() ? null : takeOrNull(Math.min(length, most));
+    Piece next = second == null ? first : second;
+    // With one piece only, its halves take turns, unless it has room for everything.
+    int half = second == null && length > first.length() ? first.length() / 2 : 0;
+    int part = half > 0 ? half : Math.min(first.length(), next.length());
+    boolean turn = false;
     int issued = 0;
     StreamOperation older = StreamOperation.ended(input, position, 0);
     StreamOperation newer = older;
     try {
       do {
         older = newer;
-        int olderOffset = offset;
-        offset = half - offset;
-        long next = position + issued;
-        int left = issued > 0 && input.localBytes(next) > 0 ? 0 : length - issued;
-        newer = input.readAt(next, memory, root, offset, Math.min(left, half));
+        Piece olderPiece = turn ? next : first;
+        int olderOffset = turn ? half : 0;
+        turn = !turn;
+        Piece piece = turn ? next : first;
+        long from = position + issued;
+        int left = issued > 0 && input.localBytes(from) > 0 ? 0 : length - issued;
+        newer =
+            input.readAt(from, piece.memory(), piece.root(), turn ? half : 0, Math.min(left, part));
         issued += (int) newer.getLen();
         older.await();
         int count = (int) older.getLen();
-        target.put(target.position(), memory, olderOffset, count);
+        target.put(target.position(), olderPiece.memory(), olderOffset, count);
         target.position(target.position() + count);
       } while (newer.getLen() > 0);
     } finally {
-      CountedCallback left = new CountedCallback(2, () -> streams().pool().freeBuffer(buffer));
+      CountedCallback left =
+          new CountedCallback(
+              2,
+              () -> {
+                shared.release(first);
+                if (second != null) {
+                  shared.release(second);
+                }
+              });
       older.whenComplete(left);
       newer.whenComplete(left);
+    }
+  }
+
+  private Piece takeOrNull(int wanted) throws CrailException {
+    try {
+      return streams().memory().take(wanted);
+    } catch (LimitExceededException | ClosedException e) {
+      return null;
     }
   }
 

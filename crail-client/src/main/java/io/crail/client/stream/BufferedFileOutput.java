@@ -4,13 +4,13 @@ package io.crail.client.stream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailNode;
 import io.crail.CrailResult;
-import io.crail.client.loop.CountedCallback;
 import io.crail.client.loop.IoWait;
 import io.crail.client.statistics.StreamCounters;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.Future;
@@ -22,45 +22,56 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
   private final SliceMemory memory;
   private final StreamCounters counters = new StreamCounters();
 
-  /** Slices in flight, oldest first. */
-  private final ArrayDeque<Slice> sent = new ArrayDeque<>();
+  private final UnclosedStreams.Entry entry;
 
-  private ByteBuffer current;
+  /** Writes of slices that may be in flight, oldest first. Each has its slice until its end. */
+  private final ArrayDeque<StreamOperation> sent = new ArrayDeque<>();
+
+  private Piece current;
 
   /** A write in flight from the memory of the caller, who waits for its end; or null. */
   private StreamOperation straight;
 
   private boolean closed;
 
-  /** A slice and the write that empties it. */
-  private record Slice(ByteBuffer memory, StreamOperation operation) {}
-
   /** Writes to a direct stream, which is closed with this. */
   public BufferedFileOutput(DirectOutput output) {
     this.output = output;
     this.streams = output.streams();
-    this.memory = new SliceMemory(streams.pool(), streams.sliceBytes(), streams.sliceCount());
+    this.memory = new SliceMemory(streams.memory(), streams.sliceCount());
+    this.entry =
+        streams.unclosed().add(this, output.file().getPath(), giveBack(output, memory, counters));
+  }
+
+  /** What is done for a stream that was dropped. Static, so that it does not refer to it. */
+  private static Runnable giveBack(
+      DirectOutput output, SliceMemory memory, StreamCounters counters) {
+    return () -> {
+      memory.close();
+      output.abandon();
+      output.streams().statistics().bufferedOutputClosed(counters);
+    };
   }
 
   @Override
   protected ByteBuffer room() throws IOException {
-    if (current != null && !current.hasRemaining()) {
+    if (current != null && !current.memory().hasRemaining()) {
       // The slice could not be sent before.
       send();
     }
     if (current == null) {
       checkOpen();
       current = IoWait.of(this::freeSlice);
-      int fileOffset = (int) (output.position() % streams.sliceBytes());
+      int fileOffset = (int) (output.position() % current.length());
       // So that the next slices begin at multiples of their size in the file.
-      current.limit(streams.sliceBytes() - fileOffset);
+      current.memory().limit(current.length() - fileOffset);
     }
-    return current;
+    return current.memory();
   }
 
   @Override
   protected void filled() throws IOException {
-    if (!current.hasRemaining()) {
+    if (!current.memory().hasRemaining()) {
       send();
     }
   }
@@ -72,7 +83,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
 
   @Override
   protected boolean writeStraight(ByteBuffer source) throws IOException {
-    boolean pending = current != null && current.position() > 0;
+    boolean pending = current != null && current.memory().position() > 0;
     if (pending) {
       return false;
     }
@@ -135,54 +146,56 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     }
   }
 
-  private ByteBuffer freeSlice() throws CrailException, InterruptedException {
-    while (!sent.isEmpty() && sent.peekFirst().operation.isComplete()) {
-      recycle();
+  private Piece freeSlice() throws CrailException, InterruptedException {
+    while (!sent.isEmpty() && sent.peekFirst().isComplete()) {
+      forgetOldest();
     }
-    ByteBuffer free = takeFree();
+    Piece free = takeFree();
     while (free == null) {
-      StreamOperation oldest = sent.peekFirst().operation;
-      oldest.await();
-      recycle();
+      if (sent.isEmpty()) {
+        // The thread that has ended the last write is about to give its slice back.
+        Thread.onSpinWait();
+      } else {
+        sent.peekFirst().await();
+        forgetOldest();
+      }
       free = takeFree();
     }
     return free;
   }
 
   /** A slice to fill; null when none is free, but some are in flight. */
-  private ByteBuffer takeFree() throws CrailException {
+  private Piece takeFree() throws CrailException, InterruptedException {
     try {
-      return memory.take();
+      return memory.take(streams.sliceBytes());
     } catch (LimitExceededException e) {
-      // The pool is empty. Fewer slices are enough, but at least one is needed.
-      if (sent.isEmpty()) {
-        throw e;
-      }
-      return null;
+      // Fewer slices are enough, but at least one is needed.
+      return sent.isEmpty() ? streams.awaitMemory(() -> memory.take(streams.sliceBytes())) : null;
     }
   }
 
-  /** Takes the oldest slice back, whose write has ended. */
-  private void recycle() throws CrailException {
-    Slice slice = sent.pollFirst();
-    memory.release(slice.memory);
-    CrailException failure = slice.operation.failure();
+  /** Forgets the oldest write, which has ended. */
+  private void forgetOldest() throws CrailException {
+    CrailException failure = sent.pollFirst().failure();
     if (failure != null) {
       throw failure.rethrown();
     }
   }
 
-  /** Sends what is in the current slice. */
+  /** Sends what is in the current slice, which goes back when the bytes have arrived. */
   private void send() throws IOException {
-    if (current == null || current.position() == 0) {
+    if (current == null || current.memory().position() == 0) {
       return;
     }
-    ByteBuffer full = current;
+    Piece full = current;
     StreamOperation operation =
-        IoWait.of(() -> output.write(full, memory.rootOf(full), 0, full.position()));
+        IoWait.of(() -> output.write(full.memory(), full.root(), 0, full.memory().position()));
     current = null;
-    sent.addLast(new Slice(full, operation));
+    full.usedBy(operation);
+    sent.addLast(operation);
     counters.operation((int) operation.getLen(), operation.isComplete());
+    memory.releaseUsed(full);
+    Reference.reachabilityFence(this);
   }
 
   private void checkOpen() throws CrailException {
@@ -197,8 +210,8 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     send();
     output.sendHeld();
     long bytes = 0;
-    for (Slice slice : sent) {
-      bytes += slice.operation.getLen();
+    for (StreamOperation write : sent) {
+      bytes += write.getLen();
     }
     Purge purge = new Purge(bytes);
     purge.begin();
@@ -262,6 +275,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     if (closed) {
       return;
     }
+    entry.closed();
     IOException first = null;
     try {
       send();
@@ -279,11 +293,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
       first = first == null ? new IOException(e) : first;
     } finally {
       // A write that nobody waited for may still read from its slice.
-      CountedCallback left = new CountedCallback(sent.size() + 1, memory::close);
-      for (Slice slice : sent) {
-        slice.operation.whenComplete(left);
-      }
-      left.run();
+      memory.close();
       streams.statistics().bufferedOutputClosed(counters);
     }
     if (first != null) {

@@ -7,9 +7,9 @@ import io.crail.CrailNode;
 import io.crail.CrailResult;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.space.ReadLocator;
+import io.crail.client.statistics.StreamCounters;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.memory.BufferMemory;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.FindExtents;
@@ -27,6 +27,9 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
   private long hint;
   private long position;
   private boolean closed;
+
+  /** Null for a stream that only this store uses. */
+  private UnclosedStreams.Entry entry;
 
   private DirectInput(
       StreamFile file,
@@ -62,6 +65,17 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     return new DirectInput(file, streams, context, locator, hint, revalidates);
   }
 
+  /** Notes that a program has this stream and will close it. */
+  public DirectInput opened() {
+    entry = streams().unclosed().add(this, file().getPath(), giveBack(streams(), counters()));
+    return this;
+  }
+
+  /** What is done for a stream that was dropped. Static, so that it does not refer to it. */
+  private static Runnable giveBack(StreamContext streams, StreamCounters counters) {
+    return () -> streams.statistics().inputClosed(counters);
+  }
+
   @Override
   boolean isWriter() {
     return false;
@@ -81,8 +95,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
   public Future<CrailResult> read(CrailBuffer buffer) throws Exception {
     Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
-    StreamOperation operation =
-        read(memoryOf(buffer), BufferMemory.rootOf(buffer), offset, buffer.remaining());
+    StreamOperation operation = read(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
     return operation;
   }
@@ -214,6 +227,9 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
   public void close() throws Exception {
     boolean first = !closed;
     closed = true;
+    if (entry != null) {
+      entry.closed();
+    }
     try {
       awaitOperations();
     } finally {

@@ -14,7 +14,6 @@ import io.crail.client.space.LocatedExtent;
 import io.crail.client.space.WriteLocator;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.memory.BufferMemory;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
@@ -106,8 +105,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   public Future<CrailResult> write(CrailBuffer buffer) throws Exception {
     Objects.requireNonNull(buffer, "buffer");
     int offset = buffer.position();
-    StreamOperation operation =
-        write(memoryOf(buffer), BufferMemory.rootOf(buffer), offset, buffer.remaining());
+    StreamOperation operation = write(memoryOf(buffer), rootOf(buffer), offset, buffer.remaining());
     buffer.position(offset + (int) operation.getLen());
     return operation;
   }
@@ -167,8 +165,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       return;
     }
     CrailBuffer buffer = streams().bufferFor(all.length, file().getPath());
-    ByteBuffer memory = BufferMemory.of(buffer);
-    memory.put(0, all);
+    ByteBuffer memory = memoryOf(buffer).put(0, all);
     CrailException end;
     synchronized (this) {
       // The thread that ends the stream sends the held bytes, or waits for the write.
@@ -185,7 +182,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       streams().free(buffer);
       throw end.rethrown();
     }
-    issue(0, memory, BufferMemory.rootOf(buffer), 0, all.length, nowNanos)
+    issue(0, memory, rootOf(buffer), 0, all.length, nowNanos)
         .whenComplete(() -> streams().free(buffer));
   }
 
@@ -412,6 +409,11 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     if (cause != null) {
       throw cause.rethrown();
     }
+  }
+
+  /** Ends a stream that its program has dropped, as the store does at its own close. */
+  void abandon() {
+    end(ErrorCode.CLOSED.exception(file().getPath()), () -> ended(farewell.of(false)));
   }
 
   /**

@@ -123,6 +123,11 @@ public abstract class DirectStream {
     return memory;
   }
 
+  /** The memory that a buffer was cut from: the same object for all buffers cut from it. */
+  public static ByteBuffer rootOf(CrailBuffer buffer) {
+    return BufferMemory.rootOf(buffer);
+  }
+
   /** The number of bytes from a position on that are copied within this host, without a wait. */
   long localBytes(long position) {
     LocatedExtent located = locator.find(position, context.nanoTime());

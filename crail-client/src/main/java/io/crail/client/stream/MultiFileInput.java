@@ -4,7 +4,6 @@ package io.crail.client.stream;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
@@ -43,6 +42,12 @@ public final class MultiFileInput extends SlicedInput {
     this.path = path;
     this.files = files;
     this.outstanding = outstanding;
+    opened(path, closing(open));
+  }
+
+  /** Static, so that it does not refer to the stream. */
+  private static Runnable closing(Set<DirectInput> inputs) {
+    return () -> inputs.forEach(DirectInput::release);
   }
 
   @Override
@@ -51,20 +56,25 @@ public final class MultiFileInput extends SlicedInput {
   }
 
   @Override
-  Slice issue(ByteBuffer free) throws CrailException, InterruptedException {
+  int wanted() throws CrailException, InterruptedException {
     if (failure != null) {
       throw failure.rethrown();
     }
     while (input == null || nextRead >= input.file().size()) {
       input = files.next();
       if (input == null) {
-        return null;
+        return 0;
       }
       open.add(input);
       nextRead = 0;
     }
+    return (int) Math.min(streams().sliceBytes(), input.file().size() - nextRead);
+  }
+
+  @Override
+  Slice issue(Piece free) throws CrailException, InterruptedException {
     StreamOperation operation =
-        input.readAt(nextRead, free, memory().rootOf(free), 0, free.capacity());
+        input.readAt(nextRead, free.memory(), free.root(), 0, Math.min(wanted(), free.length()));
     nextRead += operation.getLen();
     return new Slice(free, input, operation);
   }

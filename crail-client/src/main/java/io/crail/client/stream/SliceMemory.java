@@ -1,71 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client.stream;
 
-import io.crail.CrailBuffer;
 import io.crail.common.error.CrailException;
-import io.crail.memory.BufferMemory;
-import io.crail.memory.BufferPool;
-import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
-/** The slices of one buffered stream, cut from buffers of the pool as they are needed. */
+/**
+ * The pieces of memory that one buffered stream has. Thread-safe: an operation may give its piece
+ * back when it ends, and another thread closes this when the stream was dropped without a close.
+ */
 final class SliceMemory implements AutoCloseable {
-  private final BufferPool pool;
-  private final int sliceBytes;
+  private final StreamMemory shared;
   private final int most;
-  private final List<CrailBuffer> buffers = new ArrayList<>();
-  private final ArrayDeque<ByteBuffer> free = new ArrayDeque<>();
-  private final Map<ByteBuffer, ByteBuffer> roots = new IdentityHashMap<>();
-  private int made;
+  private final List<Piece> taken = new ArrayList<>(2);
 
   /**
-   * Creates the memory without taking a buffer.
+   * Creates the memory without a piece.
    *
-   * @param most most slices
+   * @param most most pieces at a time
    */
-  SliceMemory(BufferPool pool, int sliceBytes, int most) {
-    this.pool = pool;
-    this.sliceBytes = sliceBytes;
+  SliceMemory(StreamMemory shared, int most) {
+    this.shared = shared;
     this.most = most;
   }
 
-  /** A cleared slice, or null when all are in use. */
-  ByteBuffer take() throws CrailException {
-    if (free.isEmpty() && made < most) {
-      CrailBuffer buffer = pool.allocateBuffer();
-      buffers.add(buffer);
-      for (int at = 0; at < buffer.capacity() && made < most; at += sliceBytes) {
-        ByteBuffer slice = BufferMemory.of(buffer).slice(at, sliceBytes);
-        roots.put(slice, BufferMemory.rootOf(buffer));
-        free.addLast(slice);
-        made++;
+  /**
+   * Takes a piece.
+   *
+   * @param wanted bytes that there is use for
+   * @return null when the stream has as many as it may
+   * @throws CrailException a {@code LimitExceededException} when no memory is free
+   */
+  synchronized Piece take(int wanted) throws CrailException {
+    if (taken.size() == most) {
+      return null;
+    }
+    Piece piece = shared.take(wanted);
+    taken.add(piece);
+    return piece;
+  }
+
+  /** Gives a piece back that is not in use, unless it is back already. */
+  void release(Piece piece) {
+    synchronized (this) {
+      if (!taken.remove(piece)) {
+        return;
       }
     }
-    ByteBuffer slice = free.pollFirst();
-    return slice == null ? null : slice.clear();
+    shared.release(piece);
   }
 
-  /** The memory that a slice was cut from, as the pool allocated it. */
-  ByteBuffer rootOf(ByteBuffer slice) {
-    return roots.get(slice);
+  /** Gives a piece back as soon as the operation that uses it has ended. */
+  void releaseUsed(Piece piece) {
+    StreamOperation user = piece.user();
+    if (user == null) {
+      release(piece);
+    } else {
+      user.whenComplete(() -> release(piece));
+    }
   }
 
-  /** Takes a slice back. */
-  void release(ByteBuffer slice) {
-    free.addFirst(slice);
-  }
-
-  /** Gives all buffers back. Nothing may use them any more. */
+  /** Gives all pieces back, each of them when nothing uses it any more. */
   @Override
   public void close() {
-    free.clear();
-    roots.clear();
-    made = most;
-    buffers.forEach(pool::freeBuffer);
-    buffers.clear();
+    List<Piece> all;
+    synchronized (this) {
+      all = List.copyOf(taken);
+    }
+    all.forEach(this::releaseUsed);
   }
 }

@@ -3,13 +3,13 @@ package io.crail.client.stream;
 
 import io.crail.CrailBufferedInputStream;
 import io.crail.client.loop.Awaitable;
-import io.crail.client.loop.CountedCallback;
 import io.crail.client.loop.IoWait;
 import io.crail.client.statistics.StreamCounters;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -31,16 +31,20 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   private Slice current;
   private boolean closed;
 
+  /** Set at the end of the opening. */
+  private UnclosedStreams.Entry entry;
+
   /** A slice and the read that fills it. */
   static final class Slice {
-    private final ByteBuffer memory;
+    private final Piece memory;
     private final DirectInput input;
     private final StreamOperation operation;
 
-    Slice(ByteBuffer memory, DirectInput input, StreamOperation operation) {
+    Slice(Piece memory, DirectInput input, StreamOperation operation) {
       this.memory = memory;
       this.input = input;
       this.operation = operation;
+      memory.usedBy(operation);
     }
 
     /** The stream that the slice is read from. */
@@ -61,15 +65,37 @@ abstract class SlicedInput extends CrailBufferedInputStream {
 
   SlicedInput(StreamContext streams, int slices) {
     this.streams = streams;
-    this.memory = new SliceMemory(streams.pool(), streams.sliceBytes(), slices);
+    this.memory = new SliceMemory(streams.memory(), slices);
   }
+
+  /**
+   * Notes the open stream. Called at the end of its opening.
+   *
+   * @param closeInputs ends the streams below without a wait; it does not refer to this
+   */
+  final void opened(String path, Runnable closeInputs) {
+    entry = streams.unclosed().add(this, path, giveBack(streams, memory, counters, closeInputs));
+  }
+
+  /** What is done for a stream that was dropped. Static, so that it does not refer to it. */
+  private static Runnable giveBack(
+      StreamContext streams, SliceMemory memory, StreamCounters counters, Runnable closeInputs) {
+    return () -> {
+      memory.close();
+      closeInputs.run();
+      streams.statistics().bufferedInputClosed(counters);
+    };
+  }
+
+  /** How many bytes the next slice can have; 0 when there is nothing more to read. */
+  abstract int wanted() throws CrailException, InterruptedException;
 
   /**
    * Issues the next read into a slice.
    *
    * @return null when there is nothing more to read
    */
-  abstract Slice issue(ByteBuffer free) throws CrailException, InterruptedException;
+  abstract Slice issue(Piece free) throws CrailException, InterruptedException;
 
   /** How many slices may be issued ahead now. */
   abstract int window();
@@ -117,7 +143,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     checkOpen();
     releaseCurrent();
     while (true) {
-      boolean filled = fill();
+      boolean filled = fill(wait);
       Slice head = ahead.peekFirst();
       if (head == null && !filled && wait) {
         awaitStray();
@@ -144,7 +170,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       counters.operation((int) head.operation.getLen(), ready);
       current = head;
       consumedFrom(head);
-      return head.memory.limit((int) head.operation.getLen()).position(0);
+      return head.memory.memory().limit((int) head.operation.getLen()).position(0);
     }
   }
 
@@ -158,6 +184,12 @@ abstract class SlicedInput extends CrailBufferedInputStream {
 
   /** The bytes from this slice on could not be read. */
   abstract void failedAt(Slice slice, CrailException cause);
+
+  @Override
+  protected final void finished() {
+    // A reader that is idle now has no memory.
+    releaseCurrent();
+  }
 
   /** Takes the consumed slice back. */
   final void releaseCurrent() {
@@ -203,9 +235,13 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   }
 
   /** Issues the next reads; false when there were too few slices. */
-  private boolean fill() throws CrailException, InterruptedException {
+  private boolean fill(boolean wait) throws CrailException, InterruptedException {
     while (ahead.size() < window()) {
-      ByteBuffer free = takeFree();
+      int wanted = wanted();
+      if (wanted == 0) {
+        return true;
+      }
+      Piece free = takeFree(wanted, wait);
       if (free == null) {
         return false;
       }
@@ -219,9 +255,10 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   /** Issues slices until {@code count} are ahead, as far as there is memory. */
   final void readAhead(int count) throws CrailException, InterruptedException {
     while (ahead.size() < count) {
-      ByteBuffer free;
+      int wanted = wanted();
+      Piece free;
       try {
-        free = memory.take();
+        free = wanted == 0 ? null : memory.take(wanted);
       } catch (LimitExceededException e) {
         return;
       }
@@ -232,7 +269,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   }
 
   /** Issues the next read; false when there is nothing more to read. */
-  private boolean issueInto(ByteBuffer free) throws CrailException, InterruptedException {
+  private boolean issueInto(Piece free) throws CrailException, InterruptedException {
     Slice slice;
     try {
       slice = issue(free);
@@ -245,6 +282,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       return false;
     }
     ahead.addLast(slice);
+    Reference.reachabilityFence(this);
     return true;
   }
 
@@ -259,25 +297,28 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     ahead.pollFirst();
     int length = (int) head.operation.getLen();
     counters.operation(length, ready);
-    target.put(target.position(), head.memory, 0, length);
+    target.put(target.position(), head.memory.memory(), 0, length);
     target.position(target.position() + length);
     memory.release(head.memory);
     consumedFrom(head);
   }
 
   /** A slice to fill; null when none is free, but some are being filled. */
-  private ByteBuffer takeFree() throws CrailException {
+  private Piece takeFree(int wanted, boolean wait) throws CrailException, InterruptedException {
     if (!strays.isEmpty()) {
       takeBackStrays();
     }
     try {
-      return memory.take();
+      return memory.take(wanted);
     } catch (LimitExceededException e) {
-      // The pool is empty. Fewer slices are enough, but at least one is needed.
-      if (ahead.isEmpty() && strays.isEmpty()) {
+      // Fewer slices are enough, but at least one is needed.
+      if (!ahead.isEmpty() || !strays.isEmpty()) {
+        return null;
+      }
+      if (!wait) {
         throw e;
       }
-      return null;
+      return streams.awaitMemory(() -> memory.take(wanted));
     }
   }
 
@@ -287,6 +328,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       return;
     }
     closed = true;
+    entry.closed();
     dropSlice();
     try {
       closeInputs();
@@ -298,12 +340,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       throw new IOException(e);
     } finally {
       // A read that nobody waited for may still write into its slice.
-      CountedCallback left = new CountedCallback(ahead.size() + strays.size() + 1, memory::close);
-      strays.forEach(slice -> slice.operation.whenComplete(left));
-      for (Slice slice : ahead) {
-        slice.operation.whenComplete(left);
-      }
-      left.run();
+      memory.close();
       streams.statistics().bufferedInputClosed(counters);
     }
   }

@@ -2,6 +2,7 @@
 package io.crail.client.stream;
 
 import io.crail.CrailBuffer;
+import io.crail.client.loop.LoopContext;
 import io.crail.client.loop.Loops;
 import io.crail.client.statistics.StoreStatistics;
 import io.crail.common.error.CrailException;
@@ -12,16 +13,22 @@ import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 
 /** What the streams of a store have in common. Thread-safe. */
 public final class StreamContext {
   private static final int DEADLINE_UNIT_SHIFT = 26;
 
+  private static final long WAIT_PAUSE_NANOS = 2_000_000L;
+
   private final Loops loops;
   private final BufferPool pool;
+  private final StreamMemory memory;
+  private final UnclosedStreams unclosed;
   private final StoreStatistics statistics;
   private final int sliceBytes;
   private final long dataTimeoutNanos;
+  private final long memoryWaitNanos;
   private final boolean durableSync;
   private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
 
@@ -31,22 +38,29 @@ public final class StreamContext {
   /**
    * Creates it, without streams.
    *
+   * @param unclosed the open streams of the program
    * @param sliceBytes what a buffered stream moves at a time
    * @param dataTimeoutNanos how long an operation on few bytes may take
+   * @param memoryWaitNanos how long a stream waits for memory
    * @param durableSync whether a sync makes bytes durable
    */
   public StreamContext(
       Loops loops,
       BufferPool pool,
+      UnclosedStreams unclosed,
       StoreStatistics statistics,
       int sliceBytes,
       long dataTimeoutNanos,
+      long memoryWaitNanos,
       boolean durableSync) {
     this.loops = loops;
     this.pool = pool;
+    this.memory = new StreamMemory(pool, sliceBytes);
+    this.unclosed = unclosed;
     this.statistics = statistics;
     this.sliceBytes = sliceBytes;
     this.dataTimeoutNanos = dataTimeoutNanos;
+    this.memoryWaitNanos = memoryWaitNanos;
     this.durableSync = durableSync;
   }
 
@@ -62,6 +76,49 @@ public final class StreamContext {
   /** The buffers of the store. */
   public BufferPool pool() {
     return pool;
+  }
+
+  /** The memory that buffered streams share. */
+  StreamMemory memory() {
+    return memory;
+  }
+
+  /** The open streams of the program. */
+  UnclosedStreams unclosed() {
+    return unclosed;
+  }
+
+  /** Takes memory that may be short. */
+  @FunctionalInterface
+  interface Taker {
+    Piece take() throws CrailException;
+  }
+
+  /**
+   * Takes memory for a stream that has none. If none is free, the calling thread waits a while for
+   * what other streams give back.
+   *
+   * @throws CrailException a {@code LimitExceededException} after that, and at once in a callback
+   */
+  Piece awaitMemory(Taker taker) throws CrailException, InterruptedException {
+    LoopContext context = loops.context();
+    long endNanos = context.nanoTime() + memoryWaitNanos;
+    while (true) {
+      try {
+        return taker.take();
+      } catch (LimitExceededException e) {
+        unclosed.collect();
+        if (context.loop().isDriver() || context.nanoTime() - endNanos >= 0) {
+          throw e;
+        }
+      }
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      loops.checkOpen();
+      context.loop().pollOnce();
+      LockSupport.parkNanos(this, WAIT_PAUSE_NANOS);
+    }
   }
 
   /** What the store counts. */

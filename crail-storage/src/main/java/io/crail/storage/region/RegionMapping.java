@@ -94,9 +94,11 @@ public final class RegionMapping implements AutoCloseable {
         return Optional.empty();
       }
       Heartbeat heartbeat = Heartbeat.open(directory);
-      return Heartbeat.isEnd(heartbeat.value())
-          ? Optional.empty()
-          : Optional.of(new RegionMapping(path, uuid, heartbeat, nowNanos));
+      if (Heartbeat.isEnd(heartbeat.value())) {
+        heartbeat.unmap();
+        return Optional.empty();
+      }
+      return Optional.of(new RegionMapping(path, uuid, heartbeat, nowNanos));
     } catch (NoSuchFileException | NotDirectoryException e) {
       // It is not here, or has just ended.
       return Optional.empty();
