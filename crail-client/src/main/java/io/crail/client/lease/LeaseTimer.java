@@ -3,14 +3,18 @@ package io.crail.client.lease;
 
 import io.crail.common.Clock;
 import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The thread that makes a store renew its write leases, and give back leases and space that it does
  * not use. It starts with the first of these, and sleeps while there are none.
  */
 final class LeaseTimer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(LeaseTimer.class);
   private static final long MOST_SLEEP_NANOS = 1_000_000_000L;
   private static final long LEAST_SLEEP_NANOS = 1_000_000L;
+  private static final long SLEEP_AFTER_FAILURE_NANOS = 100_000_000L;
 
   private final WriteLeases leases;
   private final Clock clock;
@@ -48,8 +52,14 @@ final class LeaseTimer implements AutoCloseable {
       if (leases.areHeld()) {
         asleep = false;
         long now = clock.nanoTime();
-        leases.tick(now);
-        long nanos = Math.min(MOST_SLEEP_NANOS, leases.tickNanos(now));
+        long nanos = SLEEP_AFTER_FAILURE_NANOS;
+        try {
+          leases.tick(now);
+          nanos = Math.min(MOST_SLEEP_NANOS, leases.tickNanos(now));
+        } catch (RuntimeException | Error e) {
+          // Without this thread all leases of the store would run out. Each renewal stands alone.
+          LOG.error("cannot renew write leases; trying again", e);
+        }
         LockSupport.parkNanos(this, Math.max(LEAST_SLEEP_NANOS, nanos));
       } else if (!closed) {
         LockSupport.park(this);

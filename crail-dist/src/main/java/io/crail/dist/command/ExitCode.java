@@ -12,5 +12,8 @@ public final class ExitCode {
   /** A report lacks the part of a namenode that is down. */
   public static final int PARTIAL = 3;
 
+  /** A thread of a server has died, and the process with it. */
+  public static final int DEAD_THREAD = 4;
+
   private ExitCode() {}
 }

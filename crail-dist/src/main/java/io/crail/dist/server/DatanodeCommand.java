@@ -9,6 +9,7 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.command.ThreadDeaths;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.metrics.MetricsServer;
 import io.crail.namenode.conf.NameNodeKeys;
@@ -117,6 +118,7 @@ public final class DatanodeCommand extends OptionsCommand {
     Configuration configuration = context.configuration();
     Wanted wanted = wanted(line, configuration);
     try (ShutdownGate gate = ShutdownGate.open();
+        ThreadDeaths deaths = ThreadDeaths.endTheProcess();
         Transport transport = TransportProvider.open(configuration);
         Datanode datanode =
             Datanode.start(

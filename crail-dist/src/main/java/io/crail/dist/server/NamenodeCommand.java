@@ -8,6 +8,7 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.command.ThreadDeaths;
 import io.crail.dist.command.UsageException;
 import io.crail.dist.metrics.MetricsServer;
 import io.crail.dist.page.ClusterPage;
@@ -57,6 +58,7 @@ public final class NamenodeCommand extends OptionsCommand {
     int index = index(line, addresses);
     InetSocketAddress bind = bindAddress(line, addresses.get(index));
     try (ShutdownGate gate = ShutdownGate.open();
+        ThreadDeaths deaths = ThreadDeaths.endTheProcess();
         Transport transport = TransportProvider.open(configuration);
         NameNodeServer server =
             NameNodeServer.start(
