@@ -293,6 +293,7 @@ public final class NameNode {
   public void tick() {
     leases.tick(writer::expire);
     remover.dismantle(DISMANTLED_PER_TICK);
+    allocator.moves().tick();
     allocator.reclaim();
     datanodes.tick();
   }

@@ -138,7 +138,9 @@ final class NameNodeService {
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
                   Admission.check(request);
-                  return new RegisterDatanode.Response(datanodes.register(request));
+                  int id = datanodes.register(request);
+                  datanodes.cameBy(id, attachment(session));
+                  return new RegisterDatanode.Response(id);
                 })
             .handleLong(
                 NameNodeOperations.REGISTER_REGION,
@@ -151,10 +153,14 @@ final class NameNodeService {
                 (request, session) -> {
                   Admission.requireDatanode(attachment(session));
                   datanodes.haveCutOff(request.datanode(), request.cutOff());
-                  return datanodes.keepAlive(request.datanode(), request.impaired());
+                  datanodes.cameBy(request.datanode(), attachment(session));
+                  return datanodes.keepAlive(
+                      request.datanode(), request.impaired(), request.heard());
                 })
             .handle(
                 NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
+            .handle(
+                NameNodeOperations.DRAIN_DATANODE, (request, session) -> datanodes.drain(request))
             .handleLong(
                 NameNodeOperations.DESCRIBE_DATANODE,
                 (request, session) -> datanodes.describe(request))
@@ -188,6 +194,7 @@ final class NameNodeService {
                 (request, session) ->
                     new SetAttributes.Response(
                         namenode.setAttributes(request, attachment(session).user())))
+            .onClosed(session -> closed(datanodes, session))
             .reportSlow(
                 namenode.options().slowNanos(),
                 new RateLimitedLog(SLOW, namenode.clock(), 10),
@@ -235,6 +242,13 @@ final class NameNodeService {
             new LookupBatch(namenode.tree(), options.index(), options.count()),
             new NewNode()));
     return response;
+  }
+
+  private static void closed(DatanodeRegistry datanodes, Session session) {
+    ClientSession attachment = attachment(session);
+    if (attachment != null && attachment.role() == Hello.ROLE_DATANODE) {
+      datanodes.ended(attachment);
+    }
   }
 
   private static Usage.Response usage(

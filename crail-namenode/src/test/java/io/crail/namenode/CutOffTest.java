@@ -45,7 +45,8 @@ class CutOffTest {
 
   /** A sign of life; what is done was told before. */
   private KeepAlive.Response alive(long done) throws Exception {
-    return store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, false, done));
+    return store.call(
+        NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, false, done, 0));
   }
 
   /** Lets time pass for a datanode that lives, and does nothing of what it is told. */
@@ -87,7 +88,7 @@ class CutOffTest {
     assertEquals(told, alive(told.cutOff() + 1), "nobody was ever told that");
     store.namenode.verify();
     KeepAlive.Response after = alive(told.cutOff());
-    assertEquals(new KeepAlive.Response(false, false, 61, 64, 0, List.of()), after);
+    assertEquals(new KeepAlive.Response(false, false, 61, 64, 1, 0, List.of()), after);
     store.pass(100);
     assertEquals(0, waiting());
     assertEquals(after.totalBlocks(), alive(told.cutOff()).freeBlocks());

@@ -11,7 +11,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ListExtents.Placed;
 import io.crail.protocol.cluster.RemoveDatanode;
@@ -34,6 +37,9 @@ class NodeMoverTest {
   private static final long MOVE = 4711;
   private static final int LEASE = 10_000;
   private static final int MARGIN = 500;
+
+  /** Two signs of life. */
+  private static final int PRESENT = 4000;
 
   private TestStore store;
   private int first;
@@ -301,10 +307,10 @@ class NodeMoverTest {
     int source = placed.datanode();
     int target = other(source);
     refused(ErrorCode.NO_SPACE, "class 0", () -> begin(id, placed, source));
-    refused(ErrorCode.NO_SPACE, "class 0", () -> begin(id, placed, flash));
+    refused(ErrorCode.UNAVAILABLE, "/f", () -> begin(id, placed, flash));
     assertEquals(target, begin(id, placed, target).target().datanode());
     tearDown(target);
-    refused(ErrorCode.NO_SPACE, "class 0", () -> begin(id, placed, target));
+    refused(ErrorCode.UNAVAILABLE, "/f", () -> begin(id, placed, target));
     refused(ErrorCode.NO_SPACE, "class 0", () -> begin(id, placed));
   }
 
@@ -345,6 +351,153 @@ class NodeMoverTest {
     assertEquals(placed, extents(id).get(0));
     store.passAlive(3 * LEASE, placed.datanode());
     assertEquals(0, waiting());
+  }
+
+  /** A file of one extent that has moved. */
+  private record Moved(long id, Extent from, Extent to) {}
+
+  private Moved move(int bytes) throws CrailException {
+    long id = store.write("/f", bytes).id();
+    Extent placed = extents(id).get(0);
+    BeginMove.Response begun = begin(id, placed);
+    commit(id, placed, begun);
+    return new Moved(id, placed, begun.target());
+  }
+
+  /** The commit was too early if the target was dead before, which no one knew yet. */
+  @Test
+  void aSilentTargetGivesTheNodeItsFormerExtentBack() throws Exception {
+    for (boolean checks : new boolean[] {true, false}) {
+      start(checks);
+      Moved moved = move(100);
+      store.passAlive(PRESENT - 200, moved.from.datanode());
+      assertEquals(List.of(moved.to), extents(moved.id));
+      store.passAlive(400, moved.from.datanode());
+      assertEquals(List.of(moved.from), extents(moved.id));
+      // Readers may still be on their way to the copy.
+      assertEquals(moved.to.length(), waiting());
+      store.namenode.verify();
+      // It was not dead after all.
+      passAlive(LEASE + MARGIN);
+      assertEquals(0, waiting());
+      BeginMove.Response again = begin(moved.id, moved.from);
+      commit(moved.id, moved.from, again);
+      passAlive(LEASE + MARGIN + 100);
+      assertEquals(List.of(again.target()), extents(moved.id));
+      assertEquals(0, waiting());
+      store.namenode.verify();
+    }
+  }
+
+  /** The kernel ends the connections of a process that is killed. */
+  @Test
+  void aTargetWhoseConnectionEndsGivesTheExtentBackAtOnce() throws Exception {
+    Moved moved = move(100);
+    Wire connection = Wire.connect(store.server, Hello.ROLE_DATANODE, TestStore.CLIENT + 2);
+    connection.call(
+        NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(moved.to.datanode(), false, 0, 0));
+    store.pass(100);
+    assertEquals(List.of(moved.to), extents(moved.id));
+    connection.close();
+    BeginMove.Request there =
+        new BeginMove.Request(moved.id, MOVE, moved.to, BeginMove.ANY_DATANODE);
+    store.pass(100);
+    assertEquals(List.of(moved.from), extents(moved.id));
+    refused(ErrorCode.UNAVAILABLE, "/f", () -> begin(moved.id, moved.from, moved.to.datanode()));
+    refused(ErrorCode.NO_SPACE, "/f", () -> begin(moved.id, moved.from));
+    refused(ErrorCode.STALE_EXTENT, () -> store.call(NameNodeOperations.BEGIN_MOVE, there));
+    // It has connected again.
+    passAlive(100);
+    assertEquals(moved.to.datanode(), begin(moved.id, moved.from).target().datanode());
+  }
+
+  /** A commit to a datanode that is known to be cut off is refused. */
+  @Test
+  void nothingIsCommittedToATargetThatIsLate() throws Exception {
+    long id = store.write("/f", 100).id();
+    Extent placed = extents(id).get(0);
+    BeginMove.Response begun = begin(id, placed);
+    store.passAlive(PRESENT + 100, placed.datanode());
+    refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> commit(id, placed, begun));
+    assertEquals(List.of(placed), extents(id));
+  }
+
+  /** A message that was sent before the move says nothing of the time after it. */
+  @Test
+  void theFormerExtentStaysUntilTheTargetHasHeardOfALaterTime() throws Exception {
+    Moved moved = move(100);
+    DatanodeRegistry datanodes = store.namenode.datanodes();
+    long before = datanodes.keepAlive(moved.to.datanode(), false, 0).number();
+    for (int passed = 0; passed < 2 * LEASE; passed += 1000) {
+      datanodes.keepAlive(moved.from.datanode(), false, 0);
+      datanodes.keepAlive(moved.to.datanode(), false, before - 1);
+      store.pass(1000);
+    }
+    assertEquals(moved.from.length(), waiting());
+    datanodes.keepAlive(moved.to.datanode(), false, before);
+    store.pass(100);
+    assertEquals(0, waiting());
+    assertEquals(List.of(moved.to), extents(moved.id));
+  }
+
+  @Test
+  void whatWasAppendedToTheCopyIsNotTakenBack() throws Exception {
+    Moved moved = move(100);
+    store.acquire(moved.id, TOKEN);
+    store.setSize(moved.id, TOKEN, 101, SetSize.END);
+    store.passAlive(PRESENT + 100, moved.from.datanode());
+    assertEquals(List.of(moved.to), extents(moved.id));
+    store.passAlive(LEASE + MARGIN, moved.from.datanode());
+    assertEquals(0, waiting());
+  }
+
+  /** It may have written to the copy, and has not said so yet. */
+  @Test
+  void aWriterIsAwaitedBeforeTheExtentComesBack() throws Exception {
+    Moved moved = move(9000);
+    store.acquire(moved.id, TOKEN);
+    store.passAlive(PRESENT + 100, moved.from.datanode());
+    assertEquals(List.of(moved.to), extents(moved.id));
+    // It vanishes without a word, so the extent is sealed.
+    store.passAlive(LEASE + MARGIN + 1000, moved.from.datanode());
+    assertEquals(List.of(moved.from.before(9000)), extents(moved.id));
+    store.namenode.verify();
+    tearDown(moved.to.datanode());
+    store.passAlive(LEASE, moved.from.datanode());
+    assertEquals(0, waiting());
+  }
+
+  @Test
+  void anExtentDoesNotGoBackToADatanodeThatIsNoBetter() throws Exception {
+    Moved moved = move(100);
+    store.pass(PRESENT + 100);
+    assertEquals(List.of(moved.to), extents(moved.id));
+    assertEquals(moved.from.length(), waiting());
+    // The target is back first.
+    store.passAlive(100, moved.to.datanode());
+    store.pass(PRESENT + 100);
+    store.passAlive(100, moved.from.datanode());
+    assertEquals(List.of(moved.from), extents(moved.id));
+  }
+
+  @Test
+  void aDeadTargetGivesTheExtentBackEvenToASilentSource() throws Exception {
+    Moved moved = move(100);
+    store.pass(20_000);
+    tearDown(moved.to.datanode());
+    store.pass(100);
+    assertEquals(List.of(moved.from), extents(moved.id));
+    store.passAlive(100, moved.from.datanode());
+    assertEquals(0, waiting());
+  }
+
+  @Test
+  void aNodeThatIsDeletedAfterItsMoveNeedsNothingBack() throws Exception {
+    Moved moved = move(100);
+    store.remove("/f", false);
+    store.passAlive(2 * LEASE, moved.from.datanode());
+    assertEquals(0, waiting());
+    assertEquals(0, store.usage(0).usedBytes());
   }
 
   @Test
@@ -388,9 +541,9 @@ class NodeMoverTest {
     }
     assertEquals(List.of(), list(first));
     passAlive(LEASE + MARGIN - 100);
-    assertFalse(store.namenode.datanodes().keepAlive(first, false).stop());
+    assertFalse(store.namenode.datanodes().keepAlive(first, false, 0).stop());
     passAlive(200);
-    assertTrue(store.namenode.datanodes().keepAlive(first, false).stop());
+    assertTrue(store.namenode.datanodes().keepAlive(first, false, 0).stop());
     for (long id : ids) {
       assertTrue(extents(id).stream().allMatch(extent -> extent.datanode() == second));
     }

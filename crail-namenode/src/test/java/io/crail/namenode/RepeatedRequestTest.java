@@ -9,6 +9,7 @@ import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
@@ -35,6 +36,7 @@ import io.crail.protocol.node.RenewLeases;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import java.util.ArrayList;
@@ -183,10 +185,15 @@ class RepeatedRequestTest {
             new RegisterRegion.Request(datanode, 1, 4L * TestStore.BLOCK, 0, 0, 0));
     add(
         NameNodeOperations.KEEP_ALIVE,
-        (store, datanode) -> new KeepAlive.Request(datanode, true, 0));
+        (store, datanode) -> new KeepAlive.Request(datanode, true, 0, 0));
     add(
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
+    for (DrainAction action : DrainAction.values()) {
+      add(
+          NameNodeOperations.DRAIN_DATANODE,
+          (store, datanode) -> new DrainDatanode.Request(1, 1, action));
+    }
   }
 
   private void reports() {
@@ -243,8 +250,9 @@ class RepeatedRequestTest {
 
   private static <Q, R> String outcome(TestStore store, Operation<Q, R> operation, Q request) {
     try {
-      // Neither the time that has passed nor a count of requests is a change.
-      String passing = "(silentMillis|ageMillis|leftMillis|requests|requestNanos)=-?\\d+";
+      // Neither the time that has passed nor a number of requests is a change.
+      String passing =
+          "(silentMillis|drainMillis|ageMillis|leftMillis|requests|requestNanos|number)=-?\\d+";
       return store.call(operation, request).toString().replaceAll(passing, "");
     } catch (CrailException e) {
       return e.code().toString();

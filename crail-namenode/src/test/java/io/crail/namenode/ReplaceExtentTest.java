@@ -168,7 +168,7 @@ class ReplaceExtentTest {
     long id = otherWire.call(NameNodeOperations.CREATE, theirs).node().id();
     List<Extent> before = extendAsOther(id, 0);
     assertEquals(1, before.stream().filter(extent -> extent.datanode() == alive).count());
-    store.namenode.datanodes().keepAlive(dead, false);
+    store.namenode.datanodes().keepAlive(dead, false, 0);
     List<Extent> after = new ArrayList<>();
     for (int i = 1; i <= 6; i++) {
       after.addAll(extendAsOther(id, (long) i * BLOCK));
@@ -303,7 +303,7 @@ class ReplaceExtentTest {
     store.create(NodeType.TABLE, "/t", 0);
     Extent bad = begin("/f", 1).get(0);
     replace(id("/f"), bad);
-    store.namenode.datanodes().keepAlive(bad.datanode(), false);
+    store.namenode.datanodes().keepAlive(bad.datanode(), false, 0);
     for (int i = 0; i < 6; i++) {
       Put.Request request =
           TestStore.put("/t/k" + i, 100 + i, 60_000, new Put.Ahead(0, 0, false, 60_000));

@@ -257,7 +257,7 @@ public final class TestStore {
   public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
-        KeepAlive.Response answer = namenode.datanodes().keepAlive(datanode, false);
+        KeepAlive.Response answer = namenode.datanodes().keepAlive(datanode, false, Long.MAX_VALUE);
         namenode.datanodes().haveCutOff(datanode, answer.cutOff());
       }
       pass(Math.min(100, millis - passed));

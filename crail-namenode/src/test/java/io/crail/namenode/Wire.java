@@ -81,6 +81,11 @@ public final class Wire {
     return wire;
   }
 
+  /** Ends the connection. */
+  public void close() {
+    server.closed(session);
+  }
+
   /** Sends one request and gives its answer or throws its error. */
   public <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
     Object answer = callAll(operation, List.of(request)).get(0);

@@ -4,6 +4,7 @@ package io.crail.protocol;
 import io.crail.common.Utf8;
 import io.crail.protocol.Operation.Routing;
 import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
@@ -318,6 +319,15 @@ public final class NameNodeOperations {
               IDEMPOTENT,
               named(),
               "tells how each datanode stands");
+  public static final Operation<DrainDatanode.Request, DrainDatanode.Response> DRAIN_DATANODE =
+      add(
+          31,
+          "drain-datanode",
+          DrainDatanode.Request.CODEC,
+          DrainDatanode.Response.CODEC,
+          IDEMPOTENT,
+          named(),
+          "begins or cancels the drain of a datanode, or tells how far it is");
 
   private NameNodeOperations() {}
 

@@ -127,6 +127,11 @@ final class SimulatedCluster implements AutoCloseable {
   /** Takes a datanode away without a word. */
   void crashDatanode(int number) {
     tier.crash(address(number));
+    cutOffDatanode(number);
+  }
+
+  /** Cuts a datanode off from the namenode. */
+  void cutOffDatanode(int number) {
     network.partition(host(number), NAMENODE);
   }
 

@@ -28,9 +28,11 @@ import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.node.BeginMove;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -45,6 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("once")
 class SimulatedMoveTest {
   private static final long DATA_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final int ROUNDS = 10;
 
   private SimulatedCluster cluster;
   private CoreStore mover;
@@ -289,6 +292,56 @@ class SimulatedMoveTest {
     cluster.awaitNothingWaits(mine);
     moveAll();
     assertNotEquals(placed, extents().get(0));
+  }
+
+  /** Whenever the target of moves dies or is cut off, all bytes are there afterwards. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aTargetThatDiesTakesNothingWithIt(boolean oneSided) throws Exception {
+    long seed = Bytes.seed("dying targets");
+    for (int round = 0; round < ROUNDS; round++) {
+      Random random = new Random(seed + round);
+      start(oneSided);
+      List<Integer> lengths = new ArrayList<>();
+      for (int i = 0; i < 8; i++) {
+        lengths.add(1 + random.nextInt(1 << 20));
+        writeAll(create(theirs, "/f" + i), i, lengths.get(i));
+      }
+      // All go to the same place first.
+      List<ListExtents.Placed> all = extents();
+      int source = all.get(0).extent().datanode();
+      for (ListExtents.Placed placed : all) {
+        if (placed.extent().datanode() != source) {
+          begin(placed).await();
+        }
+      }
+      // That is final before the moves that follow.
+      cluster.drive(mover, Duration.ofSeconds(30));
+      int here =
+          SimulatedCluster.numberOf(find(mine, "/f0").getBlockLocations(0, 1)[0].getHosts()[0]);
+      for (ListExtents.Placed placed : extents()) {
+        assertEquals(source, placed.extent().datanode());
+        begin(placed);
+        cluster.network().runFor(Duration.ofMillis(random.nextInt(3)));
+      }
+      cluster.network().runFor(Duration.ofMillis(random.nextInt(random.nextBoolean() ? 5 : 5000)));
+      if (random.nextBoolean()) {
+        cluster.crashDatanode(3 - here);
+      } else {
+        cluster.cutOffDatanode(3 - here);
+      }
+      cluster.network().runFor(Duration.ofSeconds(80));
+      // The namenode's own thread looks, in real time.
+      TestCluster.await(
+          "all is back; seed " + (seed + round),
+          () -> extents().stream().allMatch(placed -> placed.extent().datanode() == source));
+      for (int i = 0; i < lengths.size(); i++) {
+        CrailInputStream input = find(mine, "/f" + i).getDirectInputStream(0);
+        assertArrayEquals(filled(i, lengths.get(i)), read(input, 0, lengths.get(i)));
+        input.close();
+      }
+      cluster.close();
+    }
   }
 
   /** Who looks a value up and then reads it finds it wherever it is. */

@@ -79,6 +79,14 @@ public final class Allocation extends NodeSpace {
     return length < allocatedLength;
   }
 
+  /** True when it is the same space as another one, of which it may hold fewer bytes. */
+  public boolean isIn(Allocation other) {
+    return region == other.region
+        && regionOffset == other.regionOffset
+        && generation == other.generation
+        && fileOffset == other.fileOffset;
+  }
+
   /** The same space, sealed: it holds no byte of the node from {@code fileEnd} on. */
   public Allocation sealedAt(long fileEnd) {
     return new Allocation(

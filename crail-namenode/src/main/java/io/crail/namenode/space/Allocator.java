@@ -37,7 +37,7 @@ public final class Allocator {
     @Override
     public long freeBytes(int index) {
       // Otherwise one that gets nothing would soon be the first, and all would go to the next one.
-      return datanodes[index].isAskedLast() ? 0 : datanodes[index].freeBytes();
+      return datanodes[index].signs().isAskedLast() ? 0 : datanodes[index].freeBytes();
     }
   }
 
@@ -50,7 +50,8 @@ public final class Allocator {
    * @param near the host that is asked next, or {@link HostNames#ANY}
    * @param client the writer, whose unreachable datanodes are asked last; null when there is none
    * @param except a datanode that must not be asked; null for none
-   * @param lastResort whether unreachable datanodes are asked at all
+   * @param lastResort whether unreachable datanodes are asked at all, and those that are late with
+   *     their signs of life
    */
   public record Purpose(
       int storageClass,
@@ -75,6 +76,7 @@ public final class Allocator {
   private final Clock clock;
   private final RateLimitedLog log;
   private final Quarantine quarantine;
+  private final RestingMoves moves;
   private final RestingRegions resting;
   private final long startNanos;
   private final int[][] classOrders;
@@ -92,6 +94,7 @@ public final class Allocator {
     this.log = new RateLimitedLog(LoggerFactory.getLogger(Allocator.class), clock, LOG_BURST);
     this.resting = new RestingRegions(clock);
     this.startNanos = clock.nanoTime();
+    this.moves = new RestingMoves(options, clock, this);
     this.classOrders = new int[options.storageClasses()][];
     this.selections = new BlockSelection[options.storageClasses()];
     this.classes = new Members[options.storageClasses()];
@@ -110,6 +113,11 @@ public final class Allocator {
   void rest(RegionSpace region, long restNanos) {
     isSuccessor = true;
     resting.add(region, restNanos);
+  }
+
+  /** The former extents of nodes whose bytes were moved. */
+  public RestingMoves moves() {
+    return moves;
   }
 
   /** Gives out space of the active ones of these datanodes from now on. */
@@ -208,7 +216,7 @@ public final class Allocator {
       DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
       if ((host == HostNames.ANY || datanode.host() == host)
           && datanode != purpose.except
-          && datanode.isOnline(now, options.offlineNanos())
+          && isOnline(datanode, purpose, now)
           && !(careful && isOutOfReach(datanode, purpose.client, now))) {
         FreePieces.Place place = datanode.take(length, orLess);
         if (place != null) {
@@ -219,12 +227,18 @@ public final class Allocator {
     return null;
   }
 
+  private boolean isOnline(DatanodeSpace datanode, Purpose purpose, long now) {
+    return purpose.lastResort
+        ? datanode.isOnline(now, options.offlineNanos())
+        : datanode.isWell(now, options.presentNanos());
+  }
+
   /**
    * True when this client could not reach the datanode lately, any client could not since the
    * datanode's last sign of life, or it says that it does not reach all of its space itself.
    */
   private static boolean isOutOfReach(DatanodeSpace datanode, ClientLeases<?> client, long now) {
-    return datanode.isAskedLast() || (client != null && client.avoids(datanode.id(), now));
+    return datanode.signs().isAskedLast() || (client != null && client.avoids(datanode.id(), now));
   }
 
   /**
@@ -236,7 +250,7 @@ public final class Allocator {
   public void outOfReach(DatanodeSpace datanode, ClientLeases<?> client) {
     long now = clock.nanoTime();
     client.avoid(datanode.id(), now, now + options.offlineNanos());
-    if (datanode.suspect()) {
+    if (datanode.signs().suspect()) {
       log.info(datanode + " could not be reached by a client");
     }
   }
@@ -359,8 +373,16 @@ public final class Allocator {
   }
 
   /** When what began before the end of a lease is in its place. */
-  private long restedNanos(Allocation extent, long leaseEndNanos) {
+  long restedNanos(Allocation extent, long leaseEndNanos) {
     return leaseEndNanos + extent.region().datanode().marginNanos(options.freeMarginNanos());
+  }
+
+  /** Whether a datanode is well and takes data; true also for {@link BeginMove#ANY_DATANODE}. */
+  public boolean isWell(int id, int storageClass) {
+    long now = clock.nanoTime();
+    return id == BeginMove.ANY_DATANODE
+        || Arrays.stream(classes[storageClass].datanodes)
+            .anyMatch(each -> each.id() == id && each.isWell(now, options.presentNanos()));
   }
 
   /** Takes an extent at one datanode, which has to be of the right class. */
@@ -368,7 +390,7 @@ public final class Allocator {
     for (DatanodeSpace datanode : classes[purpose.storageClass].datanodes) {
       if (datanode.id() == id
           && datanode != purpose.except
-          && datanode.isOnline(clock.nanoTime(), options.offlineNanos())) {
+          && isOnline(datanode, purpose, clock.nanoTime())) {
         return allocation(datanode.take(length, false), fileOffset);
       }
     }
@@ -376,9 +398,9 @@ public final class Allocator {
   }
 
   /**
-   * Takes back an extent whose bytes were moved. Readers may use its location for a lease from now
-   * on. So it rests that long even where generations are checked: a datanode that is being removed
-   * must not end before.
+   * Takes back an extent whose node uses another one with the same bytes. Readers may use its
+   * location for a lease from now on. So it rests that long even where generations are checked: a
+   * datanode that is being removed must not end before.
    */
   public void releaseMoved(Allocation extent) {
     DatanodeSpace datanode = extent.region().datanode();
@@ -412,7 +434,12 @@ public final class Allocator {
    */
   public Allocation takeGranted(long grant, long token, Purpose purpose, long bytes) {
     Allocation extent =
-        quarantine.take(grant, token, purpose, bytes, clock.nanoTime(), options.offlineNanos());
+        quarantine.take(
+            grant,
+            token,
+            purpose,
+            bytes,
+            datanode -> isOnline(datanode, purpose, clock.nanoTime()));
     if (extent != null) {
       extent.region().datanode().useLent(extent);
     }

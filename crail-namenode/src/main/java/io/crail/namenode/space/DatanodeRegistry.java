@@ -8,6 +8,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
@@ -15,6 +16,7 @@ import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
+import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -40,8 +42,6 @@ public final class DatanodeRegistry {
   private static final Logger LOG = LoggerFactory.getLogger(DatanodeRegistry.class);
   // Log lines about datanodes at once, since all datanodes of a cluster start at the same time.
   private static final int LOG_BURST = 64;
-  // Bytes of regions in an answer, so that it fits into a frame even with the longest texts.
-  private static final int MAX_REGIONS_LENGTH = 60_000;
 
   private final NameNodeOptions options;
   private final Clock clock;
@@ -85,13 +85,13 @@ public final class DatanodeRegistry {
       throw ErrorCode.INVALID_ARGUMENT.exception("port " + request.port());
     }
     long now = clock.nanoTime();
-    UUID uuid = new UUID(request.uuidHigh(), request.uuidLow());
+    UUID uuid = request.uuid();
     DatanodeSpace known = byUuid.get(uuid);
     if (known != null) {
       if (!known.description().describesAs(request)) {
         throw ErrorCode.INVALID_ARGUMENT.exception(known + " registers with other values");
       }
-      known.seen(now);
+      known.signs().seen(now);
       return known.id();
     }
     if (byId.size() >= MAX_DATANODES) {
@@ -106,7 +106,7 @@ public final class DatanodeRegistry {
         new DatanodeSpace(
             newId(), hosts.add(request.host()), request, options.blockSize(), now, budget);
     if (request.draining()) {
-      datanode.drain();
+      datanode.drain(now);
     }
     byId.put(datanode.id(), datanode);
     byUuid.put(uuid, datanode);
@@ -127,7 +127,7 @@ public final class DatanodeRegistry {
     }
     Region region = new Region(request.index(), request.length(), request.address(), request.key());
     long now = clock.nanoTime();
-    datanode.seen(now);
+    datanode.signs().seen(now);
     if (!datanode.isStopped() && datanode.wasLentElsewhere(region.index(), request.generation())) {
       // The other namenode's clients may have overwritten the data that this namenode knows.
       bury(datanode, "has lent its space to another namenode meanwhile");
@@ -170,18 +170,23 @@ public final class DatanodeRegistry {
     }
   }
 
-  /** Notes a sign of life, and answers which clients the datanode must cut off. */
-  public synchronized KeepAlive.Response keepAlive(int id, boolean impaired) throws CrailException {
+  /**
+   * Notes a sign of life, and answers which clients the datanode must cut off.
+   *
+   * @param heard the number of the last answer that the datanode has got; 0 for none
+   */
+  public synchronized KeepAlive.Response keepAlive(int id, boolean impaired, long heard)
+      throws CrailException {
     DatanodeSpace datanode = byId.get(id);
     if (datanode == null
         || (datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped())) {
       throw unknown(id);
     }
-    datanode.seen(clock.nanoTime());
+    datanode.signs().seen(clock.nanoTime());
     if (reportedOffline.remove(id) != null) {
       log.info(datanode + " is back");
     }
-    if (datanode.impair(impaired)) {
+    if (datanode.signs().impair(impaired)) {
       if (impaired) {
         log.warn(datanode + " has lost a target");
       } else {
@@ -200,8 +205,26 @@ public final class DatanodeRegistry {
         datanode.state() == DatanodeSpace.State.DRAINING,
         datanode.freeBlocks(),
         datanode.totalBlocks(),
+        datanode.signs().answer(heard),
         page.number(),
         page.clients());
+  }
+
+  /** Notes over which connection the last message of a datanode came. */
+  public synchronized void cameBy(int id, Object connection) {
+    DatanodeSpace datanode = byId.get(id);
+    if (datanode != null) {
+      datanode.signs().cameBy(connection);
+    }
+  }
+
+  /** Notes that a connection has ended. Until it is back, its datanode is asked last for space. */
+  public synchronized void ended(Object connection) {
+    for (DatanodeSpace datanode : byId.values()) {
+      if (datanode.signs().ended(connection) && !datanode.isGone()) {
+        log.info(datanode + " has lost its connection");
+      }
+    }
   }
 
   /**
@@ -225,35 +248,41 @@ public final class DatanodeRegistry {
       allocator.use(byId.values());
       log.warn(datanode + " was removed while it was silent; what it held is lost");
     } else if (datanode.state() == DatanodeSpace.State.ACTIVE) {
-      datanode.drain();
-      allocator.use(byId.values());
-      log.info(datanode + " is being removed");
+      beginDrain(datanode);
     }
     DatanodeSpace.Accounts accounts = datanode.accounts(false);
     return new RemoveDatanode.Response(datanode.id(), silent, accounts.used() + accounts.waiting());
   }
 
+  private void beginDrain(DatanodeSpace datanode) {
+    if (datanode.drain(clock.nanoTime())) {
+      allocator.use(byId.values());
+      log.info(datanode + " is being removed");
+    }
+  }
+
+  /**
+   * Takes a datanode out of use or brings it back, unless it is silent or gone. Says how it stands
+   * then.
+   */
+  public synchronized DrainDatanode.Response drain(DrainDatanode.Request request) {
+    UUID uuid = new UUID(request.uuidHigh(), request.uuidLow());
+    DatanodeSpace datanode = byUuid.get(uuid);
+    if (datanode != null && isOnline(datanode)) {
+      if (request.action() == DrainAction.BEGIN) {
+        beginDrain(datanode);
+      } else if (request.action() == DrainAction.CANCEL && datanode.cancelDrain()) {
+        allocator.use(byId.values());
+        log.info(datanode + " is in use again");
+      }
+    }
+    return reports.drain(byId.values(), datanode, uuid);
+  }
+
   /** Describes a datanode, even one that is gone while nodes have extents on it. */
   public synchronized DescribeDatanode.Response describe(DescribeDatanode.Request request)
       throws CrailException {
-    DatanodeSpace datanode = require(request.datanode());
-    RegisterDatanode.Request description = datanode.description();
-    List<Region> regions = datanode.regions();
-    int most =
-        Math.min(DescribeDatanode.MAX_REGIONS, MAX_REGIONS_LENGTH / Region.LAYOUT.fixedLength());
-    int from = Math.min(Math.max(request.firstRegion(), 0), regions.size());
-    int to = Math.min(regions.size(), from + most);
-    return new DescribeDatanode.Response(
-        description.uuidHigh(),
-        description.uuidLow(),
-        description.port(),
-        description.storageClass(),
-        datanode.isOnline(clock.nanoTime(), options.offlineNanos()),
-        regions.size(),
-        description.tier(),
-        description.host(),
-        description.traits(),
-        regions.subList(from, to));
+    return reports.describe(require(request.datanode()), request.firstRegion());
   }
 
   /** A page of how the datanodes stand with this namenode: those with ids above {@code after}. */
@@ -327,7 +356,7 @@ public final class DatanodeRegistry {
   private void forget(List<DatanodeSpace> forgotten) {
     for (DatanodeSpace datanode : forgotten) {
       byId.remove(datanode.id());
-      byUuid.remove(uuid(datanode), datanode);
+      byUuid.remove(datanode.description().uuid(), datanode);
       reportedOffline.remove(datanode.id());
       contested.remove(datanode.id());
       datanode.heap().forget();
@@ -343,11 +372,15 @@ public final class DatanodeRegistry {
    */
   public synchronized void verify(Map<DatanodeSpace, Long> used, SpaceAudit audit) {
     allocator.quarantine().audit(audit);
+    allocator.moves().audit(audit);
     for (DatanodeSpace datanode : byId.values()) {
       datanode.verify(allocator.quarantine().lentOf(datanode), audit);
       DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
       long expectedUsed = used.getOrDefault(datanode, 0L);
-      long expectedWaiting = allocator.quarantine().bytesOf(datanode) + datanode.restingBytes();
+      long expectedWaiting =
+          allocator.quarantine().bytesOf(datanode)
+              + allocator.moves().bytesOf(datanode)
+              + datanode.restingBytes();
       if (accounts.used() != expectedUsed
           || accounts.waiting() != expectedWaiting
           || accounts.free() + accounts.used() + accounts.waiting() != accounts.capacity()) {
@@ -372,11 +405,7 @@ public final class DatanodeRegistry {
 
   /** Bytes of heap of datanodes, and of extents that belong to no node; for tests. */
   public synchronized long footprint() {
-    return reports.footprint(byId.values(), allocator.quarantine());
-  }
-
-  private static UUID uuid(DatanodeSpace datanode) {
-    return new UUID(datanode.description().uuidHigh(), datanode.description().uuidLow());
+    return reports.footprint(byId.values(), allocator.quarantine(), allocator.moves().extents());
   }
 
   private static CrailException unknown(int id) {
@@ -432,7 +461,7 @@ public final class DatanodeRegistry {
   private void bury(DatanodeSpace datanode, String why) {
     die(datanode);
     contested.remove(datanode.id());
-    byUuid.remove(uuid(datanode), datanode);
+    byUuid.remove(datanode.description().uuid(), datanode);
     reportedOffline.remove(datanode.id());
     log.warn(datanode + " " + why + "; what it held is lost");
   }

@@ -3,18 +3,26 @@ package io.crail.namenode.space;
 
 import io.crail.common.Clock;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
+import io.crail.protocol.part.DrainStanding;
+import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /** Tells how datanodes stand and what space there is. Stateless. */
 final class DatanodeReports {
+  // Bytes of regions in an answer, so that it fits into a frame even with the longest texts.
+  private static final int MAX_REGIONS_LENGTH = 60_000;
+
   private final NameNodeOptions options;
   private final Clock clock;
 
@@ -111,6 +119,64 @@ final class DatanodeReports {
     return states;
   }
 
+  /** Describes a datanode and its regions from {@code firstRegion} on. */
+  DescribeDatanode.Response describe(DatanodeSpace datanode, int firstRegion) {
+    RegisterDatanode.Request description = datanode.description();
+    List<Region> regions = datanode.regions();
+    int most =
+        Math.min(DescribeDatanode.MAX_REGIONS, MAX_REGIONS_LENGTH / Region.LAYOUT.fixedLength());
+    int from = Math.min(Math.max(firstRegion, 0), regions.size());
+    int to = Math.min(regions.size(), from + most);
+    return new DescribeDatanode.Response(
+        description.uuidHigh(),
+        description.uuidLow(),
+        description.port(),
+        description.storageClass(),
+        isOnline(datanode),
+        regions.size(),
+        description.tier(),
+        description.host(),
+        description.traits(),
+        regions.subList(from, to));
+  }
+
+  /**
+   * How far the drain of a process is.
+   *
+   * @param datanodes all there are; some may stand for data that the process has lost
+   * @param datanode the process; null when it is not known
+   */
+  DrainDatanode.Response drain(
+      Collection<DatanodeSpace> datanodes, DatanodeSpace datanode, UUID uuid) {
+    long lost =
+        datanodes.stream()
+            .filter(each -> each.isGone() && each.description().uuid().equals(uuid))
+            .mapToLong(each -> each.accounts(false).used())
+            .sum();
+    if (datanode == null || (datanode.isGone() && lost > 0)) {
+      DrainStanding standing = lost > 0 ? DrainStanding.LOST : DrainStanding.UNKNOWN;
+      return new DrainDatanode.Response(-1, standing, lost, 0, 0);
+    }
+    DatanodeSpace.Accounts accounts = datanode.accounts(false);
+    return new DrainDatanode.Response(
+        datanode.id(),
+        standing(datanode),
+        accounts.used(),
+        accounts.waiting(),
+        datanode.drainNanos(clock.nanoTime()) / 1_000_000);
+  }
+
+  private DrainStanding standing(DatanodeSpace datanode) {
+    if (datanode.isGone()) {
+      return DrainStanding.LET_GO;
+    } else if (!isOnline(datanode)) {
+      return DrainStanding.SILENT;
+    }
+    return datanode.state() == DatanodeSpace.State.DRAINING
+        ? DrainStanding.DRAINING
+        : DrainStanding.ACTIVE;
+  }
+
   private ReportDatanodes.Datanode of(DatanodeSpace datanode) {
     RegisterDatanode.Request description = datanode.description();
     DatanodeState state = state(datanode);
@@ -123,7 +189,7 @@ final class DatanodeReports {
         description.storageClass(),
         state,
         state != DatanodeState.LOST && datanode.state() == DatanodeSpace.State.DRAINING,
-        datanode.silentNanos(clock.nanoTime()) / 1_000_000,
+        datanode.signs().silentNanos(clock.nanoTime()) / 1_000_000,
         datanode.totalBlocks() * options.blockSize(),
         accounts.free(),
         accounts.used(),
@@ -137,7 +203,7 @@ final class DatanodeReports {
       return DatanodeState.LOST;
     } else if (!isOnline(datanode)) {
       return DatanodeState.OFFLINE;
-    } else if (datanode.isImpaired()) {
+    } else if (datanode.signs().isImpaired()) {
       return DatanodeState.IMPAIRED;
     }
     return datanode.state() == DatanodeSpace.State.DRAINING
@@ -150,8 +216,8 @@ final class DatanodeReports {
   }
 
   /** Bytes of heap of datanodes, and of extents that belong to no node; for tests. */
-  long footprint(Collection<DatanodeSpace> datanodes, Quarantine quarantine) {
-    long extents = quarantine.extents();
+  long footprint(Collection<DatanodeSpace> datanodes, Quarantine quarantine, long moved) {
+    long extents = quarantine.extents() + moved;
     long bytes = quarantine.writers() * Quarantine.WRITER_FOOTPRINT;
     for (DatanodeSpace datanode : datanodes) {
       bytes += datanode.heap().taken();

@@ -66,12 +66,11 @@ public final class DatanodeSpace {
   private final DatanodeHeap heap;
   private final FreePieces pieces;
   private final CutOffs cutOffs = new CutOffs();
+  private final SignsOfLife signs;
 
   private volatile State state = State.ACTIVE;
   private volatile boolean stopped;
-  private volatile long lastSeenNanos;
-  private volatile boolean suspected;
-  private volatile boolean impaired;
+  private volatile long drainNanos;
   private volatile long free;
   private long used;
   private long waiting;
@@ -96,7 +95,7 @@ public final class DatanodeSpace {
     this.description = description;
     this.blockSize = blockSize;
     this.pieces = new FreePieces(blockSize);
-    this.lastSeenNanos = nowNanos;
+    this.signs = new SignsOfLife(nowNanos);
     this.heap = new DatanodeHeap(budget, description);
   }
 
@@ -162,42 +161,18 @@ public final class DatanodeSpace {
     stopped = true;
   }
 
-  /** Notes a sign of life, which is any message from the datanode itself. */
-  void seen(long nowNanos) {
-    lastSeenNanos = nowNanos;
-    suspected = false;
-  }
-
-  /** Notes that a client could not reach it. Returns false when this was known. */
-  boolean suspect() {
-    boolean known = suspected;
-    suspected = true;
-    return !known;
-  }
-
-  /** Notes whether it says that it does not reach all of its space. Returns whether that is new. */
-  boolean impair(boolean newImpaired) {
-    boolean known = impaired == newImpaired;
-    impaired = newImpaired;
-    return !known;
-  }
-
-  boolean isImpaired() {
-    return impaired;
-  }
-
-  /** True when it is impaired, or a client could not reach it since its last sign of life. */
-  boolean isAskedLast() {
-    return suspected || impaired;
+  /** What it has let this namenode hear of itself. */
+  SignsOfLife signs() {
+    return signs;
   }
 
   boolean isOnline(long nowNanos, long timeoutNanos) {
-    return state != State.DEAD && silentNanos(nowNanos) < timeoutNanos;
+    return state != State.DEAD && signs.silentNanos(nowNanos) < timeoutNanos;
   }
 
-  /** The time since its last sign of life. */
-  long silentNanos(long nowNanos) {
-    return nowNanos - lastSeenNanos;
+  /** True when nothing says that its bytes may be out of reach. */
+  boolean isWell(long nowNanos, long presentNanos) {
+    return !isGone() && signs.areGood(nowNanos, presentNanos);
   }
 
   /** Free bytes; exact while no thread allocates. */
@@ -210,11 +185,29 @@ public final class DatanodeSpace {
     return waiting - lent;
   }
 
-  /** Gives it no new data from now on. */
-  synchronized void drain() {
-    if (state == State.ACTIVE) {
-      state = State.DRAINING;
+  /** Gives it no new data from now on. Returns false when it gets none anyway. */
+  synchronized boolean drain(long nowNanos) {
+    if (state != State.ACTIVE) {
+      return false;
     }
+    state = State.DRAINING;
+    drainNanos = nowNanos;
+    return true;
+  }
+
+  /** Gives it new data again, even if it may end already. Returns false when it gets it anyway. */
+  synchronized boolean cancelDrain() {
+    if (state != State.DRAINING) {
+      return false;
+    }
+    state = State.ACTIVE;
+    stopped = false;
+    return true;
+  }
+
+  /** How long it has been draining. */
+  long drainNanos(long nowNanos) {
+    return state == State.DRAINING ? nowNanos - drainNanos : 0;
   }
 
   /** The clients that it must cut off before their space is given to others. */
@@ -394,6 +387,12 @@ public final class DatanodeSpace {
     used -= length;
     waiting += length;
     lent += length;
+  }
+
+  /** Notes that an extent that was waiting belongs to a node again. */
+  synchronized void takeBack(Allocation allocation) {
+    waiting -= allocation.allocatedLength();
+    used += allocation.allocatedLength();
   }
 
   /** Notes that a lent extent now belongs to a node. */

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * Extents that belong to no node, but that a client may still access. Each has the time from which
@@ -210,7 +211,7 @@ public final class Quarantine {
    *
    * @param purpose the purpose of the node's space
    * @param bytes bytes that the writer has written to it or is writing
-   * @param offlineNanos the longest time that a datanode may be silent
+   * @param isOnline whether a datanode is alive
    * @return null when the extent is not reserved any more, or was given for another purpose
    */
   synchronized Allocation take(
@@ -218,8 +219,7 @@ public final class Quarantine {
       long token,
       Allocator.Purpose purpose,
       long bytes,
-      long nowNanos,
-      long offlineNanos) {
+      Predicate<DatanodeSpace> isOnline) {
     Writer writer = writers.get(grant);
     if (!(writer instanceof Grant given) || writer.token != token || !given.isFor(purpose)) {
       return null;
@@ -229,8 +229,8 @@ public final class Quarantine {
     DatanodeSpace datanode = extent.region().datanode();
     boolean stays =
         datanode.state() == DatanodeSpace.State.ACTIVE
-            && datanode.isOnline(nowNanos, offlineNanos)
-            && !datanode.isAskedLast();
+            && isOnline.test(datanode)
+            && !datanode.signs().isAskedLast();
     return stays && bytes <= extent.length() ? remove(writer.first).extent : null;
   }
 

@@ -9,6 +9,7 @@ import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.Quarantine;
+import io.crail.namenode.space.RestingMoves;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.part.Extent;
@@ -33,9 +34,14 @@ public final class NodeMover {
    *
    * @throws CrailException with {@link ErrorCode#WRITE_LEASE_HELD} when the node is being written;
    *     with {@link ErrorCode#STALE_EXTENT} when the node has no such extent; with {@link
-   *     ErrorCode#NO_SPACE} when no other datanode of the storage class has space for it
+   *     ErrorCode#NO_SPACE} when no other datanode of the storage class has space for it; with
+   *     {@link ErrorCode#UNAVAILABLE} when the named datanode is not well, or takes no data; with
+   *     {@link ErrorCode#LIMIT_EXCEEDED} when too many moved extents rest
    */
   public BeginMove.Response begin(BeginMove.Request request, long clientId) throws CrailException {
+    if (allocator.moves().isFull()) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception("moved extents that rest for a lease");
+    }
     Node node = tree.require(request.id());
     synchronized (node) {
       int index = requireMovable(node, request.extent());
@@ -49,6 +55,10 @@ public final class NodeMover {
               purpose,
               request.datanode(),
               present);
+      if (target == null && !allocator.isWell(request.datanode(), purpose.storageClass())) {
+        throw ErrorCode.UNAVAILABLE.exception(
+            node + ": datanode " + request.datanode() + " takes no data now");
+      }
       if (target == null) {
         throw ErrorCode.NO_SPACE.exception(
             node
@@ -123,7 +133,46 @@ public final class NodeMover {
           node + ": space that was given for something else");
     }
     node.space(AllocationList.replacing(space, index, target));
-    allocator.releaseMoved(present);
+    allocator.moves().add(new Moved(node, present, target, request.bytes()));
+  }
+
+  /** A move whose former extent still holds the bytes. */
+  private final class Moved extends RestingMoves.Move {
+    private final Node node;
+    private final int bytes;
+
+    Moved(Node node, Allocation from, Allocation to, int bytes) {
+      super(from, to);
+      this.node = node;
+      this.bytes = bytes;
+    }
+
+    @Override
+    protected Undone undo() {
+      synchronized (node) {
+        NodeSpace space = node.space();
+        int index = space == null ? 0 : space.indexOf(to().fileOffset());
+        if (node.isRemoved() || space == null || index == space.count()) {
+          return Undone.NEEDLESS;
+        }
+        Allocation present = space.at(index);
+        if (!present.isIn(to())) {
+          return Undone.NEEDLESS;
+        }
+        if (node.lease() != null) {
+          return Undone.NOT_NOW;
+        }
+        if (bytes(space, present) != bytes) {
+          return Undone.NEEDLESS;
+        }
+        // It may have been sealed since.
+        boolean ends = present.fileEnd() < from().fileEnd();
+        Allocation former = ends ? from().sealedAt(present.fileEnd()) : from();
+        node.space(AllocationList.replacing(space, index, former));
+        allocator.releaseMoved(present);
+        return Undone.DONE;
+      }
+    }
   }
 
   /**
@@ -164,6 +213,6 @@ public final class NodeMover {
     Allocator.Purpose usual = NodeStorage.purpose(node, node.space(), null);
     int storageClass = present.region().datanode().storageClass();
     return new Allocator.Purpose(
-        storageClass, true, usual.host(), usual.near(), null, present.region().datanode(), true);
+        storageClass, true, usual.host(), usual.near(), null, present.region().datanode(), false);
   }
 }

@@ -23,14 +23,17 @@ public final class KeepAlive {
    * @param impaired whether the datanode itself does not reach a part of its space for now, such as
    *     what is behind a target that is lost: new data go elsewhere if there is room
    * @param cutOff number of the last answer whose clients have been cut off; 0 for none
+   * @param heard number of the last answer that has arrived; 0 for none. It proves that this
+   *     request was sent after that answer
    */
-  public record Request(int datanode, boolean impaired, long cutOff) {
+  public record Request(int datanode, boolean impaired, long cutOff, long heard) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("KeepAlive.Request")
             .i32("datanode", "datanode id")
             .u8("impaired", "whether it does not reach a part of its space for now; 0 or 1")
-            .i64("cutOff", "number of the last answer whose clients are cut off; 0 for none");
+            .i64("cutOff", "number of the last answer whose clients are cut off; 0 for none")
+            .i64("heard", "number of the last answer that has arrived; 0 for none");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
@@ -43,6 +46,7 @@ public final class KeepAlive {
    * @param draining whether the datanode is being removed: it gets no new data
    * @param freeBlocks its blocks that are completely free at this namenode
    * @param totalBlocks its blocks at this namenode
+   * @param number number of this answer; a new one once the datanode has heard of the last one
    * @param cutOff number of this list of clients, larger than the numbers of earlier lists; 0 when
    *     the list is empty
    * @param clients the clients to cut off
@@ -52,6 +56,7 @@ public final class KeepAlive {
       boolean draining,
       long freeBlocks,
       long totalBlocks,
+      long number,
       long cutOff,
       List<Long> clients) {
     private static final Codec<Long> CLIENT = Codec.ofLong("Client id", "id", "client id");
@@ -63,6 +68,7 @@ public final class KeepAlive {
             .u8("draining", "whether it is being removed; 0 or 1")
             .i64("freeBlocks", "its blocks that are wholly free at this namenode")
             .i64("totalBlocks", "its blocks at this namenode")
+            .i64("number", "number of this answer; the last one plus 1 once that was heard")
             .i64("cutOff", "number of this answer's clients; 0 when there are none")
             .u16("clientCount", "number of clients")
             .list("clients", "clientCount", CLIENT, MAX_CLIENTS);

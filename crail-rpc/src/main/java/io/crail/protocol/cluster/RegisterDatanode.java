@@ -6,6 +6,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.TextLimits;
 import io.crail.protocol.part.TierTraits;
+import java.util.UUID;
 
 /** Registers a datanode. The same incarnation keeps its id. */
 public final class RegisterDatanode {
@@ -54,6 +55,11 @@ public final class RegisterDatanode {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** The identity of the datanode process. */
+    public UUID uuid() {
+      return new UUID(uuidHigh, uuidLow);
+    }
 
     /** Whether this is the same datanode with the same values, draining or not. */
     public boolean describesAs(Request other) {

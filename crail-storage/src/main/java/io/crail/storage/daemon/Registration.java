@@ -111,7 +111,7 @@ public final class Registration {
     long next = nowNanos + keepAliveNanos;
     for (Link link : links) {
       link.step(nowNanos);
-      if (link.pending == null && link.state != State.REMOVED && link.dueNanos - next < 0) {
+      if (link.pending == null && link.dueNanos - next < 0) {
         next = link.dueNanos;
       }
       if (link.cuttingOff != null && nowNanos + CUT_OFF_NANOS - next < 0) {
@@ -193,6 +193,8 @@ public final class Registration {
     // The last list of clients to cut off that the namenode told, and the last one that is done.
     private long toldCutOff;
     private long doneCutOff;
+    // The number of the last answer to a sign of life.
+    private long heard;
     private BooleanSupplier cuttingOff;
 
     Link(int index) {
@@ -223,7 +225,7 @@ public final class Registration {
         due |= state == State.REGISTERED;
       }
       due |= state == State.REGISTERED && toldImpaired != impaired.getAsBoolean();
-      if (state != State.REMOVED && refusal == null && (due || now - dueNanos >= 0)) {
+      if (refusal == null && (due || now - dueNanos >= 0)) {
         due = false;
         pending = send();
         pending.whenComplete(onAnswer);
@@ -246,7 +248,8 @@ public final class Registration {
     private OperationCall<?, ?> keepAlive() {
       toldImpaired = impaired.getAsBoolean();
       return submit(
-          NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, toldImpaired, doneCutOff));
+          NameNodeOperations.KEEP_ALIVE,
+          new KeepAlive.Request(datanode, toldImpaired, doneCutOff, heard));
     }
 
     /**
@@ -364,6 +367,7 @@ public final class Registration {
           // again.
           toldCutOff = 0;
           doneCutOff = 0;
+          heard = 0;
           cuttingOff = null;
           shutOut();
           state = State.LENDING;
@@ -371,14 +375,18 @@ public final class Registration {
           break;
         default:
           if (call.response() instanceof KeepAlive.Response answer) {
+            heard = answer.number();
+            dueNanos = now + keepAliveNanos;
             if (answer.stop()) {
-              LOG.info("namenode {} has removed this datanode", address());
-              state = State.REMOVED;
+              removed();
               return;
+            }
+            if (state == State.REMOVED) {
+              LOG.info("namenode {} uses this datanode again", address());
+              state = lent == regions.size() ? State.REGISTERED : State.LENDING;
             }
             draining = answer.draining();
             cutOff(answer);
-            dueNanos = now + keepAliveNanos;
           } else {
             lent++;
             due = true;
@@ -400,6 +408,18 @@ public final class Registration {
       if (state == State.REGISTERED) {
         reported = ErrorCode.OK;
         dueNanos = now + keepAliveNanos;
+      }
+    }
+
+    /**
+     * The namenode has let this datanode go. As long as others have not, it may change its mind,
+     * and is asked. Should it restart, it must not take it for a new one.
+     */
+    private void removed() {
+      draining = true;
+      if (state != State.REMOVED) {
+        LOG.info("namenode {} has removed this datanode", address());
+        state = State.REMOVED;
       }
     }
 

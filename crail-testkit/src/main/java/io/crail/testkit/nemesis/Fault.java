@@ -10,5 +10,9 @@ public enum Fault {
   /** The process is cut off from the network until the end. */
   CUT,
   /** Other users take all free memory until the end. */
-  FILL
+  FILL,
+  /** A command moves the data of a datanode to others; it is killed at the end. */
+  DRAIN,
+  /** A command moves data from fuller to emptier datanodes; it is killed at the end. */
+  REBALANCE
 }

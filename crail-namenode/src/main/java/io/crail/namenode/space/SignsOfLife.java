@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+/**
+ * What a namenode hears of the life of a datanode's process: its messages, the end of its
+ * connection, and what clients say. Thread-safe.
+ */
+final class SignsOfLife {
+  private volatile long lastNanos;
+  private volatile boolean suspected;
+  private volatile boolean impaired;
+  // The connection of the last message has ended since.
+  private volatile boolean cutOff;
+  private volatile long answers;
+  private volatile long heard;
+  // Guarded by this.
+  private Object connection;
+
+  SignsOfLife(long nowNanos) {
+    lastNanos = nowNanos;
+  }
+
+  /** Notes a message from the datanode itself. */
+  void seen(long nowNanos) {
+    lastNanos = nowNanos;
+    suspected = false;
+    cutOff = false;
+  }
+
+  /** Notes over which connection the last message came. */
+  synchronized void cameBy(Object newConnection) {
+    connection = newConnection;
+  }
+
+  /**
+   * Notes that a connection has ended. The kernel ends the connections of a killed process at once.
+   *
+   * @return false when it was not the connection of the last message
+   */
+  synchronized boolean ended(Object ofConnection) {
+    if (connection != ofConnection) {
+      return false;
+    }
+    connection = null;
+    suspected = true;
+    cutOff = true;
+    return true;
+  }
+
+  /** Notes that a client could not reach the datanode. Returns false when this was known. */
+  boolean suspect() {
+    boolean known = suspected;
+    suspected = true;
+    return !known;
+  }
+
+  /** Notes whether it says that it does not reach all of its space. Returns whether that is new. */
+  boolean impair(boolean newImpaired) {
+    boolean known = impaired == newImpaired;
+    impaired = newImpaired;
+    return !known;
+  }
+
+  boolean isImpaired() {
+    return impaired;
+  }
+
+  /** True when it is impaired, or could not be reached since its last message. */
+  boolean isAskedLast() {
+    return suspected || impaired;
+  }
+
+  /** The time since its last message. */
+  long silentNanos(long nowNanos) {
+    return nowNanos - lastNanos;
+  }
+
+  /**
+   * True when it is not impaired, is connected and was heard of lately. The word of clients does
+   * not count.
+   */
+  boolean areGood(long nowNanos, long presentNanos) {
+    return !impaired && !cutOff && silentNanos(nowNanos) < presentNanos;
+  }
+
+  /** The number of its last answer. */
+  long answers() {
+    return answers;
+  }
+
+  /**
+   * Numbers the next answer. It gets a new number once the last one has arrived, so a repeated
+   * message gets the same answer.
+   *
+   * @param lastHeard the number of the last answer that had arrived when the message was sent
+   */
+  synchronized long answer(long lastHeard) {
+    heard = Math.max(heard, Math.min(lastHeard, answers));
+    if (heard == answers) {
+      answers++;
+    }
+    return answers;
+  }
+
+  /** True when the process has sent a message after the answer after this one had reached it. */
+  boolean hasHeardMoreThan(long answer) {
+    return heard > answer;
+  }
+}
