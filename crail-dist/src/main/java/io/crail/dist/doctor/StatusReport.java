@@ -15,7 +15,8 @@ import java.util.List;
  * @param namenodes how many there are
  * @param answeringNamenodes how many of them answer
  * @param datanodes how many are registered
- * @param onlineDatanodes how many of them have been heard of lately
+ * @param onlineDatanodes how many of them are in use and have been heard of lately
+ * @param drainingDatanodes how many of them are being removed and have been heard of lately
  * @param capacityBytes the space of all classes
  * @param freeBytes what of it can be given out now
  * @param problems what is wrong, warnings included
@@ -26,6 +27,7 @@ public record StatusReport(
     int answeringNamenodes,
     int datanodes,
     int onlineDatanodes,
+    int drainingDatanodes,
     long capacityBytes,
     long freeBytes,
     List<Finding> problems)
@@ -39,6 +41,7 @@ public record StatusReport(
         cluster.answering().size(),
         cluster.members().size(),
         cluster.onlineDatanodes(),
+        cluster.drainingDatanodes(),
         cluster.capacityBytes(),
         cluster.freeBytes(),
         findings.stream().filter(each -> each.grade() != Grade.OK).toList());
@@ -47,12 +50,11 @@ public record StatusReport(
   @Override
   public void print(ReportText text) {
     text.line(
-        "%s: %d of %d namenodes answer, %d of %d datanodes online, %s of %s free",
+        "%s: %d of %d namenodes answer, %s, %s of %s free",
         text.colours().state(healthy ? "healthy" : "unhealthy"),
         answeringNamenodes,
         namenodes,
-        onlineDatanodes,
-        datanodes,
+        ClusterReport.datanodes(onlineDatanodes, drainingDatanodes, datanodes),
         text.size(freeBytes),
         text.size(capacityBytes));
     Finding.print(text, problems);

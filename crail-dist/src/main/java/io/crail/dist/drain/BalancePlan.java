@@ -48,8 +48,9 @@ record BalancePlan(double average, List<Flow> flows) {
    * Makes a plan.
    *
    * @param threshold how far a datanode may be from the average, as a part of its capacity
+   * @param leastFlow what would be moved from one to another is more bytes than that
    */
-  static BalancePlan of(List<Load> loads, double threshold) {
+  static BalancePlan of(List<Load> loads, double threshold, long leastFlow) {
     double capacity = loads.stream().mapToDouble(Load::capacity).sum();
     double used = loads.stream().mapToDouble(Load::used).sum();
     double average = capacity == 0 ? 0 : used / capacity;
@@ -75,6 +76,7 @@ record BalancePlan(double average, List<Flow> flows) {
         plan(from, to, to.least, flows);
       }
     }
+    flows.removeIf(flow -> flow.bytes() <= leastFlow);
     return new BalancePlan(average, List.copyOf(flows));
   }
 
@@ -87,8 +89,8 @@ record BalancePlan(double average, List<Flow> flows) {
     }
   }
 
-  /** The bytes of all flows that are larger than {@code least}. */
-  long bytes(long least) {
-    return flows.stream().mapToLong(Flow::bytes).filter(bytes -> bytes > least).sum();
+  /** The bytes of all flows. */
+  long bytes() {
+    return flows.stream().mapToLong(Flow::bytes).sum();
   }
 }

@@ -2,25 +2,26 @@
 package io.crail.dist.drain;
 
 import io.crail.common.ByteText;
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
 import io.crail.dist.report.DatanodeReport;
 import io.crail.dist.report.ProgressLines;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.cluster.RemoveDatanode;
-import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.node.BeginMove;
-import io.crail.protocol.part.DatanodeState;
+import io.crail.protocol.part.DrainAction;
+import io.crail.protocol.part.DrainStanding;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
-/** Empties one datanode, in passes over the namenodes. Used by one thread. */
+/**
+ * Empties one datanode, in passes over the namenodes, or brings it back. How far that is, the
+ * namenodes know, so that a command may go on with what another one has begun. Used by one thread.
+ */
 final class DatanodeDrain {
   /** Between two passes that have moved nothing. */
   private static final long PAUSE_MILLIS = 1000;
@@ -28,36 +29,38 @@ final class DatanodeDrain {
   /** What a datanode may need to find a namenode that has restarted, beside its signs of life. */
   private static final long FIND_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  private static final int UNKNOWN = -1;
+  /** The part of one namenode. */
+  private static final class Part {
+    private DrainStanding standing = DrainStanding.UNKNOWN;
+
+    /** The datanode's id, while it is known there. */
+    private int id;
+
+    private long usedBytes;
+    private long restingBytes;
+
+    /** The start of the namenode at which it was last seen to be drained. */
+    private long incarnation;
+
+    private boolean drains;
+
+    /** Whether the namenode has let it end. */
+    private boolean letGo;
+
+    private boolean lost;
+  }
 
   private final MoveCluster cluster;
   private final DatanodeReport datanode;
   private final ExtentMover mover;
   private final ProgressLines lines;
-
-  /** The datanode's id at each namenode, as far as it is known there. */
-  private final int[] ids;
-
-  /** Bytes in use, for each namenode. */
-  private final long[] left;
-
-  /** The namenodes that have said that they empty it, and the starts of them that have. */
-  private final boolean[] drains;
-
-  private final long[] incarnations;
-
-  /** The namenodes that have let it end, and those that have lost bytes there. */
-  private final boolean[] ended;
-
-  private final boolean[] lost;
-
-  /** The ids at the present namenode under which the datanode was lost. */
-  private final List<Integer> lostIds = new ArrayList<>();
-
-  private final long beginNanos = System.nanoTime();
+  private final Part[] parts;
 
   /** When it was last known somewhere, or a namenode did not answer. */
-  private long knownNanos = beginNanos;
+  private long knownNanos = System.nanoTime();
+
+  /** The time of the passes that have moved something. */
+  private long movingNanos;
 
   /** Why a namenode has no part in the present pass; empty if all have. */
   private String missing = "";
@@ -74,13 +77,8 @@ final class DatanodeDrain {
     this.datanode = datanode;
     this.lines = new ProgressLines(out, this::progress);
     this.mover = new ExtentMover(cluster.connections(), cluster.transferNanos(), bandwidth, lines);
-    this.ids = new int[cluster.count()];
-    this.left = new long[cluster.count()];
-    this.drains = new boolean[cluster.count()];
-    this.incarnations = new long[cluster.count()];
-    this.ended = new boolean[cluster.count()];
-    this.lost = new boolean[cluster.count()];
-    Arrays.fill(ids, UNKNOWN);
+    this.parts = new Part[cluster.count()];
+    Arrays.setAll(parts, index -> new Part());
   }
 
   /** The address of the datanode. */
@@ -88,9 +86,13 @@ final class DatanodeDrain {
     return datanode.address();
   }
 
-  /** The bytes that are still in use. */
+  /** The bytes that are still to be moved. */
   long leftBytes() {
-    return Arrays.stream(left).sum();
+    return Arrays.stream(parts).mapToLong(part -> Math.max(0, part.usedBytes)).sum();
+  }
+
+  private long restingBytes() {
+    return Arrays.stream(parts).mapToLong(part -> part.restingBytes).sum();
   }
 
   /** What was moved, in a few words. */
@@ -99,88 +101,148 @@ final class DatanodeDrain {
   }
 
   /**
-   * Lets the datanode give out no more space, wherever a namenode answers; {@link #run} asks the
-   * others.
+   * Lets the datanode give out no more space, everywhere or nowhere.
+   *
+   * @throws CrailException with UNAVAILABLE when a namenode does not answer, or the datanode is
+   *     silent
    */
   void begin() throws CrailException, InterruptedException {
-    CrailException down = null;
-    for (int index = 0; index < cluster.count(); index++) {
+    lookEverywhere();
+    List<Integer> begun = new ArrayList<>();
+    for (int index = 0; index < parts.length; index++) {
+      boolean begins = parts[index].standing == DrainStanding.ACTIVE;
       try {
         look(index);
       } catch (CrailException e) {
-        if (!MissingNamenode.isDown(e.code())) {
-          throw e;
-        }
-        down = e;
+        throw undone(begun) ? nothingDone(index, e) : e;
       }
-    }
-    if (down != null && !anyDrains()) {
-      throw down;
+      if (begins) {
+        begun.add(index);
+      }
     }
   }
 
-  private boolean anyDrains() {
-    for (boolean each : drains) {
-      if (each) {
-        return true;
+  /** Takes back what was begun; false if that failed, so that the next command has to. */
+  private boolean undone(List<Integer> begun) throws InterruptedException {
+    try {
+      for (int each : begun) {
+        act(each, DrainAction.CANCEL);
       }
+      return true;
+    } catch (CrailException e) {
+      return false;
     }
-    return false;
-  }
-
-  /** How the datanode stands at a namenode. */
-  private enum Standing {
-    /** It is there, and empties. */
-    THERE,
-    /** It was lost there. */
-    LOST,
-    /** It is not known there. */
-    UNKNOWN
   }
 
   /**
-   * Looks how the datanode stands at a namenode, and takes it out of service where it is not. A
-   * restarted namenode may have forgotten that.
+   * Lets the datanode give out its space again, also where it was let go.
    *
-   * @throws CrailException with UNAVAILABLE while it is silent
+   * @throws CrailException with UNAVAILABLE when a namenode does not answer; with UNKNOWN_DATANODE
+   *     when the datanode has ended
    */
-  private Standing look(int index) throws CrailException, InterruptedException {
-    left[index] = 0;
-    lostIds.clear();
-    Standing standing = Standing.UNKNOWN;
-    long incarnation = cluster.incarnation(index);
-    for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
-      if (!new UUID(each.uuidHigh(), each.uuidLow()).equals(datanode.uuid())) {
-        continue;
+  void cancel() throws CrailException, InterruptedException {
+    lookEverywhere();
+    for (int index = 0; index < parts.length; index++) {
+      try {
+        act(index, DrainAction.CANCEL);
+      } catch (CrailException e) {
+        throw e.code()
+            .exception(
+                cluster.name(index)
+                    + ": "
+                    + e.detail()
+                    + "; not all namenodes use the datanode again: run the command once more");
       }
-      if (each.state() == DatanodeState.LOST) {
-        // It may have registered again since, as another entry.
-        lostIds.add(each.id());
-        standing = standing == Standing.THERE ? standing : Standing.LOST;
-        continue;
-      }
-      ids[index] = each.id();
-      left[index] = each.usedBytes() + each.waitingBytes();
-      if (each.state() == DatanodeState.OFFLINE) {
-        throw ErrorCode.UNAVAILABLE.exception(
-            "datanode " + name() + " is silent; 'crail removeDatanode' gives its data up");
-      }
-      if (!each.draining()) {
-        RemoveDatanode.Request request =
-            new RemoveDatanode.Request(false, datanode.port(), Utf8.of(datanode.host()));
-        left[index] = cluster.ask(index, NameNodeOperations.REMOVE_DATANODE, request).usedBytes();
-      }
-      drains[index] = true;
-      incarnations[index] = incarnation;
-      standing = Standing.THERE;
     }
-    // One that has restarted may have forgotten it, and hear of it again.
-    boolean same =
-        drains[index]
-            && incarnations[index] == incarnation
-            && incarnation == cluster.incarnation(index);
-    ended[index] = standing == Standing.UNKNOWN && (same || ended[index]);
-    return standing;
+    for (Part part : parts) {
+      if (part.standing != DrainStanding.ACTIVE) {
+        throw ErrorCode.UNKNOWN_DATANODE.exception(
+            name()
+                + ": its drain has ended, or a namenode does not know it yet; see 'crail"
+                + " datanodes'");
+      }
+    }
+  }
+
+  /** Asks all namenodes, so that nothing is begun that one of them would not take part in. */
+  private void lookEverywhere() throws CrailException, InterruptedException {
+    for (int index = 0; index < parts.length; index++) {
+      try {
+        act(index, DrainAction.LOOK);
+      } catch (CrailException e) {
+        throw nothingDone(index, e);
+      }
+      requireHeard(parts[index]);
+    }
+  }
+
+  private CrailException nothingDone(int index, CrailException cause) {
+    return cause
+        .code()
+        .exception(
+            cluster.name(index)
+                + ": "
+                + cause.detail()
+                + "; a drain begins and is cancelled at all namenodes, so nothing was done");
+  }
+
+  private void requireHeard(Part part) throws CrailException {
+    if (part.standing == DrainStanding.SILENT) {
+      throw ErrorCode.UNAVAILABLE.exception(
+          "datanode "
+              + name()
+              + " is silent; 'crail removeDatanode' gives its data up, and then 'crail fsck"
+              + " --repair' removes what is left of the files");
+    }
+  }
+
+  private void act(int index, DrainAction action) throws CrailException, InterruptedException {
+    DrainDatanode.Response answer =
+        cluster.ask(
+            index,
+            NameNodeOperations.DRAIN_DATANODE,
+            new DrainDatanode.Request(
+                datanode.uuid().getMostSignificantBits(),
+                datanode.uuid().getLeastSignificantBits(),
+                action));
+    Part part = parts[index];
+    part.standing = answer.standing();
+    part.id = answer.datanode();
+    boolean isThere = part.standing != DrainStanding.LOST;
+    part.usedBytes = isThere ? answer.usedBytes() : 0;
+    part.restingBytes = isThere ? answer.waitingBytes() : 0;
+    part.lost |= part.standing == DrainStanding.LOST;
+  }
+
+  /**
+   * Looks how the datanode stands at a namenode, and takes it out of use where a restarted namenode
+   * has forgotten that.
+   *
+   * @throws CrailException with UNAVAILABLE while it is silent; with CLOSED when the drain was
+   *     cancelled
+   */
+  private void look(int index) throws CrailException, InterruptedException {
+    Part part = parts[index];
+    act(index, DrainAction.LOOK);
+    long incarnation = cluster.incarnation(index);
+    if (part.standing == DrainStanding.ACTIVE) {
+      if (part.drains && part.incarnation == incarnation) {
+        throw ErrorCode.CLOSED.exception("the drain of " + name() + " was cancelled");
+      }
+      act(index, DrainAction.BEGIN);
+      incarnation = cluster.incarnation(index);
+    }
+    requireHeard(part);
+    switch (part.standing) {
+      case DRAINING, ACTIVE -> {
+        part.drains = true;
+        part.incarnation = incarnation;
+        part.letGo = false;
+      }
+      case LET_GO -> part.letGo = true;
+      // One that has restarted may have forgotten it, and hear of it again.
+      default -> part.letGo |= part.drains && part.incarnation == incarnation;
+    }
   }
 
   /**
@@ -188,50 +250,60 @@ final class DatanodeDrain {
    *
    * @throws CrailException with DATA_LOST when the datanode was lost before, wherever that was,
    *     once the rest is moved; with UNSUPPORTED when this host cannot reach a tier; with
-   *     UNKNOWN_DATANODE when all namenodes have forgotten it, and it does not come back
+   *     UNKNOWN_DATANODE when all namenodes have forgotten it, and it does not come back; with
+   *     CLOSED when the drain was cancelled
    */
   void run() throws CrailException, InterruptedException {
-    while (true) {
-      long before = mover.extents();
-      mover.forgetRefusals();
-      missing = "";
-      foundExtent = false;
-      int gone = 0;
-      for (int index = 0; index < cluster.count(); index++) {
-        Standing standing = passWithRetry(index);
-        gone += standing == Standing.THERE ? 0 : 1;
-        if (standing == Standing.UNKNOWN && !ended[index]) {
-          missing = cluster.name(index) + " does not know the datanode yet";
-        }
-      }
-      mover.finish();
-      foundSome = foundExtent;
-      held = mover.heldUpBy();
-      if (mover.unsupported().isPresent()) {
-        throw mover.unsupported().get();
-      }
-      if (gone < cluster.count()) {
-        knownNanos = System.nanoTime();
-      } else if (missing.isEmpty()) {
-        break;
-      } else if (System.nanoTime() - knownNanos > cluster.silenceNanos() + FIND_NANOS) {
-        throw forgotten();
-      }
+    while (!pass()) {
       lines.run();
-      if (mover.extents() == before) {
-        TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
-      }
     }
-    for (int index = 0; index < cluster.count(); index++) {
-      if (lost[index]) {
+    for (Part part : parts) {
+      if (part.lost) {
         throw ErrorCode.DATA_LOST.exception(
             "datanode "
                 + name()
                 + " fell silent before it was empty; 'crail fsck' names the files that have lost"
-                + " bytes; moved before: "
+                + " bytes, 'crail fsck --repair' removes them; moved before: "
                 + moved());
       }
     }
+  }
+
+  /** Visits all namenodes. Returns true when all have let the datanode go. */
+  private boolean pass() throws CrailException, InterruptedException {
+    long before = mover.extents();
+    long beginNanos = System.nanoTime();
+    mover.forgetRefusals();
+    missing = "";
+    foundExtent = false;
+    int gone = 0;
+    for (int index = 0; index < parts.length; index++) {
+      if (passWithRetry(index)) {
+        gone++;
+        if (!parts[index].letGo && !parts[index].lost) {
+          missing = cluster.name(index) + " does not know the datanode yet";
+        }
+      }
+    }
+    mover.finish();
+    foundSome = foundExtent;
+    held = mover.heldUpBy();
+    if (mover.unsupported().isPresent()) {
+      throw mover.unsupported().get();
+    }
+    if (gone < parts.length) {
+      knownNanos = System.nanoTime();
+    } else if (missing.isEmpty()) {
+      return true;
+    } else if (System.nanoTime() - knownNanos > cluster.silenceNanos() + FIND_NANOS) {
+      throw forgotten();
+    }
+    if (mover.extents() == before) {
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+    } else {
+      movingNanos += System.nanoTime() - beginNanos;
+    }
+    return false;
   }
 
   /** A process that lives, and reaches its namenodes, would have found them again. */
@@ -244,42 +316,33 @@ final class DatanodeDrain {
   }
 
   /**
-   * As {@link #pass}; a namenode that cannot be reached, or that restarts meanwhile, is asked again
-   * in the next pass.
+   * Moves what one namenode has there. A namenode that cannot be reached, or that restarts
+   * meanwhile, is asked again in the next pass. Returns true when the datanode is not there any
+   * more.
    */
-  private Standing passWithRetry(int index) throws CrailException, InterruptedException {
+  private boolean passWithRetry(int index) throws CrailException, InterruptedException {
     try {
-      return pass(index);
+      look(index);
+      if (parts[index].standing == DrainStanding.DRAINING) {
+        move(index);
+        return false;
+      }
+      return true;
     } catch (CrailException e) {
       if (!MissingNamenode.isDown(e.code()) && e.code() != ErrorCode.UNKNOWN_DATANODE) {
         throw e;
       }
       missing = cluster.name(index) + ": " + e.getMessage();
-      return Standing.THERE;
+      return false;
     }
   }
 
-  /** Moves what one namenode has there. */
-  private Standing pass(int index) throws CrailException, InterruptedException {
-    Standing standing = look(index);
-    for (int each : lostIds) {
-      if (!lost[index]) {
-        cluster.extents(
-            index,
-            each,
-            placed -> {
-              lost[index] = true;
-              return false;
-            });
-      }
-    }
-    if (standing != Standing.THERE) {
-      return standing;
-    }
+  private void move(int index) throws CrailException, InterruptedException {
+    Part part = parts[index];
     mover.beginPart();
     cluster.extents(
         index,
-        ids[index],
+        part.id,
         placed -> {
           foundExtent = true;
           if (mover.isFailing()) {
@@ -288,24 +351,37 @@ final class DatanodeDrain {
             lines.run();
             TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
           }
-          mover.move(placed, BeginMove.ANY_DATANODE, length -> left[index] -= length);
+          mover.move(
+              placed,
+              BeginMove.ANY_DATANODE,
+              length -> {
+                part.usedBytes -= length;
+                part.restingBytes += length;
+              });
           return mover.unsupported().isEmpty();
         });
-    return standing;
   }
 
   private String progress() {
-    long nanos = Math.max(1, System.nanoTime() - beginNanos);
     StringBuilder text = new StringBuilder("moved ").append(moved());
-    text.append(", ").append(ByteText.of((long) (mover.bytes() * 1e9 / nanos))).append("/s; ");
-    text.append(ByteText.of(Math.max(0, leftBytes()))).append(" left");
+    if (foundSome && movingNanos > 0) {
+      text.append(", ")
+          .append(ByteText.of((long) (mover.bytes() * 1e9 / movingNanos)))
+          .append("/s");
+    }
+    boolean waits = !foundSome && held.isEmpty();
+    if (!waits) {
+      text.append("; ").append(ByteText.of(leftBytes())).append(" left");
+    }
     if (!missing.isEmpty()) {
       text.append("; ").append(missing);
     }
     if (!held.isEmpty()) {
       text.append("; ").append(held);
-    } else if (!foundSome) {
-      text.append("; all is moved, waiting until no client may read there any more");
+    } else if (waits) {
+      text.append("; all is moved, ")
+          .append(ByteText.of(restingBytes()))
+          .append(" rest until no client may read there any more");
     }
     return text.toString();
   }

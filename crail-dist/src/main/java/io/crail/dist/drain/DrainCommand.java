@@ -30,8 +30,11 @@ public final class DrainCommand extends OptionsCommand {
         written moves when it is closed. When all has moved, and nobody can read from the datanode
         any more, its process ends, or stays without lending anything ('crail datanode --stay').
         Until then the command shows what was moved and what holds it up. If it is interrupted, the
-        same command goes on. 'crail datanodes' shows host and port.
+        same command goes on, and 'crail drain --cancel' lets the datanode give out space again, as
+        it also does after 'crail removeDatanode'. Both need all namenodes. 'crail datanodes' shows
+        host and port; a host's name or another spelling will do, too.
         """,
+        flag("c", "cancel", "let the datanode give out space again; what has moved stays there"),
         MoveOptions.bandwidth());
   }
 
@@ -39,7 +42,8 @@ public final class DrainCommand extends OptionsCommand {
   public List<Example> examples() {
     return List.of(
         new Example("crail drain 10.0.0.7:50020", "empty the datanode at this address"),
-        new Example("crail drain -b 100m 10.0.0.7:50020", "the same with 100 MiB a second"));
+        new Example("crail drain -b 100m 10.0.0.7:50020", "the same with 100 MiB a second"),
+        new Example("crail drain --cancel 10.0.0.7:50020", "use it again"));
   }
 
   @Override
@@ -62,7 +66,13 @@ public final class DrainCommand extends OptionsCommand {
       gate.onAsked(Thread.currentThread()::interrupt);
       try (MoveCluster cluster = MoveCluster.of(context)) {
         DatanodeReport datanode = cluster.report().require(address);
-        return drain(context, new DatanodeDrain(cluster, datanode, bandwidth, context.out()));
+        DatanodeDrain drain = new DatanodeDrain(cluster, datanode, bandwidth, context.out());
+        if (line.hasOption("c")) {
+          drain.cancel();
+          context.out().println("datanode " + drain.name() + " gives out space again");
+          return 0;
+        }
+        return drain(context, drain);
       }
     }
   }
@@ -96,10 +106,11 @@ public final class DrainCommand extends OptionsCommand {
           .println(
               "crail drain: interrupted; moved "
                   + drain.moved()
-                  + "; the datanode stays without new data, and the same command goes on");
+                  + "; the datanode stays without new data: the same command goes on, and 'crail"
+                  + " drain --cancel' undoes it");
       return ExitCode.FAILURE;
     } catch (CrailException e) {
-      if (e.code() != ErrorCode.DATA_LOST) {
+      if (e.code() != ErrorCode.DATA_LOST && e.code() != ErrorCode.CLOSED) {
         throw e;
       }
       context.err().println("crail drain: " + Printable.line(e.detail()));

@@ -56,6 +56,7 @@ final class ExtentMover {
 
   private String failure = "";
   private int failuresInRow;
+  private boolean targetSilent;
   private CrailException unsupported;
 
   /**
@@ -177,6 +178,10 @@ final class ExtentMover {
         withoutSpace = cause.detail();
         lengthWithoutSpace = Math.min(lengthWithoutSpace, length);
       }
+      case UNAVAILABLE, WRITE_LEASE_LOST, TIMED_OUT -> {
+        targetSilent = true;
+        failed(node, cause.getMessage());
+      }
       case UNSUPPORTED -> {
         unsupported = cause;
         failed(node, cause.getMessage());
@@ -197,6 +202,7 @@ final class ExtentMover {
   void beginPart() throws InterruptedException {
     finish();
     lengthWithoutSpace = Integer.MAX_VALUE;
+    targetSilent = false;
     failuresInRow = 0;
   }
 
@@ -208,6 +214,11 @@ final class ExtentMover {
   /** True when so many moves have failed, one after the other, that the next ones may too. */
   boolean isFailing() {
     return failuresInRow >= MOST_AT_ONCE;
+  }
+
+  /** True when a datanode did not answer, or the namenode gives it nothing; in this part. */
+  boolean isTargetSilent() {
+    return targetSilent;
   }
 
   /** The number of extents that were moved. */

@@ -85,7 +85,7 @@ final class MoveCluster implements AutoCloseable {
     return Answers.missing(connections.namenodes(), index, failure);
   }
 
-  /** The number of the start of a namenode that has answered last. */
+  /** The number of the start of a namenode that has answered. */
   long incarnation(int index) {
     return connections.namenodes().hello(index).incarnation();
   }

@@ -19,8 +19,10 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.commons.cli.CommandLine;
 
@@ -38,11 +40,11 @@ public final class RebalanceCommand extends OptionsCommand {
         "moves data from fuller to emptier datanodes",
         "",
         """
-        Each datanode of a storage class is to be as full as their average, give or take the
-        threshold. As little as needed is moved, while programs read and write. Files that are being
-        written are left out. Each namenode has its own part of every datanode and is balanced by
-        itself; one that is down is left out. Space that was left is free after 'crail.lease'.
-        """,
+Each datanode of a storage class is to be as full as their average, give or take the
+threshold. As little as needed is moved, while programs read and write. Files that are being
+written are left out. Each namenode has its own part of every datanode and is balanced by
+itself; one that is down is left out. Space that was left is free after 'crail.lease'.
+""",
         valued(
             "t",
             "threshold",
@@ -85,6 +87,9 @@ public final class RebalanceCommand extends OptionsCommand {
     private final PrintStream err;
     private final double threshold;
     private final ExtentMover mover;
+
+    /** Datanodes that have taken no data, by their ids at the present namenode. */
+    private final Set<Integer> silent = new HashSet<>();
 
     Run(MoveCluster cluster, CommandContext context, double threshold, long bandwidth) {
       this.cluster = cluster;
@@ -130,13 +135,15 @@ public final class RebalanceCommand extends OptionsCommand {
 
     /** Balances what belongs to a namenode; false when that is not possible now. */
     private boolean balance(int index, boolean dry) throws IOException, InterruptedException {
+      silent.clear();
       for (int round = 0; ; round++) {
         long planned = 0;
         long before = mover.extents();
+        int silentBefore = silent.size();
         Map<Integer, String> names = new HashMap<>();
         Map<Integer, List<BalancePlan.Load>> loads = new TreeMap<>();
         for (ReportDatanodes.Datanode each : cluster.datanodes(index)) {
-          if (each.state() == DatanodeState.ONLINE) {
+          if (each.state() == DatanodeState.ONLINE && !silent.contains(each.id())) {
             names.put(
                 each.id(), Printable.line(Addresses.text(each.host().toString(), each.port())));
             loads
@@ -145,20 +152,22 @@ public final class RebalanceCommand extends OptionsCommand {
           }
         }
         for (Map.Entry<Integer, List<BalancePlan.Load>> each : loads.entrySet()) {
-          BalancePlan plan = BalancePlan.of(each.getValue(), threshold);
+          // No nearer than half of an extent.
+          long least = cluster.connections().blockBytesAt(index) / 2;
+          BalancePlan plan = BalancePlan.of(each.getValue(), threshold, least);
           if (round == 0) {
             show(index, each.getKey(), each.getValue(), plan, names);
           }
           if (!dry && round < MOST_ROUNDS) {
             follow(index, plan);
           }
-          // No nearer than half of an extent.
-          planned += plan.bytes(cluster.connections().blockBytesAt(index) / 2);
+          planned += plan.bytes();
         }
         if (planned == 0 || dry) {
           return planned == 0;
         }
-        if (round == MOST_ROUNDS || mover.extents() == before) {
+        boolean others = silent.size() > silentBefore;
+        if (round == MOST_ROUNDS || (mover.extents() == before && !others)) {
           return false;
         }
       }
@@ -203,9 +212,16 @@ public final class RebalanceCommand extends OptionsCommand {
                   && mover.move(placed, flow.to(), moved -> {})) {
                 asked[0] += length;
               }
-              return asked[0] < flow.bytes() && !mover.lacksSpace() && !mover.isFailing();
+              return asked[0] < flow.bytes()
+                  && !mover.lacksSpace()
+                  && !mover.isFailing()
+                  && !mover.isTargetSilent();
             });
         mover.finish();
+        if (mover.isTargetSilent()) {
+          // Others take what it was to get, in the next round.
+          silent.add(flow.to());
+        }
       }
     }
   }

@@ -63,13 +63,36 @@ public record ClusterReport(
     return address
         .among(members())
         .orElseThrow(
-            () -> ErrorCode.UNKNOWN_DATANODE.exception(address + "; 'crail datanodes' lists all"));
+            () ->
+                ErrorCode.UNKNOWN_DATANODE.exception(
+                    address + "; " + address.near(members()) + "'crail datanodes' lists all"));
   }
 
-  /** How many datanodes have sent a sign of life lately, to whichever namenode. */
+  /** How many datanodes are in use, and have sent a sign of life lately to some namenode. */
   public int onlineDatanodes() {
+    return count(false);
+  }
+
+  /** How many datanodes are being removed, and have sent a sign of life lately. */
+  public int drainingDatanodes() {
+    return count(true);
+  }
+
+  private int count(boolean draining) {
     return (int)
-        datanodes.stream().filter(each -> each.silentAt().size() < each.namenodes().size()).count();
+        datanodes.stream()
+            .filter(each -> each.silentAt().size() < each.namenodes().size())
+            .filter(each -> each.draining() == draining)
+            .count();
+  }
+
+  /** The datanodes in numbers, such as {@code 2 of 3 datanodes online, 1 draining}. */
+  public static String datanodes(int online, int draining, int all) {
+    return online
+        + " of "
+        + all
+        + " datanodes online"
+        + (draining == 0 ? "" : ", " + draining + " draining");
   }
 
   /** The space of all classes. */

@@ -20,6 +20,8 @@ import java.util.Set;
  * @param port port
  */
 public record DatanodeAddress(String host, int port) {
+  private static final int MOST_NAMED = 3;
+
   /** Removes brackets. */
   public DatanodeAddress {
     host = host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
@@ -62,10 +64,29 @@ public record DatanodeAddress(String host, int port) {
         .findFirst();
   }
 
-  /** The addresses of a host; none if it has no known name. */
+  /** Names the datanodes with this port, for a message that ends elsewhere; empty without any. */
+  String near(List<DatanodeReport> datanodes) {
+    List<String> there =
+        datanodes.stream()
+            .filter(each -> each.port() == port)
+            .map(DatanodeReport::address)
+            .limit(MOST_NAMED)
+            .toList();
+    return there.isEmpty() ? "" : "with this port there is " + String.join(", ", there) + "; ";
+  }
+
+  /**
+   * The addresses of a host; none if it has no known name. Loopback is one host, whichever of its
+   * addresses a name stands for.
+   */
   private static Set<InetAddress> resolve(String host) {
     try {
-      return new HashSet<>(Arrays.asList(InetAddress.getAllByName(host)));
+      Set<InetAddress> addresses = new HashSet<>(Arrays.asList(InetAddress.getAllByName(host)));
+      if (host.equalsIgnoreCase("localhost")) {
+        addresses.add(InetAddress.getByName("127.0.0.1"));
+        addresses.add(InetAddress.getByName("::1"));
+      }
+      return addresses;
     } catch (UnknownHostException e) {
       return Set.of();
     }

@@ -11,7 +11,8 @@ import java.util.List;
  * @param objects files, directories, tables and so on, without the root
  * @param smallValueBytes memory of the namenodes that small values take
  * @param datanodes the datanodes that are registered
- * @param onlineDatanodes those that have been heard of lately
+ * @param onlineDatanodes those that are in use and have been heard of lately
+ * @param drainingDatanodes those that are being removed and have been heard of lately
  * @param missing the namenodes whose parts are missing, each with the reason
  */
 public record SpaceReport(
@@ -20,6 +21,7 @@ public record SpaceReport(
     long smallValueBytes,
     int datanodes,
     int onlineDatanodes,
+    int drainingDatanodes,
     List<String> missing)
     implements PartialReport {
   /** The space in a report on the whole cluster. */
@@ -30,6 +32,7 @@ public record SpaceReport(
         cluster.smallValueBytes(),
         cluster.members().size(),
         cluster.onlineDatanodes(),
+        cluster.drainingDatanodes(),
         cluster.missing());
   }
 
@@ -52,8 +55,9 @@ public record SpaceReport(
       table.print(text);
     }
     text.line(
-        "%s (files, directories, tables, key-values), %d of %d datanodes online",
-        ReportText.count(objects, "node"), onlineDatanodes, datanodes);
+        "%s (files, directories, tables, key-values), %s",
+        ReportText.count(objects, "node"),
+        ClusterReport.datanodes(onlineDatanodes, drainingDatanodes, datanodes));
     if (smallValueBytes > 0) {
       text.line("%s of small values at the namenodes", text.size(smallValueBytes));
     }

@@ -19,27 +19,26 @@ class BalancePlanTest {
 
   @Test
   void whatIsNearTheAverageStays() {
-    BalancePlan plan = BalancePlan.of(List.of(load(1, 1000, 450), load(2, 1000, 350)), 0.1);
+    BalancePlan plan = BalancePlan.of(List.of(load(1, 1000, 450), load(2, 1000, 350)), 0.1, 0);
     assertEquals(0.4, plan.average(), 1e-9);
     assertEquals(List.of(), plan.flows());
-    assertEquals(List.of(), BalancePlan.of(List.of(), 0.1).flows());
-    assertEquals(List.of(), BalancePlan.of(List.of(load(1, 0, 0), load(2, 0, 0)), 0.1).flows());
-    assertEquals(List.of(), BalancePlan.of(List.of(load(1, 1000, 900)), 0.1).flows());
+    assertEquals(List.of(), BalancePlan.of(List.of(), 0.1, 0).flows());
+    assertEquals(List.of(), BalancePlan.of(List.of(load(1, 0, 0), load(2, 0, 0)), 0.1, 0).flows());
+    assertEquals(List.of(), BalancePlan.of(List.of(load(1, 1000, 900)), 0.1, 0).flows());
   }
 
   @Test
   void asLittleAsNeededMoves() {
     // The average is 40 %: what is above 50 % goes, and what is below 30 % is filled.
-    BalancePlan plan = BalancePlan.of(List.of(load(1, 1000, 800), load(2, 1000, 0)), 0.1);
+    BalancePlan plan = BalancePlan.of(List.of(load(1, 1000, 800), load(2, 1000, 0)), 0.1, 0);
     assertEquals(List.of(new BalancePlan.Flow(1, 2, 300)), plan.flows());
   }
 
   @Test
   void aNewDatanodeIsFilledByThoseThatAreNotTooFull() {
     BalancePlan plan =
-        BalancePlan.of(List.of(load(1, 1000, 600), load(2, 1000, 600), load(3, 1000, 0)), 0.25);
-    assertEquals(150, plan.bytes(0));
-    assertEquals(0, plan.bytes(150));
+        BalancePlan.of(List.of(load(1, 1000, 600), load(2, 1000, 600), load(3, 1000, 0)), 0.25, 0);
+    assertEquals(150, plan.bytes());
     assertTrue(plan.flows().stream().allMatch(flow -> flow.to() == 3), plan::toString);
   }
 
@@ -57,7 +56,7 @@ class BalancePlanTest {
         used.put(i, some);
       }
       double threshold = random.nextDouble() / 3;
-      BalancePlan plan = BalancePlan.of(loads, threshold);
+      BalancePlan plan = BalancePlan.of(loads, threshold, 0);
       for (BalancePlan.Flow flow : plan.flows()) {
         used.merge(flow.from(), -flow.bytes(), Long::sum);
         used.merge(flow.to(), flow.bytes(), Long::sum);

@@ -115,7 +115,7 @@ class ClusterReportTest {
   }
 
   private static SpaceReport space(ClassUsage... classes) {
-    return new SpaceReport(List.of(classes), 1, 0, classes.length, classes.length, List.of());
+    return new SpaceReport(List.of(classes), 1, 0, classes.length, classes.length, 0, List.of());
   }
 
   @Test

@@ -9,13 +9,21 @@ import io.crail.CrailBufferedInputStream;
 import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailFile;
 import io.crail.CrailStore;
+import io.crail.client.CoreStore;
 import io.crail.common.Utf8;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.DrainDatanode;
+import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.part.DrainAction;
+import io.crail.protocol.part.DrainStanding;
 import io.crail.protocol.part.NodePath;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -88,6 +96,34 @@ class DrainFaultsSystemTest {
     }
   }
 
+  private static NameNodeClient namenodes(CrailStore store) throws Exception {
+    return ((CoreStore) store).connections().namenodes();
+  }
+
+  private static ReportDatanodes.Datanode datanode(
+      ProcessCluster cluster, CrailStore store, int index) throws Exception {
+    int port = cluster.datanodeAddress(index).getPort();
+    return namenodes(store)
+        .callAt(0, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(-1))
+        .join()
+        .datanodes()
+        .stream()
+        .filter(each -> each.port() == port)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static DrainStanding standing(
+      CrailStore store, int namenode, ReportDatanodes.Datanode datanode) throws Exception {
+    return namenodes(store)
+        .callAt(
+            namenode,
+            NameNodeOperations.DRAIN_DATANODE,
+            new DrainDatanode.Request(datanode.uuidHigh(), datanode.uuidLow(), DrainAction.LOOK))
+        .join()
+        .standing();
+  }
+
   @Test
   void aSilentDatanodeIsWaitedForUntilSomebodyGivesItUp() throws Exception {
     try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 3, SETTINGS);
@@ -128,6 +164,82 @@ class DrainFaultsSystemTest {
       assertEquals("/lost\n", fsck.stdout());
       cluster.datanode(1).signal("CONT");
       assertEquals(0, cluster.datanode(1).awaitExit(PATIENCE));
+    }
+  }
+
+  /** A command that some namenodes do not hear of does nothing at the others. */
+  @Test
+  void aNamenodeThatIsDownKeepsADrainFromBeginning() throws Exception {
+    Map<String, String> settings = new LinkedHashMap<>(SETTINGS);
+    settings.put("crail.rpctimeout", "3s");
+    try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 2, settings)) {
+      cluster.namenode(1).signal("STOP");
+      for (String[] each :
+          new String[][] {
+            {"drain", address(cluster, 0)}, {"drain", "--cancel", address(cluster, 0)}
+          }) {
+        Ran ran = ran(cluster, each);
+        assertEquals(1, ran.code(), ran.stderr());
+        assertTrue(ran.stderr().contains("namenode 1 at "), ran.stderr());
+        assertTrue(ran.stderr().contains("so nothing was done"), ran.stderr());
+        assertFalse(ran(cluster, "datanodes").stdout().contains("draining"));
+      }
+      cluster.namenode(1).signal("CONT");
+    }
+  }
+
+  /** One namenode has let the datanode go before the command begins. */
+  @Test
+  void aDrainGoesOnWithWhatAnotherCommandHasBegun() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 3, SETTINGS);
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      List<String> paths = paths(1, 3);
+      write(store, paths, 3 * MIB);
+      CrailBufferedOutputStream held = begin(store, paths(1, 4).get(3), 6 * MIB);
+      ReportDatanodes.Datanode datanode = datanode(cluster, store, 0);
+      CrailProcess first = cluster.crail("drain", address(cluster, 0));
+      first.await("being written", PATIENCE);
+      // That namenode has nothing there.
+      Await.until(
+          "a namenode lets it go",
+          PATIENCE,
+          () -> standing(store, 0, datanode) == DrainStanding.LET_GO);
+      first.signal("INT");
+      assertEquals(130, first.awaitExit(PATIENCE), first::stderr);
+      assertTrue(first.stderr().contains("--cancel"), first.stderr());
+      // Back to use, everywhere, and then once more.
+      Ran cancelled = ran(cluster, "drain", "--cancel", address(cluster, 0));
+      assertEquals(0, cancelled.code(), cancelled.stderr());
+      Await.until(
+          "it is in use",
+          PATIENCE,
+          () -> ran(cluster, "df").stdout().contains("3 of 3 datanodes online"));
+      CrailProcess second = cluster.crail("drain", address(cluster, 0));
+      second.await("being written", PATIENCE);
+      assertTrue(ran(cluster, "status").stdout().contains("2 of 3 datanodes online, 1 draining"));
+      CrailProcess third = cluster.crail("drain", "localhost" + address(cluster, 0).substring(9));
+      third.await("being written", PATIENCE);
+      second.kill();
+      held.close();
+      assertEquals(0, third.awaitExit(PATIENCE), () -> third.stdout() + third.stderr());
+      assertEquals(0, cluster.datanode(0).awaitExit(PATIENCE));
+      check(store, paths, 3 * MIB);
+      assertEquals(0, ran(cluster, "fsck").code());
+    }
+  }
+
+  @Test
+  void aDrainThatIsCancelledElsewhereEnds() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(1, 2, SETTINGS);
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      CrailBufferedOutputStream held = begin(store, "/held", 6 * MIB);
+      CrailProcess drain = cluster.crail("drain", address(cluster, 0));
+      drain.await("being written", PATIENCE);
+      assertEquals(0, ran(cluster, "drain", "--cancel", address(cluster, 0)).code());
+      assertEquals(1, drain.awaitExit(PATIENCE), drain::stdout);
+      assertTrue(drain.stderr().contains("was cancelled"), drain.stderr());
+      held.close();
+      assertTrue(cluster.datanode(0).isAlive());
     }
   }
 

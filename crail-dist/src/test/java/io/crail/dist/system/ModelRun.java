@@ -103,6 +103,7 @@ final class ModelRun implements Nemesis.Victims {
   private final Board board;
   private final ProcessCluster cluster;
   private final ProcessCluster.Places places;
+  private final ModelMoves moves;
   private final SmallMemory memory;
   private final NetworkNamespaces networks;
   private final CrailProcess[] clients;
@@ -110,6 +111,7 @@ final class ModelRun implements Nemesis.Victims {
   private final List<CrailProcess> dead = new CopyOnWriteArrayList<>();
   private final long begin = System.nanoTime();
   private volatile int lasting;
+  private int moving;
   private volatile long calmNanos = System.nanoTime();
   private final AtomicInteger faults = new AtomicInteger();
   private volatile boolean ended;
@@ -128,6 +130,7 @@ final class ModelRun implements Nemesis.Victims {
     this.parameters = parameters;
     this.places = places;
     this.cluster = cluster;
+    this.moves = new ModelMoves(cluster);
     this.memory = memory;
     this.networks = networks;
     directory = Files.createTempDirectory("crail-model");
@@ -260,6 +263,8 @@ final class ModelRun implements Nemesis.Victims {
     choices.add(new Plan.Choice(Fault.STOP, Role.DATANODE, 4));
     choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, 1));
     choices.add(new Plan.Choice(Fault.STOP, Role.NAMENODE, 4));
+    choices.add(new Plan.Choice(Fault.DRAIN, Role.DATANODE, 4));
+    choices.add(new Plan.Choice(Fault.REBALANCE, Role.DATANODE, 2));
     if (memory != null) {
       choices.add(new Plan.Choice(Fault.FILL, Role.DATANODE, 4));
     }
@@ -474,6 +479,7 @@ final class ModelRun implements Nemesis.Victims {
       case STOP -> victim.signal("STOP");
       case CUT -> networks.cut(parameters.member(role, index));
       case FILL -> memory.fill();
+      case DRAIN, REBALANCE -> moves.begin(fault, index);
       case KILL -> {
         if (role == Role.NAMENODE) {
           board.increment(Counter.NAMENODE_LOSS, index);
@@ -494,6 +500,12 @@ final class ModelRun implements Nemesis.Victims {
       case STOP -> victim(role, index).signal("CONT");
       case CUT -> networks.heal(parameters.member(role, index));
       case FILL -> memory.empty();
+      case DRAIN, REBALANCE -> {
+        moves.end();
+        // Until all datanodes are used again.
+        lasting++;
+        moving++;
+      }
       case KILL -> {
         if (role == Role.NAMENODE) {
           cluster.startNamenodeAgain(index);
@@ -508,13 +520,17 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   @Override
-  public void healed(long longestMillis) {
+  public void healed(long longestMillis) throws Exception {
+    moves.healed();
     // What was cut off is sent again after as long as it has lasted.
     calmNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CALM_MILLIS + longestMillis);
+    lasting -= moving;
+    moving = 0;
   }
 
   private void close() throws Exception {
     ended = true;
+    moves.end();
     for (CrailProcess client : clients) {
       if (client != null && client.isAlive()) {
         client.kill();
