@@ -9,6 +9,7 @@ import io.crail.client.space.SpaceAhead;
 import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.ExtentWrite;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
@@ -43,6 +44,9 @@ final class PutAhead {
 
   /** Why that write could not be issued, which is a bug; else null. */
   private Throwable bug;
+
+  /** The memory to which the bytes were copied before the create; else null. */
+  private StorageEndpoint copiedTo;
 
   /** Whether that write goes, or went, to what has become the node's space. */
   private boolean written;
@@ -137,11 +141,20 @@ final class PutAhead {
     if (write.isComplete() && !write.isFailed()) {
       named = grant;
       write.count();
+      copiedTo = endpoint;
       route = PutRoute.COPIED_AHEAD;
     } else {
       // The memory could not be mapped after all.
       abandon(write, grant);
     }
+  }
+
+  /** Why the bytes that were copied before the create are lost; null while their datanode lives. */
+  CrailException copyLost() {
+    return copiedTo.isLost()
+        ? ErrorCode.UNAVAILABLE.exception(
+            path + ": the datanode of this host that has it has ended")
+        : null;
   }
 
   /** What the create does for the bytes. */

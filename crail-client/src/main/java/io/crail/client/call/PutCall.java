@@ -265,6 +265,8 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     value = new CoreKeyValue(store, path, node, List.of(), SmallValue.NONE, 0);
     if (route() == PutRoute.COPIED_AHEAD) {
       store.streams().valueWritten(request.length());
+      ended(ahead.copyLost());
+      return;
     } else if (route() == PutRoute.BESIDE_CREATE) {
       // It is in vain, but reads the memory until it ends.
       ahead.abandonBeside();

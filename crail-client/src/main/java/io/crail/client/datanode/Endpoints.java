@@ -303,6 +303,9 @@ public final class Endpoints implements ClientLoop.Sweepable {
         }
       } catch (OtherUserException e) {
         warnings.ofOtherUser(description, e.getMessage());
+      } catch (CrailException e) {
+        // It has ended, which the network would find out much later.
+        throw e;
       } catch (IOException e) {
         warnings.notMapped(description, e.toString());
       }

@@ -22,6 +22,10 @@ public abstract class DirectStream {
   private final LoopContext context;
   private final Locator locator;
   private final Unflushed unflushed;
+
+  /** Null for a reader. */
+  private final MappedHolders holders;
+
   private final StreamCounters counters = new StreamCounters();
 
   /** The operation whose time is taken, and when it began: at most one at a time. */
@@ -37,6 +41,7 @@ public abstract class DirectStream {
     this.streams = streams;
     this.context = context;
     this.locator = locator;
+    this.holders = isWriter() ? new MappedHolders() : null;
     this.unflushed = isWriter() && streams.durableSync() ? new Unflushed() : null;
   }
 
@@ -80,6 +85,14 @@ public abstract class DirectStream {
     if (unflushed != null) {
       unflushed.add(located);
     }
+    if (holders != null) {
+      holders.add(located.endpoint(context.endpoints()));
+    }
+  }
+
+  /** Why acknowledged bytes of this are lost, as far as that is known here; else null. */
+  final CrailException holderLost() {
+    return holders.loss(file.getPath());
   }
 
   /** What a sync has to make durable; null when it does not. */

@@ -96,7 +96,7 @@ final class Farewell {
       return last.failure();
     }
     output.file().info(last.response().node());
-    return lost;
+    return lost != null ? lost : output.holderLost();
   }
 
   /**

@@ -64,6 +64,9 @@ final class SyncCall extends WriteBarrier<Void> {
     CrailException cause = call.failure();
     if (cause == null) {
       output.visible(size, call.response().node());
+      cause = output.holderLost();
+    }
+    if (cause == null) {
       succeed();
     } else {
       fail(cause);

@@ -48,6 +48,9 @@ final class ModelRun implements Nemesis.Victims {
   private static final long TICK_MILLIS = 250;
   private static final long SHOWN_MILLIS = 60_000;
 
+  /** What is acknowledged later than this after the kill of a datanode is not lost. */
+  private static final long LOSS_MILLIS = 20;
+
   /** After the last fault: what was on its way when it began has arrived, or never will. */
   private static final long CALM_MILLIS = 2000;
 
@@ -116,7 +119,6 @@ final class ModelRun implements Nemesis.Victims {
   private final AtomicInteger faults = new AtomicInteger();
   private volatile boolean ended;
   private volatile long capacityBytes;
-  private volatile boolean lossEnds;
   private volatile boolean found;
   private volatile Throwable tickFailure;
 
@@ -432,11 +434,6 @@ final class ModelRun implements Nemesis.Victims {
         }
         found = !mismatches().isEmpty();
         if (lasting == 0 && System.nanoTime() - calmNanos > 0 && isWhole(store) && lasting == 0) {
-          if (lossEnds) {
-            // Until here clients may have written to the memory of a datanode that was killed.
-            board.increment(Counter.DATANODE_LOSS, 0);
-            lossEnds = false;
-          }
           board.increment(Counter.QUIET, 0);
         }
       }
@@ -485,11 +482,15 @@ final class ModelRun implements Nemesis.Victims {
           board.increment(Counter.NAMENODE_LOSS, index);
         } else if (role == Role.DATANODE) {
           board.increment(Counter.DATANODE_LOSS, 0);
-          lossEnds = true;
         } else {
           dead.add(victim);
         }
         victim.kill();
+        if (role == Role.DATANODE) {
+          // What begins after this is not lost, also where clients map the datanode's memory.
+          TimeUnit.MILLISECONDS.sleep(LOSS_MILLIS);
+          board.increment(Counter.DATANODE_LOSS, 0);
+        }
       }
     }
   }

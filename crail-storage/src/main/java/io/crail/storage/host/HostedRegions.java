@@ -128,9 +128,8 @@ public final class HostedRegions implements AutoCloseable {
   }
 
   /**
-   * Shows the clients that map the regions that this datanode lives, and notices which of those
-   * clients have ended. Due every {@link RegionDirectory#BEAT_MILLIS}. Called by the thread that
-   * serves, so a heartbeat also means that the datanode serves.
+   * Notices which clients that map the regions have come or ended, and shows the next datanode with
+   * the same data path that this one lives. Due every {@link RegionDirectory#BEAT_MILLIS}.
    */
   public void beat() {
     RegionDirectory living = directory;

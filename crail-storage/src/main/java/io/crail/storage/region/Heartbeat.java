@@ -11,14 +11,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The sign of life of a datanode process for processes that have mapped its regions: a number in a
- * mapped file that the datanode raises every half second and sets to a mark when it ends.
- *
- * <p>A mapping outlives the process that made the file. Without a heartbeat a client would continue
- * to write into the memory of a dead datanode. A number that moves needs no common clock and works
- * across containers. Reading it is one load, cheap enough for each transfer. A file lock would show
- * at once that a process was killed. But a process loses its POSIX locks when it closes any
- * descriptor of the file, so a client within the datanode's own process would break the lock.
+ * The sign of life of a datanode process for the next datanode with the same data path, which
+ * removes the directories of dead ones: a number in a file that the datanode raises every half
+ * second. A number that moves needs no common clock and works across containers.
  *
  * <p>Thread-safe.
  */
@@ -26,13 +21,9 @@ final class Heartbeat {
   /** Pause between two beats. */
   static final long INTERVAL_MILLIS = 500;
 
-  /** A datanode whose heartbeat stands still for so long counts as gone. */
-  static final long PATIENCE_MILLIS = 10 * INTERVAL_MILLIS;
-
   static final String FILE = "heartbeat";
   private static final VarHandle BEAT =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final long ENDED = -1;
 
   private final NativeMemory mapping;
   private final ByteBuffer memory;
@@ -49,11 +40,6 @@ final class Heartbeat {
     Heartbeat heartbeat = map(directory);
     heartbeat.beat();
     return heartbeat;
-  }
-
-  /** Maps the file of a datanode, for another process. */
-  static Heartbeat open(SafeDirectory directory) throws IOException {
-    return map(directory);
   }
 
   /** The present beat of the datanode of a directory, 0 when it has none. */
@@ -78,23 +64,8 @@ final class Heartbeat {
     BEAT.setVolatile(memory, 0, (long) BEAT.getVolatile(memory, 0) + 1);
   }
 
-  /** Marks the end. */
-  void end() {
-    BEAT.setVolatile(memory, 0, ENDED);
-  }
-
-  /** The present number. */
-  long value() {
-    return (long) BEAT.getVolatile(memory, 0);
-  }
-
   /** Ends the use of the memory, which no thread uses any more. */
   void unmap() {
     mapping.free();
-  }
-
-  /** True when {@code value} is the mark of the end. */
-  static boolean isEnd(long value) {
-    return value == ENDED;
   }
 }

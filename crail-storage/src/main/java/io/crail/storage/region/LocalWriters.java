@@ -22,15 +22,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The processes of a datanode's host that write to its regions themselves. Each has a connection to
- * a Unix domain socket in the datanode's directory. The kernel ends the connection with the last
- * thread of the process, and not before, even if the process is stopped in between. After that no
- * write that the process has announced in the {@link HazardTable} continues.
+ * The processes of a datanode's host that map its regions. Each has connections to a Unix domain
+ * socket in the datanode's directory. The kernel ends a connection with the last thread of either
+ * process, and not before, even if the process is stopped in between. So both sides know whether
+ * the other one lives: a process that maps the regions by its {@link Lifeline}, and the datanode by
+ * the connection of a {@link LocalWriter}, after whose end no write continues that the process has
+ * announced in the {@link HazardTable}.
  *
  * <p>A connection begins with 24 bytes, little-endian, and is silent after that:
  *
  * <pre>
- *  0  i64  owner of slots, as in the table; never given twice
+ *  0  i64  owner of slots, as in the table; never given twice; 0 for a lifeline
  *  8  i64  identity of the client, as told to namenodes
  * 16  i64  number of the process, for people
  * </pre>
@@ -40,6 +42,9 @@ import org.slf4j.LoggerFactory;
 final class LocalWriters implements AutoCloseable {
   /** Bytes that a connection begins with. */
   static final int HELLO_LENGTH = 24;
+
+  /** In place of an owner, on a connection of a process that need not write. */
+  static final long NO_OWNER = 0;
 
   /** The socket. */
   static final String FILE = "writers";
@@ -124,11 +129,12 @@ final class LocalWriters implements AutoCloseable {
 
   /**
    * Connects to the datanode of a directory; the connection stays open for as long as this process
-   * may write, and ends with it.
+   * maps the regions, or may write, and ends with it.
    *
-   * @param owner of the slots that will be claimed; not 0
+   * @param owner of the slots that will be claimed, or {@link #NO_OWNER}
    * @param client identity of the client
-   * @throws IOException when no datanode listens, or too many connections wait
+   * @throws java.net.ConnectException when the datanode has ended
+   * @throws IOException when too many connections wait, or this process may not connect
    */
   static SocketChannel connect(Path directory, long owner, long client) throws IOException {
     ByteBuffer hello = ByteBuffer.allocate(HELLO_LENGTH).order(ByteOrder.LITTLE_ENDIAN);

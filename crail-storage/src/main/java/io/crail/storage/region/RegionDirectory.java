@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *       pages
  *   <li>{@code region-<i>.grown}: which of those bytes have memory, see {@link RegionFile}
  *   <li>{@code hazards}: the writes that are under way, see {@link HazardTable}
- *   <li>{@code writers}: a socket for the processes that write, see {@link LocalWriters}
+ *   <li>{@code writers}: a socket for the processes that map the regions, see {@link LocalWriters}
  * </ul>
  *
  * A killed datanode leaves its directory behind; the next datanode with the same data path removes
@@ -238,8 +238,8 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * Tells the processes that have mapped the regions that these are gone, and removes the
-   * directory.
+   * Ends the connections of the processes that have mapped the regions, by which they know that
+   * these are gone, and removes the directory.
    */
   @Override
   public void close() {
@@ -249,7 +249,6 @@ public final class RegionDirectory implements AutoCloseable {
     closed = true;
     regions.forEach(RegionMemory::close);
     regions = List.of();
-    heartbeat.end();
     if (writers != null) {
       writers.close();
     }

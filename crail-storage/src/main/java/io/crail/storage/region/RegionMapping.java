@@ -2,8 +2,14 @@
 package io.crail.storage.region;
 
 import io.crail.common.OtherUserException;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketException;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -17,36 +23,39 @@ import java.util.concurrent.atomic.AtomicInteger;
  * again. Threads {@link #enter} before they use any memory, so it is unmapped at once when they
  * have left, and never earlier.
  *
- * <p>A datanode that has ended is noticed by its {@link Heartbeat}: at once when it ended in order,
- * after {@value Heartbeat#PATIENCE_MILLIS} ms when it was killed.
+ * <p>The end of the datanode is noticed by a {@link Lifeline}, within {@value #LOOK_MILLIS} ms of
+ * use. A datanode that is only stopped lives: its memory serves without it.
  *
  * <p>{@link #enter} may be called by any thread, and by one that has entered {@link #lives}, {@link
- * #isGone} and {@link #mayHold}; the caller makes sure that all other methods are called one at a
- * time.
+ * #look}, {@link #isOver} and {@link #mayHold}; the caller makes sure that all other methods are
+ * called one at a time.
  */
 public final class RegionMapping implements AutoCloseable {
   /** The most regions of a datanode that are mapped, far more than a datanode has. */
   public static final int MAX_REGIONS = 1 << 16;
 
-  private static final long PATIENCE_NANOS = Heartbeat.PATIENCE_MILLIS * 1_000_000;
+  /**
+   * How long a look at the lifeline counts. A look is a system call of half a microsecond, too much
+   * for each transfer.
+   */
+  private static final long LOOK_MILLIS = 2;
 
   private final Path directory;
   private final UUID uuid;
-  private final Heartbeat heartbeat;
+  private final Lifeline lifeline;
 
   /** Sets of regions that are not unmapped yet: the present one, and earlier ones in use. */
   private final AtomicInteger sets = new AtomicInteger();
 
   private volatile MappedRegions present;
-  private volatile long lastBeat;
-  private volatile long lastBeatNanos;
+  private volatile long lookedNanos;
+  private volatile boolean over;
 
-  private RegionMapping(Path directory, UUID uuid, Heartbeat heartbeat, long nowNanos) {
+  private RegionMapping(Path directory, UUID uuid, Lifeline lifeline, long nowNanos) {
     this.directory = directory;
     this.uuid = uuid;
-    this.heartbeat = heartbeat;
-    this.lastBeatNanos = nowNanos;
-    this.lastBeat = heartbeat.value();
+    this.lifeline = lifeline;
+    this.lookedNanos = nowNanos;
     this.present = newRegions();
   }
 
@@ -55,10 +64,10 @@ public final class RegionMapping implements AutoCloseable {
     return new MappedRegions(directory, this::unmapped);
   }
 
-  /** Without a set of regions no thread can look at the heartbeat, and none is made any more. */
+  /** Without a set of regions no thread can look at the lifeline, and none is made any more. */
   private void unmapped() {
     if (sets.decrementAndGet() == 0) {
-      heartbeat.unmap();
+      lifeline.close();
     }
   }
 
@@ -68,13 +77,15 @@ public final class RegionMapping implements AutoCloseable {
    * mount, holds another identity or nothing.
    *
    * @param directory the datanode's directory, as the datanode tells it; empty for none
+   * @param client identity of the client, as told to namenodes
    * @param nowNanos the time, for {@link #lives}
    * @return empty when the files are not here
    * @throws OtherUserException when they, or a directory above them, belong to another user
+   * @throws CrailException with UNAVAILABLE when the files are here, but the datanode has ended
    * @throws IOException when the files are here, but may not be used; says why
    */
-  public static Optional<RegionMapping> find(String directory, UUID uuid, long nowNanos)
-      throws IOException {
+  public static Optional<RegionMapping> find(
+      String directory, UUID uuid, long client, long nowNanos) throws IOException {
     Path path;
     try {
       path = Path.of(directory);
@@ -83,24 +94,27 @@ public final class RegionMapping implements AutoCloseable {
       return Optional.empty();
     }
     return path.isAbsolute()
-        ? Uninterrupted.run(() -> find(path, uuid, nowNanos))
+        ? Uninterrupted.run(() -> find(path, uuid, client, nowNanos))
         : Optional.empty();
   }
 
-  private static Optional<RegionMapping> find(Path path, UUID uuid, long nowNanos)
+  private static Optional<RegionMapping> find(Path path, UUID uuid, long client, long nowNanos)
       throws IOException {
     try (SafeDirectory directory = SafeDirectory.ofUser(path)) {
-      if (!isOf(directory, uuid)) {
-        return Optional.empty();
-      }
-      Heartbeat heartbeat = Heartbeat.open(directory);
-      if (Heartbeat.isEnd(heartbeat.value())) {
-        heartbeat.unmap();
-        return Optional.empty();
-      }
-      return Optional.of(new RegionMapping(path, uuid, heartbeat, nowNanos));
+      return isOf(directory, uuid)
+          ? Optional.of(new RegionMapping(path, uuid, Lifeline.open(path, client), nowNanos))
+          : Optional.empty();
     } catch (NoSuchFileException | NotDirectoryException e) {
       // It is not here, or has just ended.
+      return Optional.empty();
+    } catch (ConnectException e) {
+      // A killed datanode leaves its files behind.
+      throw hasEnded(path);
+    } catch (SocketException e) {
+      if (Files.exists(path.resolve(RegionDirectory.ID_FILE), LinkOption.NOFOLLOW_LINKS)) {
+        throw e;
+      }
+      // It has just ended.
       return Optional.empty();
     }
   }
@@ -130,27 +144,36 @@ public final class RegionMapping implements AutoCloseable {
     return directory;
   }
 
-  /** False when the datanode has ended, or its heartbeat stands still for long. */
+  /** False once the datanode has ended; may find that out as late as the class comment says. */
   public boolean lives(long nowNanos) {
-    long beat = heartbeat.value();
-    if (beat != lastBeat) {
-      // In this order: a thread that sees the new beat sees the new time.
-      lastBeatNanos = nowNanos;
-      lastBeat = beat;
-    }
-    return !Heartbeat.isEnd(beat) && nowNanos - lastBeatNanos < PATIENCE_NANOS;
+    return !over && (nowNanos - lookedNanos < LOOK_MILLIS * 1_000_000 || look(nowNanos));
   }
 
   /**
-   * True when the datanode has certainly ended. A still heartbeat is no proof before the directory
-   * is gone as well: a process that was only stopped continues, and a killed one leaves its files.
+   * As {@link #lives}, with a look of its own. The time of a look is noted after it, so a thread
+   * that stands still in between keeps no other thread from looking.
    */
-  public boolean isGone() {
-    try {
-      return Heartbeat.isEnd(heartbeat.value()) || !holds(RegionDirectory.ID_FILE);
-    } catch (IOException e) {
-      return true;
+  public boolean look(long nowNanos) {
+    if (!over && !lifeline.holds()) {
+      over = true;
+      lifeline.close();
     }
+    lookedNanos = nowNanos;
+    return !over;
+  }
+
+  /** True once the datanode is known to have ended. */
+  public boolean isOver() {
+    return over;
+  }
+
+  /** The error of an access after the datanode has ended. */
+  public CrailException hasEnded() {
+    return hasEnded(directory);
+  }
+
+  private static CrailException hasEnded(Path directory) {
+    return ErrorCode.UNAVAILABLE.exception("the datanode of " + directory + " has ended");
   }
 
   /** False when the datanode certainly has no such region, or is gone itself. */

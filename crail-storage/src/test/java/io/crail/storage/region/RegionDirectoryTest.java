@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.Clock;
 import io.crail.common.ProcessUser;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
@@ -19,9 +20,12 @@ import io.crail.storage.Transfer;
 import io.crail.storage.mapped.MappedEndpoint;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -43,6 +47,9 @@ class RegionDirectoryTest {
       };
 
   private static final int LENGTH = 1 << 20;
+
+  /** After this time the next access looks whether the datanode lives. */
+  private static final long LOOK_NANOS = 2_000_000;
 
   @TempDir Path dataPath;
 
@@ -340,7 +347,7 @@ class RegionDirectoryTest {
   }
 
   @Test
-  void aKilledDatanodeIsNoticedAndAStoppedOneComesBack() throws IOException {
+  void theEndOfADatanodeIsNoticedAndNoPauseCounts() throws IOException {
     UUID uuid = UUID.randomUUID();
     AtomicLong now = new AtomicLong();
     Clock clock =
@@ -360,18 +367,78 @@ class RegionDirectoryTest {
             MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, clock, NO_DETOUR)
                 .orElseThrow()) {
       assertEquals(ErrorCode.OK, write(endpoint, now.get()));
-      now.addAndGet(Heartbeat.PATIENCE_MILLIS * 1_000_000 - 1);
+      // Stopped: neither a beat nor a look at the connections.
+      now.addAndGet(3_600_000_000_000L);
       assertEquals(ErrorCode.OK, write(endpoint, now.get()));
-      now.addAndGet(1);
-      assertEquals(ErrorCode.UNAVAILABLE, write(endpoint, now.get()));
-      directory.beat();
+      assertFalse(endpoint.isLost());
+      // An interrupt closes no connection.
+      Thread.currentThread().interrupt();
+      now.addAndGet(LOOK_NANOS);
       assertEquals(ErrorCode.OK, write(endpoint, now.get()));
-      // An endpoint that was idle for long does not take its own pause for the datanode's.
-      now.addAndGet(100 * Heartbeat.PATIENCE_MILLIS * 1_000_000);
-      directory.beat();
-      assertEquals(ErrorCode.OK, write(endpoint, now.get()));
+      assertTrue(Thread.interrupted());
       directory.close();
+      now.addAndGet(LOOK_NANOS);
       assertEquals(ErrorCode.UNAVAILABLE, write(endpoint, now.get()));
+      assertTrue(endpoint.isLost());
+    }
+  }
+
+  @Test
+  void whatHasReachedADeadDatanodesMemoryIsNotAcknowledged() throws IOException {
+    UUID uuid = UUID.randomUUID();
+    AtomicLong now = new AtomicLong();
+    Clock clock =
+        new Clock() {
+          @Override
+          public long nanoTime() {
+            return now.get();
+          }
+
+          @Override
+          public long currentTimeMillis() {
+            return 0;
+          }
+        };
+    try (RegionDirectory directory = create(uuid);
+        MappedEndpoint endpoint =
+            MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, clock, NO_DETOUR)
+                .orElseThrow()) {
+      assertEquals(ErrorCode.OK, write(endpoint, now.get()));
+      Transfer dying =
+          new Transfer() {
+            @Override
+            public long deadlineNanos() {
+              // Asked for after the check before the copy.
+              directory.close();
+              now.addAndGet(LOOK_NANOS);
+              return Long.MAX_VALUE;
+            }
+          };
+      int length = 64 << 10;
+      dying.prepare(
+          ByteBuffer.allocateDirect(length), 0, length, new Extent(0, 1, 0, length, 1, 0), 0, 0);
+      endpoint.write(dying);
+      assertEquals(ErrorCode.UNAVAILABLE, dying.failure().code());
+    }
+  }
+
+  @Test
+  void aDatanodeThatWasKilledIsNotMapped() throws Exception {
+    UUID uuid = UUID.randomUUID();
+    try (RegionDirectory directory = create(uuid)) {
+      // As the kernel leaves it: the socket's file is there, and nobody listens.
+      Path writers = directory.path().resolve("writers");
+      Files.delete(writers);
+      try (ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+        socket.bind(UnixDomainSocketAddress.of(writers));
+      }
+      CrailException refusal =
+          assertThrows(
+              CrailException.class,
+              () ->
+                  MappedEndpoint.open(
+                      describe(uuid, directory.path()), CLIENT, Clock.SYSTEM, NO_DETOUR));
+      assertEquals(ErrorCode.UNAVAILABLE, refusal.code());
     }
   }
 
