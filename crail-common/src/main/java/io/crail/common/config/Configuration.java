@@ -6,13 +6,7 @@ import io.crail.common.Suggestion;
 import io.crail.common.config.ApacheKeys.ApacheKey;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CoderResult;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,8 +19,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -43,14 +35,6 @@ import java.util.stream.Collectors;
  * of a key does not matter, since Apache Crail writes some keys with capitals.
  */
 public final class Configuration {
-  private static final Pattern LINE = Pattern.compile("([^\\s=:]+)\\s*[=:\\s]\\s*(.*)");
-  private static final Pattern VARIABLE =
-      Pattern.compile("\\$(?:\\$|\\{([A-Za-z_][A-Za-z0-9_]*)\\}|([A-Za-z_][A-Za-z0-9_]*))");
-  private static final Pattern COMMENT = Pattern.compile("(^|\\s)#.*");
-
-  /** Editors of some systems write it in front of a text. */
-  private static final String BYTE_ORDER_MARK = "\uFEFF";
-
   private static final String PREFIX = "crail.";
 
   private static final String RPC_TYPE = "crail.namenode.rpctype";
@@ -263,65 +247,8 @@ public final class Configuration {
      *     variable that is not set, or a key that occurs twice
      */
     public Builder load(Path file, Function<String, String> environment) {
-      String origin = file.toString();
-      Map<String, Integer> seen = new HashMap<>();
-      int number = 0;
-      for (String line : read(file).lines().toList()) {
-        number++;
-        String stripped = line.strip();
-        if (stripped.isEmpty() || stripped.startsWith("#")) {
-          continue;
-        }
-        String place = origin + ":" + number;
-        Matcher matcher = LINE.matcher(stripped);
-        String name = matcher.matches() ? matcher.group(1) : stripped;
-        String value = matcher.matches() ? COMMENT.matcher(matcher.group(2)).replaceFirst("") : "";
-        Integer earlier = seen.putIfAbsent(keyName(name), number);
-        if (earlier != null) {
-          throw new ConfigException(
-              place + ": key '" + name + "' was set before, in line " + earlier);
-        }
-        set(name, expand(value, place, environment), place);
-      }
+      SiteLines.read(file, environment, this::set);
       return this;
-    }
-
-    private static String read(Path file) {
-      byte[] bytes;
-      try {
-        bytes = Files.readAllBytes(file);
-      } catch (NoSuchFileException e) {
-        throw new ConfigException("no such file: " + file, e);
-      } catch (AccessDeniedException e) {
-        throw new ConfigException(file + ": may not be read by this user", e);
-      } catch (IOException e) {
-        throw new ConfigException(
-            file + (Files.isDirectory(file) ? " is a directory" : ": cannot be read: " + e), e);
-      }
-      CharBuffer text = CharBuffer.allocate(bytes.length);
-      CoderResult result =
-          StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes), text, true);
-      text.flip();
-      if (result.isError()) {
-        long line = 1 + text.chars().filter(character -> character == '\n').count();
-        throw new ConfigException(file + ":" + line + ": is not UTF-8");
-      }
-      String read = text.toString();
-      return read.startsWith(BYTE_ORDER_MARK) ? read.substring(1) : read;
-    }
-
-    private static String expand(String value, String place, Function<String, String> environment) {
-      Matcher matcher = VARIABLE.matcher(value);
-      StringBuilder expanded = new StringBuilder();
-      while (matcher.find()) {
-        String variable = matcher.group(1) != null ? matcher.group(1) : matcher.group(2);
-        String replacement = variable == null ? "$" : environment.apply(variable);
-        if (replacement == null) {
-          throw new ConfigException(place + ": environment variable '" + variable + "' is not set");
-        }
-        matcher.appendReplacement(expanded, Matcher.quoteReplacement(replacement));
-      }
-      return matcher.appendTail(expanded).toString();
     }
 
     /**
