@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common;
 
+import java.util.Locale;
+
 /**
  * Makes text from outside, such as a path, safe for a log or a terminal. Characters that would end
  * a line or control the terminal become escapes. Applied twice, the result is the same. Stateless.
@@ -31,6 +33,14 @@ public final class Printable {
     return text.chars().noneMatch(character -> isControl((char) character));
   }
 
+  /** The characters of a text that {@link #line} would change. */
+  public static String controlsOf(String text) {
+    return text.chars()
+        .filter(character -> isControl((char) character))
+        .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+        .toString();
+  }
+
   private static String escape(String text, int from, boolean keepLines) {
     StringBuilder escaped = new StringBuilder(text.length() + 16).append(text, 0, from);
     for (int i = from; i < text.length(); i++) {
@@ -43,7 +53,7 @@ public final class Printable {
         case '\n' -> escaped.append("\\n");
         case '\r' -> escaped.append("\\r");
         case '\t' -> escaped.append("\\t");
-        default -> escaped.append(String.format("\\u%04x", (int) character));
+        default -> escaped.append(String.format(Locale.ROOT, "\\u%04x", (int) character));
       }
     }
     return escaped.toString();

@@ -23,7 +23,6 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsStatus;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
@@ -45,7 +44,7 @@ import org.apache.hadoop.util.functional.RemoteIterators;
  * authority names the namenodes; without an authority the configuration does. Each file system has
  * a store of its own, which is closed with it. Thread-safe.
  */
-public class CrailFileSystem extends FileSystem {
+public class CrailFileSystem extends MendedFileSystem {
   /** The key for the length of the blocks by which schedulers split a file, in bytes. */
   public static final String BLOCK_SIZE_KEY = "fs.crail.block.size";
 
@@ -246,7 +245,7 @@ public class CrailFileSystem extends FileSystem {
     }
     CrailNode present = store.lookup(to);
     boolean into = present != null && present.getType().isContainer();
-    Path place = into ? new Path(to, from.getName()) : to;
+    Path place = into ? PathStore.child(to, from.getName()) : to;
     return from.equals(place) || store.renames(from, place);
   }
 

@@ -3,6 +3,7 @@ package io.crail.hadoop;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -46,6 +47,27 @@ final class HadoopErrors {
     } catch (Exception e) {
       throw translated(path, e);
     }
+  }
+
+  /**
+   * Runs a step on a node that has to exist. A path that no node can have is one that is not there:
+   * who asks for it gets a {@link FileNotFoundException}.
+   */
+  static <T> T ofExisting(Path path, Step<T> step) throws IOException {
+    try {
+      return translate(path, step);
+    } catch (PathIOException e) {
+      if (isOfImpossiblePath(e)) {
+        throw because(new FileNotFoundException(path + ": " + e.getCause().getMessage()), e);
+      }
+      throw e;
+    }
+  }
+
+  /** Whether an error says that no node can have such a path. */
+  static boolean isOfImpossiblePath(PathIOException error) {
+    return error.getCause() instanceof CrailException
+        && ((CrailException) error.getCause()).code() == ErrorCode.INVALID_PATH;
   }
 
   /** The same error as Hadoop's type. */

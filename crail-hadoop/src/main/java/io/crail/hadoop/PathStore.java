@@ -14,6 +14,7 @@ import io.crail.conf.CrailConfiguration;
 import java.io.Closeable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -21,6 +22,7 @@ import java.util.function.Supplier;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PathIOException;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.functional.RemoteIterators;
@@ -66,19 +68,38 @@ final class PathStore implements Closeable {
     return path.toUri().getPath();
   }
 
+  /**
+   * The path of a name in a directory. Hadoop's own constructor takes the beginning of a name with
+   * a colon for a scheme.
+   */
+  static Path child(Path directory, String name) {
+    URI uri = directory.toUri();
+    String path = uri.getPath();
+    return new Path(
+        uri.getScheme(), uri.getAuthority(), path + (path.endsWith("/") ? "" : "/") + name);
+  }
+
   /** The bits of a permission that a node keeps. */
   static int bits(FsPermission permission) {
     return permission.toShort() & PERMISSIONS;
   }
 
-  /** The node of a path, or null. */
+  /** The node of a path, or null. No node can have a path that breaks a rule. */
   CrailNode lookup(Path path) throws IOException {
-    return HadoopErrors.translate(path, () -> store.lookup(name(path)).get());
+    try {
+      return find(path);
+    } catch (FileNotFoundException e) {
+      return null;
+    }
+  }
+
+  private CrailNode find(Path path) throws IOException {
+    return HadoopErrors.ofExisting(path, () -> store.lookup(name(path)).get());
   }
 
   /** The node of a path, which must exist. */
   CrailNode require(Path path) throws IOException {
-    CrailNode node = lookup(path);
+    CrailNode node = find(path);
     if (node == null) {
       throw new FileNotFoundException("no such file or directory: " + path);
     }
@@ -197,7 +218,16 @@ final class PathStore implements Closeable {
    * Gives a node exactly this path. With {@code replace}, it replaces the node that has the path.
    */
   void rename(Path from, Path to, boolean replace) throws IOException {
-    HadoopErrors.translate(from, () -> store.rename(name(from), name(to), replace).get());
+    try {
+      HadoopErrors.translate(from, () -> store.rename(name(from), name(to), replace).get());
+    } catch (PathIOException e) {
+      if (HadoopErrors.isOfImpossiblePath(e)) {
+        // Of which of the two?
+        find(from);
+        throw HadoopErrors.translated(to, e.getCause());
+      }
+      throw e;
+    }
   }
 
   /** Gives a node exactly this path; false when the tree does not allow that. */
@@ -217,7 +247,7 @@ final class PathStore implements Closeable {
   /** Removes a node; false when there is none. */
   boolean remove(Path path, boolean recursive) throws IOException {
     try {
-      HadoopErrors.translate(path, () -> store.delete(name(path), recursive).get());
+      HadoopErrors.ofExisting(path, () -> store.delete(name(path), recursive).get());
       return true;
     } catch (FileNotFoundException | ParentNotDirectoryException e) {
       return false;
@@ -225,7 +255,7 @@ final class PathStore implements Closeable {
   }
 
   void setAttributes(Path path, CrailAttributeChanges changes) throws IOException {
-    HadoopErrors.translate(path, () -> store.setAttributes(name(path), changes).get());
+    HadoopErrors.ofExisting(path, () -> store.setAttributes(name(path), changes).get());
   }
 
   /** The space of all storage classes; fails when the part of a namenode is missing. */

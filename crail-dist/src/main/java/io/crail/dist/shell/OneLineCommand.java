@@ -3,10 +3,13 @@ package io.crail.dist.shell;
 
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.OutputFailedException;
+import java.util.Arrays;
 import org.apache.hadoop.fs.shell.Command;
 import org.apache.hadoop.fs.shell.FsCommand;
 
-/** A command of Hadoop's shell that ends in one line where Crail lacks the operation. */
+/**
+ * A command of Hadoop's shell that ends in one line where Crail lacks the operation, or it fails.
+ */
 final class OneLineCommand extends FsCommand {
   private final Command command;
 
@@ -17,6 +20,13 @@ final class OneLineCommand extends FsCommand {
 
   @Override
   public int run(String... arguments) {
+    if (command.getName().equals("stat") && command.out instanceof PrintableStream out) {
+      Arrays.stream(arguments)
+          .filter(argument -> !argument.startsWith("-"))
+          .findFirst()
+          .filter(format -> format.contains("%"))
+          .ifPresent(out::allow);
+    }
     try {
       return command.run(arguments);
     } catch (UnsupportedOperationException e) {
@@ -24,6 +34,12 @@ final class OneLineCommand extends FsCommand {
       return ExitCode.FAILURE;
     } catch (OutputFailedException e) {
       // The launcher says it; Hadoop would print a trace.
+      return ExitCode.FAILURE;
+    } catch (IllegalArgumentException e) {
+      // Hadoop's shell explains the command.
+      throw e;
+    } catch (RuntimeException e) {
+      command.displayError("a defect of Hadoop's shell: " + e);
       return ExitCode.FAILURE;
     }
   }

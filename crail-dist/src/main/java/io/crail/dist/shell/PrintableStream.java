@@ -13,6 +13,9 @@ import java.util.Locale;
 final class PrintableStream extends PrintStream {
   private final PrintStream target;
 
+  /** Control characters that the user has written, in a format. */
+  private volatile String written = "";
+
   PrintableStream(PrintStream target) {
     super(target);
     this.target = target;
@@ -22,13 +25,28 @@ final class PrintableStream extends PrintStream {
    * Escapes a text, which may include the end of its line. A text that ends in a zero is for
    * programs.
    */
-  private static String escape(String text) {
+  private String escape(String text) {
     if (text.endsWith("\0")) {
       return text;
     }
-    return text.endsWith("\n")
-        ? Printable.line(text.substring(0, text.length() - 1)) + "\n"
-        : Printable.line(text);
+    return text.endsWith("\n") ? line(text.substring(0, text.length() - 1)) + "\n" : line(text);
+  }
+
+  private String line(String text) {
+    if (written.isEmpty()) {
+      return Printable.line(text);
+    }
+    StringBuilder escaped = new StringBuilder();
+    for (char letter : text.toCharArray()) {
+      String one = String.valueOf(letter);
+      escaped.append(written.indexOf(letter) >= 0 ? one : Printable.line(one));
+    }
+    return escaped.toString();
+  }
+
+  /** Lets the control characters of a format pass, since its author means them. */
+  void allow(String format) {
+    written = Printable.controlsOf(format);
   }
 
   @Override
@@ -38,7 +56,7 @@ final class PrintableStream extends PrintStream {
 
   @Override
   public void println(String line) {
-    target.println(Printable.line(String.valueOf(line)));
+    target.println(line(String.valueOf(line)));
   }
 
   @Override
@@ -68,13 +86,18 @@ final class PrintableStream extends PrintStream {
 
   @Override
   public PrintStream format(String format, Object... arguments) {
-    print(String.format(format, arguments));
-    return this;
+    return format(Locale.ROOT, format, arguments);
   }
 
   @Override
   public PrintStream format(Locale locale, String format, Object... arguments) {
-    print(String.format(locale, format, arguments));
+    // The tabs and lines of a format are meant so; names are arguments.
+    Object[] printable = new Object[arguments.length];
+    for (int i = 0; i < arguments.length; i++) {
+      boolean isNumber = arguments[i] instanceof Number || arguments[i] instanceof Character;
+      printable[i] = isNumber ? arguments[i] : Printable.line(String.valueOf(arguments[i]));
+    }
+    target.print(String.format(locale, format, printable));
     return this;
   }
 

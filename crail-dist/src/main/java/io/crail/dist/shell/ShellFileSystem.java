@@ -116,9 +116,8 @@ final class ShellFileSystem extends CrailFileSystem {
       return path;
     }
     String finalName = name.substring(0, name.length() - TEMPORARY.length());
-    return new Path(
-        absolute.getParent(),
-        Siblings.of("/" + finalName, count, attempt -> "/" + name + attempt).substring(1));
+    String sibling = Siblings.of("/" + finalName, count, attempt -> "/" + name + attempt);
+    return makeQualified(new Path(sibling));
   }
 
   /** The namenodes of this file system: those of its URI, or else of the configuration. */

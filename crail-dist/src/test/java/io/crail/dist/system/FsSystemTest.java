@@ -116,6 +116,34 @@ class FsSystemTest {
   }
 
   @Test
+  void whatIsNoNameStaysAsItIs() throws Exception {
+    Path line = Files.writeString(local.resolve("line"), "x\n");
+    fs("-mkdir", "/layout");
+    fs("-put", line.toString(), "/layout/a\tb:c");
+    assertTrue(fs("-checksum", "/layout/*").startsWith("/layout/a\\tb:c\tNONE"));
+    assertEquals("2\tregular file\n", fs("-stat", "%b\t%F", "/layout/*"));
+    assertEquals("a\\tb:c 2\n", fs("-stat", "%n %b", "/layout/*"));
+    fs("-rm", "-r", "/layout");
+  }
+
+  @Test
+  void whatCountsHasNoErasureCoding() throws Exception {
+    fs("-mkdir", "/coded");
+    String count = fs("-count", "-e", "/coded");
+    assertEquals(1, count.lines().count(), count);
+    assertTrue(count.startsWith("           1            0                  0"), count);
+    assertTrue(count.endsWith("/coded\n"), count);
+    fs("-rm", "-r", "/coded");
+  }
+
+  @Test
+  void aPathThatCannotBeIsNotThere() throws Exception {
+    String tooLong = "/" + "x".repeat(300);
+    assertEquals(1, code("-test", "-e", tooLong));
+    assertRefused(1, "cat: `" + tooLong + "': No such file or directory", "-cat", tooLong);
+  }
+
+  @Test
   void sizesAndNamesAreTold() throws Exception {
     Path a = Files.write(local.resolve("a"), new byte[100_000]);
     Path b = Files.write(local.resolve("b"), new byte[50]);
