@@ -49,6 +49,9 @@ public final class Frame {
   /** Value of {@code kind}: a response. */
   public static final int KIND_RESPONSE = 1;
 
+  /** What an answer in HTTP begins with; far above each length. */
+  private static final int HTTP = 'H' | 'T' << 8 | 'T' << 16 | 'P' << 24;
+
   private static final int LENGTH_OFFSET = 0;
   private static final int CODE_OFFSET = 4;
   private static final int VERSION_OFFSET = 6;
@@ -98,6 +101,11 @@ public final class Frame {
     int length = buffer.getInt(offset + LENGTH_OFFSET);
     int version = buffer.get(offset + VERSION_OFFSET) & 0xff;
     int actualKind = buffer.get(offset + KIND_OFFSET) & 0xff;
+    if (length == HTTP) {
+      throw ErrorCode.PROTOCOL.exception(
+          "the peer speaks HTTP; is that the port of crail.metrics.address, or of a proxy, in place"
+              + " of one of crail.namenode.address?");
+    }
     if (version != VERSION || actualKind != kind || length < HEADER_LENGTH || length > maxLength) {
       throw ErrorCode.PROTOCOL.exception(
           "bad frame header: length "

@@ -8,6 +8,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.TierTraits;
+import io.crail.rpc.netty.AcceptFailures;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.NettyKeys;
 import io.crail.rpc.netty.NettyTransport;
@@ -115,6 +116,7 @@ class TcpStorageServer extends HostedServer {
           bound.cause());
     }
     listener = bound.channel();
+    AcceptFailures.watch(listener, "the datanode", Clock.SYSTEM);
     long sweepMillis =
         Math.max(1, Math.min(LONGEST_SWEEP_MILLIS, writeTimeoutNanos / 1_000_000 / 8));
     loops.forEach(

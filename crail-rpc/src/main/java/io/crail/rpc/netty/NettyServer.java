@@ -98,6 +98,7 @@ final class NettyServer implements Transport.ServerEndpoint {
           "cannot listen on " + Addresses.text(address) + ": " + text(bound.cause()));
     }
     listener = bound.channel();
+    AcceptFailures.watch(listener, name, clock);
     long period = Math.min(1_000_000_000L, Math.min(handshakeTimeoutNanos, stallTimeoutNanos) / 4);
     loops.forEach(
         (executor, loop) ->
