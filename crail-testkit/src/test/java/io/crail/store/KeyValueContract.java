@@ -273,6 +273,14 @@ abstract class KeyValueContract implements EachTier.Shared {
       assertEquals(ErrorCode.PARENT_NOT_FOUND, failure(store.put("/none/k", Bytes.buffer(value))));
       assertEquals(ErrorCode.NOT_A_CONTAINER, failure(store.put("/file/k", Bytes.buffer(value))));
     }
+    for (String key : new String[] {null, "", "a/b", "/"}) {
+      CrailException refused =
+          assertThrows(CrailException.class, () -> table.put(key, Bytes.buffer(value(5, 1))));
+      assertEquals(ErrorCode.INVALID_ARGUMENT, refused.code());
+      assertTrue(refused.getMessage().contains(key == null ? "null" : "'" + key + "'"));
+      assertThrows(CrailException.class, () -> table.get(key, Bytes.empty(5)));
+    }
+    assertNull(store.lookup("/mistakes/null").get());
     store.delete("/mistakes", true).get();
     store.delete("/file", false).get();
   }
