@@ -387,6 +387,27 @@ class PathCommandsTest {
   }
 
   @Test
+  void programsReadALineForEachNode() throws Exception {
+    Path file = file("file", "12345");
+    done("mkdir", "/json");
+    done("put", file.toString(), "/json/a\n\"\u00fc");
+    assertEquals(
+        "{ \"path\": \"/json/a\\u000a\\\"\u00fc\", \"bytes\": 5 }\n", done("du", "-j", "/json"));
+    assertEquals("{ \"path\": \"/json\", \"bytes\": 5 }\n", done("du", "--json", "-s", "/json"));
+    String line = done("ls", "--json", "/json");
+    assertTrue(
+        line.matches(
+            "\\{ \"path\": \"/json/a.u000a..\u00fc\", \"type\": \"file\", \"bytes\": 5, \"modified\":"
+                + " \"20[^\"]*Z\" \\}\n"),
+        line);
+    assertTrue(done("ls", "-jd", "/json").contains("\"type\": \"directory\", \"bytes\": null"));
+    String dump = done("dump", "--json");
+    assertTrue(dump.lines().allMatch(each -> each.matches("\\{ \"namenode\": .* \\}")), dump);
+    assertTrue(dump.contains("/json"), dump);
+    done("rm", "-r", "/json");
+  }
+
+  @Test
   void aPathMayBeAsLongAsTheLimitAllows() throws Exception {
     Path file = file("file", "text\n");
     String above = ("/" + "d".repeat(199)).repeat(5) + "/dd";

@@ -27,6 +27,12 @@ public final class Json {
     return text.append('\n').toString();
   }
 
+  /** A value as text of one line, which ends with it. */
+  public static String line(Object value) {
+    // Texts in it have no line ends of their own.
+    return of(value).strip().replaceAll("\n *", " ") + "\n";
+  }
+
   private static void write(StringBuilder text, Object value, String newLine) {
     if (value instanceof Map<?, ?> map) {
       writeMap(text, map, newLine);

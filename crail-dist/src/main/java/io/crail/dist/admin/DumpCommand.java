@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.admin;
 
+import io.crail.bench.report.Json;
 import io.crail.common.Printable;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
@@ -14,7 +15,12 @@ import org.apache.commons.cli.CommandLine;
 public final class DumpCommand extends OptionsCommand {
   /** Declares its options. */
   public DumpCommand() {
-    super("dump", "prints tree and space of every namenode", "", "");
+    super(
+        "dump",
+        "prints tree and space of every namenode",
+        "",
+        "",
+        flag("j", "json", "print JSON, for programs: an object a line, with namenode and text"));
   }
 
   @Override
@@ -22,18 +28,31 @@ public final class DumpCommand extends OptionsCommand {
     return List.of(new Example("crail dump | less", "everything that the namenodes hold"));
   }
 
+  /** A line of a namenode's dump. */
+  public record Line(String namenode, String text) {}
+
   @Override
   protected int run(CommandContext context, CommandLine line) throws Exception {
     try (AdminClient cluster = AdminClient.of(context)) {
       return cluster.report(
           context.err(),
           index -> {
-            context.out().println("# " + cluster.name(index));
+            boolean json = line.hasOption("j");
+            if (!json) {
+              context.out().println("# " + cluster.name(index));
+            }
             long cursor = 0;
             do {
               Dump.Response page =
                   cluster.ask(index, NameNodeOperations.DUMP, new Dump.Request(cursor));
-              context.out().print(Printable.lines(page.text().toString()));
+              String text = page.text().toString();
+              if (json) {
+                text.lines()
+                    .map(each -> Json.line(new Line(cluster.name(index), each)))
+                    .forEach(context.out()::print);
+              } else {
+                context.out().print(Printable.lines(text));
+              }
               cursor = page.next();
             } while (cursor != -1);
           });

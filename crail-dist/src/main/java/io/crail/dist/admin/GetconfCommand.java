@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.admin;
 
+import io.crail.bench.report.Json;
 import io.crail.common.Suggestion;
 import io.crail.common.config.ApacheKeys;
 import io.crail.common.config.ConfigKey;
@@ -11,7 +12,9 @@ import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
 import io.crail.dist.command.UsageException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.commons.cli.CommandLine;
 
@@ -28,6 +31,7 @@ public final class GetconfCommand extends OptionsCommand {
         every key with its value and where that was set.
         """,
         flag("c", "configured", "only what is set"),
+        flag("j", "json", "print JSON, for programs: value and origin of each key"),
         flag("a", "all", "no change: all keys are printed anyway"));
   }
 
@@ -56,18 +60,35 @@ public final class GetconfCommand extends OptionsCommand {
     }
     Configuration configuration = context.configuration();
     Map<String, String> set = configuration.shownTexts();
-    if (!wanted.isEmpty()) {
+    boolean json = line.hasOption("j");
+    if (!wanted.isEmpty() && !json) {
       context.out().println(valueOf(find(wanted.get(0)), set));
       return 0;
     }
     Map<String, String> origins = configuration.origins();
+    List<ConfigKey<?>> asked = new ArrayList<>();
+    if (wanted.isEmpty()) {
+      asked.addAll(keys());
+    } else {
+      asked.add(find(wanted.get(0)));
+    }
     List<ConfigKey<?>> shown =
-        keys().stream().filter(key -> !line.hasOption("c") || set.containsKey(key.name())).toList();
+        asked.stream().filter(key -> !line.hasOption("c") || set.containsKey(key.name())).toList();
+    if (json) {
+      Map<String, Setting> settings = new LinkedHashMap<>();
+      for (ConfigKey<?> key : shown) {
+        String origin = configuration.origins().getOrDefault(key.name(), "default");
+        settings.put(key.name(), new Setting(valueOf(key, set), origin));
+      }
+      context.out().print(Json.of(settings));
+      return 0;
+    }
     int width = shown.stream().mapToInt(key -> key.name().length()).max().orElse(1);
     for (ConfigKey<?> key : shown) {
       context
           .out()
           .printf(
+              Locale.ROOT,
               "%-" + width + "s %-24s (%s)%n",
               key.name(),
               valueOf(key, set),
@@ -75,6 +96,9 @@ public final class GetconfCommand extends OptionsCommand {
     }
     return 0;
   }
+
+  /** A value, and where it was set. */
+  public record Setting(String value, String origin) {}
 
   private static List<ConfigKey<?>> keys() {
     List<ConfigKey<?>> keys = new ArrayList<>();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.drain;
 
+import io.crail.bench.report.Json;
 import io.crail.common.Addresses;
 import io.crail.common.ByteText;
 import io.crail.common.Printable;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -51,6 +53,7 @@ itself; one that is down is left out. Space that was left is free after 'crail.l
             "percent",
             "how far from the average, in percent of the space; default " + USUAL_THRESHOLD),
         flag("n", "dry-run", "print what would be moved, and move nothing"),
+        flag("j", "json", "print JSON, for programs, at the end"),
         MoveOptions.bandwidth());
   }
 
@@ -68,7 +71,7 @@ itself; one that is down is left out. Space that was left is free after 'crail.l
     try (ShutdownGate gate = ShutdownGate.open()) {
       gate.onAsked(Thread.currentThread()::interrupt);
       try (MoveCluster cluster = MoveCluster.of(context)) {
-        Run run = new Run(cluster, context, percent / 100.0, bandwidth);
+        Run run = new Run(cluster, context, percent / 100.0, bandwidth, line.hasOption("j"));
         try {
           return run.all(line.hasOption("n"));
         } catch (InterruptedException e) {
@@ -87,16 +90,24 @@ itself; one that is down is left out. Space that was left is free after 'crail.l
     private final PrintStream err;
     private final double threshold;
     private final ExtentMover mover;
+    private final boolean json;
+    private final List<BalanceResult.Part> parts = new ArrayList<>();
 
     /** Datanodes that have taken no data, by their ids at the present namenode. */
     private final Set<Integer> silent = new HashSet<>();
 
-    Run(MoveCluster cluster, CommandContext context, double threshold, long bandwidth) {
+    Run(
+        MoveCluster cluster,
+        CommandContext context,
+        double threshold,
+        long bandwidth,
+        boolean json) {
       this.cluster = cluster;
+      this.json = json;
       this.out = context.out();
       this.err = context.err();
       this.threshold = threshold;
-      ProgressLines lines = new ProgressLines(out, () -> "moved " + moved());
+      ProgressLines lines = new ProgressLines(json ? err : out, () -> "moved " + moved());
       this.mover =
           new ExtentMover(cluster.connections(), cluster.transferNanos(), bandwidth, lines);
     }
@@ -121,10 +132,24 @@ itself; one that is down is left out. Space that was left is free after 'crail.l
       }
       missing.forEach(each -> err.println(Printable.line(PartialReport.without(each))));
       int code = missing.isEmpty() ? 0 : ExitCode.PARTIAL;
+      String held = mover.heldUpBy();
+      if (json) {
+        out.print(
+            Json.of(
+                new BalanceResult(
+                    parts,
+                    balanced && missing.isEmpty(),
+                    mover.bytes(),
+                    mover.extents(),
+                    held,
+                    missing.stream().map(MissingNamenode::toString).toList())));
+      }
       if (dry) {
         return code;
       }
-      String held = mover.heldUpBy();
+      if (json) {
+        return balanced ? code : ExitCode.FAILURE;
+      }
       out.println(
           (balanced && missing.isEmpty() ? "balanced" : "not balanced")
               + "; moved "
@@ -179,20 +204,47 @@ itself; one that is down is left out. Space that was left is free after 'crail.l
         List<BalancePlan.Load> loads,
         BalancePlan plan,
         Map<Integer, String> names) {
-      out.printf(
-          "%s, class %d: %.0f %% used on average%n",
-          cluster.name(index), storageClass, 100 * plan.average());
-      for (BalancePlan.Load load : loads) {
-        out.printf(
-            "  %-28s %3.0f %% of %s%n",
-            names.get(load.datanode()),
-            100.0 * load.used() / Math.max(1, load.capacity()),
-            ByteText.of(load.capacity()));
+      BalanceResult.Part part =
+          new BalanceResult.Part(
+              cluster.name(index),
+              storageClass,
+              plan.average(),
+              loads.stream()
+                  .map(
+                      each ->
+                          new BalanceResult.Use(
+                              names.get(each.datanode()), each.capacity(), each.used()))
+                  .toList(),
+              plan.flows().stream()
+                  .map(
+                      each ->
+                          new BalanceResult.Flow(
+                              names.get(each.from()), names.get(each.to()), each.bytes()))
+                  .toList());
+      parts.add(part);
+      if (!json) {
+        print(part);
       }
-      for (BalancePlan.Flow flow : plan.flows()) {
+    }
+
+    private void print(BalanceResult.Part part) {
+      out.printf(
+          Locale.ROOT,
+          "%s, class %d: %.0f %% used on average%n",
+          part.namenode(),
+          part.storageClass(),
+          100 * part.average());
+      for (BalanceResult.Use use : part.datanodes()) {
         out.printf(
-            "  %s from %s to %s%n",
-            ByteText.of(flow.bytes()), names.get(flow.from()), names.get(flow.to()));
+            Locale.ROOT,
+            "  %-28s %3.0f %% of %s%n",
+            use.datanode(),
+            100.0 * use.usedBytes() / Math.max(1, use.capacityBytes()),
+            ByteText.of(use.capacityBytes()));
+      }
+      for (BalanceResult.Flow flow : part.plan()) {
+        out.printf(
+            Locale.ROOT, "  %s from %s to %s%n", ByteText.of(flow.bytes()), flow.from(), flow.to());
       }
       out.flush();
     }

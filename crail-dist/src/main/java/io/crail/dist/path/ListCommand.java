@@ -11,6 +11,7 @@ import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.LongFunction;
 import org.apache.commons.cli.CommandLine;
 
@@ -32,7 +33,8 @@ public final class ListCommand extends PathCommand {
         flag("R", "recursive", "also list what is below"),
         flag("d", "directory", "show the nodes themselves, not what is in them"),
         bytesOption(),
-        humanOption());
+        humanOption(),
+        jsonOption());
   }
 
   @Override
@@ -52,13 +54,18 @@ public final class ListCommand extends PathCommand {
     }
   }
 
+  /** A node; a container has no bytes of its own. */
+  public record Entry(String path, String type, Long bytes, Instant modified) {}
+
   /** How a run lists. */
   private static final class Lister {
     private static final DateTimeFormatter TIME =
-        DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm").withZone(ZoneId.systemDefault());
+        DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm", Locale.ROOT)
+            .withZone(ZoneId.systemDefault());
 
     private final PathRun run;
     private final boolean isLong;
+    private final boolean json;
     private final boolean recursive;
     private final boolean itself;
     private final LongFunction<String> size;
@@ -67,6 +74,7 @@ public final class ListCommand extends PathCommand {
     Lister(PathRun run, CommandLine line) {
       this.run = run;
       this.isLong = line.hasOption("l");
+      this.json = line.hasOption("j");
       this.recursive = line.hasOption("R");
       this.itself = line.hasOption("d");
       this.size = line.hasOption("b") ? String::valueOf : ByteText::of;
@@ -95,11 +103,21 @@ public final class ListCommand extends PathCommand {
 
     private void print(CrailNode node) throws Exception {
       boolean container = node.getType().isContainer();
+      if (json) {
+        run.json(
+            new Entry(
+                node.getPath(),
+                NodeTypes.word(node.getType()),
+                container ? null : node.getCapacity(),
+                Instant.ofEpochMilli(node.getModificationTime())));
+        return;
+      }
       String path = Printable.line(node.getPath());
       String shown = container ? colours.container(path) : path;
       run.print(
           isLong
               ? String.format(
+                  Locale.ROOT,
                   "%-9s %10s  %s  %s",
                   NodeTypes.word(node.getType()),
                   container ? "-" : size.apply(node.getCapacity()),

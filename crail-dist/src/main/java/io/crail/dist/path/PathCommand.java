@@ -31,6 +31,11 @@ abstract class PathCommand extends OptionsCommand {
     return flag("h", "human-readable", "no change, as in -lh; alone, -h is --help");
   }
 
+  /** The option for JSON; a listing has no end that is known, so each node has a line. */
+  static Option jsonOption() {
+    return flag("j", "json", "print JSON, for programs: an object a line");
+  }
+
   @Override
   protected final int run(CommandContext context, CommandLine line) throws Exception {
     check(line);

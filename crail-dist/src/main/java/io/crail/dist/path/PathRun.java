@@ -3,6 +3,7 @@ package io.crail.dist.path;
 
 import io.crail.CrailNode;
 import io.crail.CrailStore;
+import io.crail.bench.report.Json;
 import io.crail.bench.run.Progress;
 import io.crail.common.Printable;
 import io.crail.common.Utf8;
@@ -26,6 +27,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.InvalidPathException;
 import java.util.HashSet;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -150,6 +152,11 @@ final class PathRun {
     out.println(line);
   }
 
+  /** Prints a value as a line of JSON. */
+  void json(Object value) {
+    out.print(Json.line(value));
+  }
+
   /** Writes bytes of a file to the standard output. */
   void write(byte[] bytes, int length) {
     out.write(bytes, 0, length);
@@ -201,7 +208,7 @@ final class PathRun {
         namenodes,
         attempt ->
             beside
-                + String.format("%016x", ThreadLocalRandom.current().nextLong())
+                + String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong())
                     .substring(0, digits));
   }
 

@@ -7,6 +7,7 @@ import io.crail.common.Printable;
 import io.crail.dist.command.Example;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.LongFunction;
 import org.apache.commons.cli.CommandLine;
 
@@ -25,7 +26,8 @@ public final class UseCommand extends PathCommand {
         """,
         flag("s", "summarize", "only the sum of each path"),
         bytesOption(),
-        humanOption());
+        humanOption(),
+        jsonOption());
   }
 
   @Override
@@ -44,14 +46,19 @@ public final class UseCommand extends PathCommand {
     }
   }
 
+  /** The bytes of files at and below a path. */
+  public record Sum(String path, long bytes) {}
+
   /** How a run adds. */
   private static final class Adder {
     private final PathRun run;
     private final boolean whole;
+    private final boolean json;
     private final LongFunction<String> size;
 
     Adder(PathRun run, CommandLine line) {
       this.run = run;
+      this.json = line.hasOption("j");
       this.whole = line.hasOption("s");
       this.size = line.hasOption("b") ? String::valueOf : ByteText::of;
     }
@@ -69,7 +76,13 @@ public final class UseCommand extends PathCommand {
     }
 
     private void print(CrailNode node) throws Exception {
-      run.print(String.format("%10s  %s", size.apply(sum(node)), Printable.line(node.getPath())));
+      if (json) {
+        run.json(new Sum(node.getPath(), sum(node)));
+        return;
+      }
+      run.print(
+          String.format(
+              Locale.ROOT, "%10s  %s", size.apply(sum(node)), Printable.line(node.getPath())));
     }
 
     private long sum(CrailNode node) throws Exception {

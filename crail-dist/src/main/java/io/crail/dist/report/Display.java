@@ -140,7 +140,7 @@ public final class Display {
 
   private void render(CommandReport report, PrintStream target) {
     if (manner.json()) {
-      target.print(Json.of(report.value()));
+      target.print(manner.isOnce() ? Json.of(report.value()) : Json.line(report.value()));
     } else {
       report.print(text(target));
     }

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** How reports are shown: once and again and again, on a terminal and elsewhere. */
@@ -100,6 +101,17 @@ class DisplayTest {
             + "TIME\nhas 2 B, state online\nlate\n\n",
         text.replaceAll("(?m)^20\\d\\d-.*Z$", "TIME"));
     assertEquals(0, err.size());
+  }
+
+  /** So that programs read one report after the other by lines. */
+  @Test
+  void aReportAsJsonIsOneLineWhenItIsFollowedByAnother() {
+    String text = watch(true, false, () -> new Bytes(pauses, List.of("late\n\"")));
+    assertEquals(
+        List.of(0, 1, 2).stream()
+            .map(at -> "{ \"bytes\": " + at + ", \"warnings\": [ \"late\\u000a\\\"\" ] }\n")
+            .collect(Collectors.joining()),
+        text);
   }
 
   /** Each page begins at the top, and leaves nothing of the one before. */

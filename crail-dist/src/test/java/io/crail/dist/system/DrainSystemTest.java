@@ -248,6 +248,9 @@ class DrainSystemTest {
         Ran dry = ran(cluster, "rebalance", "--dry-run");
         assertEquals(0, dry.code(), dry.stderr());
         assertTrue(dry.stdout().contains(" from "), dry.stdout());
+        String json = ran(cluster, "rebalance", "--dry-run", "--json").stdout();
+        assertTrue(json.startsWith("{\n  \"parts\": [\n"), json);
+        assertTrue(json.contains("\"balanced\": false,\n  \"movedBytes\": 0,"), json);
         Ran balanced = ran(cluster, "rebalance", "-t", "5");
         assertEquals(0, balanced.code(), balanced.stdout() + balanced.stderr());
         assertTrue(balanced.stdout().contains("\nbalanced; moved "), balanced.stdout());
