@@ -10,6 +10,7 @@ import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Function;
@@ -52,6 +53,19 @@ final class ClusterChecks {
         .filter(each -> each.capacityBytes() > 0)
         .forEach(each -> findings.add(check(each)));
     return findings;
+  }
+
+  /** What there is to say of how this host reaches namenodes. */
+  static List<Finding> reach(ClusterReport cluster) {
+    return cluster.namenodes().stream()
+        .map(
+            each ->
+                each.answers()
+                    ? Finding.ok(each.name() + " answers this host")
+                    : Finding.broken(
+                        each.name() + " does not answer this host: " + each.problem(),
+                        "if it answers others, look at routes, names and firewalls between them"))
+        .toList();
   }
 
   private static Finding check(NamenodeReport namenode) {
@@ -131,8 +145,12 @@ final class ClusterChecks {
   private static Finding check(ClassUsage usage) {
     long free = usage.freeBytes() + usage.waitingBytes();
     String text =
-        "storage class %d: %s of %s free"
-            .formatted(usage.storageClass(), ByteText.of(free), ByteText.of(usage.capacityBytes()));
+        String.format(
+            Locale.ROOT,
+            "storage class %d: %s of %s free",
+            usage.storageClass(),
+            ByteText.of(free),
+            ByteText.of(usage.capacityBytes()));
     return free < usage.capacityBytes() / FULL
         ? Finding.warning(text, "delete what is not needed, or add a datanode")
         : Finding.ok(text);

@@ -42,8 +42,9 @@ public final class DoctorCommand extends ReportCommand {
         """
         Looks at this host (limits, memory, huge pages, the data path of a datanode, ports that
         other programs have, RDMA if it is used), and asks all namenodes. With --hosts it also looks
-        at all other hosts of the cluster through ssh, apart from their ports, and compares their
-        versions, clocks and configurations. It changes nothing. Exit code 0 means that nothing is
+        at all other hosts of the cluster through ssh, apart from their ports. It asks there too
+        whether the servers answer, and compares versions, clocks and configurations. It changes
+        nothing. Exit code 0 means that nothing is
         broken; warnings do not count.
         """,
         flag("H", "hosts", "also examine the other hosts, through ssh"),
@@ -80,7 +81,11 @@ public final class DoctorCommand extends ReportCommand {
       throw new UsageException("--hosts needs CRAIL_HOME, which bin/crail sets");
     }
     if (plain) {
-      examine(context).write(context.out());
+      HostAnswer here = examine(context);
+      List<Finding> findings = new ArrayList<>(here.findings());
+      findings.addAll(reach(context));
+      new HostAnswer(here.clockMillis(), here.version(), here.settings(), findings)
+          .write(context.out());
       return 0;
     }
     if (alone || !isUsable(context)) {
@@ -116,6 +121,19 @@ public final class DoctorCommand extends ReportCommand {
     List<LocalDatanode> datanodes = datanodesHere(configuration, listed, findings);
     findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).run());
     return new HostAnswer(now(), VersionCommand.version(), configuration.shownTexts(), findings);
+  }
+
+  /** Which servers this host reaches; where the configuration is wrong, that is said already. */
+  private static List<Finding> reach(CommandContext context) throws Exception {
+    if (!isUsable(context)) {
+      return List.of();
+    }
+    try (AdminClient cluster = AdminClient.of(context)) {
+      ClusterReport report = cluster.reportAnyway();
+      List<Finding> findings = new ArrayList<>(ClusterChecks.reach(report));
+      findings.addAll(latencies(cluster, report));
+      return findings;
+    }
   }
 
   private static List<Finding> portsHere(Configuration configuration, ClusterReport report) {

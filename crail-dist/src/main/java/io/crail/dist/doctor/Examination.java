@@ -3,6 +3,7 @@ package io.crail.dist.doctor;
 
 import io.crail.common.error.CrailException;
 import io.crail.dist.admin.AdminClient;
+import io.crail.dist.report.ClusterQuery;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Usage;
@@ -87,6 +88,8 @@ final class Examination {
     while (request.cursor() != -1) {
       Examine.Response page = cluster.ask(index, NameNodeOperations.EXAMINE, request);
       visitor.visit(page);
+      ClusterQuery.requireProgress(
+          request.cursor(), request.id(), request.extent(), page.next(), page.id(), page.extent());
       request = new Examine.Request(page.next(), page.id(), page.extent(), all);
     }
   }

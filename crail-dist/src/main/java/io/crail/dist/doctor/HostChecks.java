@@ -22,7 +22,7 @@ import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -155,11 +155,26 @@ final class HostChecks {
 
   /** Why nobody could listen there now; empty if one could. */
   private static String refusal(InetSocketAddress address) {
-    try (ServerSocket socket = new ServerSocket()) {
-      socket.bind(address);
+    try (Socket socket = claim(address)) {
       return "";
     } catch (IOException e) {
       return String.valueOf(e.getMessage());
+    }
+  }
+
+  /**
+   * A socket that has an address and does not listen. It is refused the address of a server, but
+   * keeps none from a server that starts meanwhile.
+   */
+  static Socket claim(InetSocketAddress address) throws IOException {
+    Socket socket = new Socket();
+    try {
+      socket.setReuseAddress(true);
+      socket.bind(address);
+      return socket;
+    } catch (IOException e) {
+      socket.close();
+      throw e;
     }
   }
 

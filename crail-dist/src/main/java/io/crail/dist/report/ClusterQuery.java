@@ -3,6 +3,7 @@ package io.crail.dist.report;
 
 import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
@@ -201,7 +202,25 @@ public final class ClusterQuery {
           return;
         }
       }
+      requireProgress(
+          request.cursor(), request.id(), request.extent(), page.next(), page.id(), page.extent());
       request = new ListExtents.Request(datanode, page.next(), page.id(), page.extent());
+    }
+  }
+
+  /**
+   * Refuses a page that leads back, since who follows it would never end. Cursors grow; within a
+   * node, which may take several pages, the number of its extents grows.
+   *
+   * @throws CrailException with {@link ErrorCode#PROTOCOL}
+   */
+  public static void requireProgress(
+      long cursor, long id, int extent, long next, long nextId, int nextExtent)
+      throws CrailException {
+    boolean within = next == cursor && nextId != 0 && (nextId != id || nextExtent > extent);
+    if (next != -1 && next <= cursor && !within) {
+      throw ErrorCode.PROTOCOL.exception(
+          "the namenode's page after " + cursor + " leads back to " + next);
     }
   }
 }

@@ -14,7 +14,9 @@ import io.crail.dist.report.NamenodeReport;
 import io.crail.protocol.part.DatanodeState;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -101,6 +103,17 @@ class HostChecksTest {
     assertOne(Grade.WARNING, "1000 memory mappings", findings);
     assertOne(Grade.WARNING, "transparent huge pages are off", findings);
     assertEquals(3, not(Grade.OK, findings).size());
+  }
+
+  @Test
+  void aLookAtAPortKeepsItFromNoServer() throws IOException {
+    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+    try (Socket look = HostChecks.claim(any);
+        ServerSocket server = new ServerSocket()) {
+      InetSocketAddress port = new InetSocketAddress(any.getAddress(), look.getLocalPort());
+      server.bind(port);
+      assertThrows(IOException.class, () -> HostChecks.claim(port), "a server has it");
+    }
   }
 
   @Test

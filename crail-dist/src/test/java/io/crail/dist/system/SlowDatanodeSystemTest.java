@@ -109,6 +109,24 @@ class SlowDatanodeSystemTest {
         assertTrue(thread.awaitTermination(60, TimeUnit.SECONDS));
       }
 
+      // None answers, and each has the whole deadline of a read. The query has its own.
+      String patient = "-Dcrail.datatimeout=120s";
+      long began = System.nanoTime();
+      for (int i = 0; i < 3; i++) {
+        cluster.datanode(i).signal("STOP");
+      }
+      try {
+        Ran ran = Ran.run(cluster.directory(), patient, "datanodes", "--latency");
+        for (int i = 0; i < 3; i++) {
+          assertTrue(row(ran, i).matches(".*  not: timed out.*"), ran::toString);
+        }
+      } finally {
+        for (int i = 0; i < 3; i++) {
+          cluster.datanode(i).signal("CONT");
+        }
+      }
+      assertTrue(System.nanoTime() - began < 60_000_000_000L, "it waits for the bounds only");
+
       cluster.datanode(1).signal("STOP");
       try {
         Ran ran = datanodes();
