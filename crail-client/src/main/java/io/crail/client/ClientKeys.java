@@ -11,6 +11,7 @@ import io.crail.common.config.Configuration;
 import io.crail.protocol.part.TextLimits;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 
 /** The keys that a store reads. */
 public final class ClientKeys implements ConfigKeys {
@@ -184,8 +185,13 @@ public final class ClientKeys implements ConfigKeys {
     long slice = configuration.get(SLICE_SIZE);
     if (Math.max(buffer, slice) % Math.min(buffer, slice) != 0) {
       throw new ConfigException(
-          "keys '%s' (%d) and '%s' (%d): the larger must be a multiple of the smaller"
-              .formatted(SLICE_SIZE, slice, BUFFER_SIZE, buffer));
+          String.format(
+              Locale.ROOT,
+              "keys '%s' (%d) and '%s' (%d): the larger must be a multiple of the smaller",
+              SLICE_SIZE,
+              slice,
+              BUFFER_SIZE,
+              buffer));
     }
     return (int) Math.min(buffer, slice);
   }

@@ -4,6 +4,7 @@ package io.crail.nvmf;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 
 /**
  * What a controller tells of a namespace.
@@ -40,7 +41,7 @@ public record NamespaceData(int number, long blocks, int blockLength, boolean re
     }
     StringBuilder id = new StringBuilder();
     for (int i = 104; i < 120; i++) {
-      id.append(String.format("%02x", data.get(i)));
+      id.append(String.format(Locale.ROOT, "%02x", data.get(i)));
     }
     return new NamespaceData(number, blocks, 1 << shift, (data.get(99) & 1) != 0, id.toString());
   }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf;
 
+import java.util.Locale;
+
 /**
  * How a command ended: the status field of a completion, without the phase bit. Bits 0 to 7 are the
  * code, bits 8 to 10 the type of code, bit 14 says that a repetition would end the same way.
@@ -59,7 +61,8 @@ public final class NvmeStatus {
 
   /** The status in words, with its number. */
   public static String text(int status) {
-    return words(status & MEANING) + String.format(" (status 0x%03x)", status & MEANING);
+    return words(status & MEANING)
+        + String.format(Locale.ROOT, " (status 0x%03x)", status & MEANING);
   }
 
   private static String words(int meaning) {

@@ -46,8 +46,12 @@ import io.crail.dist.server.NamenodeCommand;
 import io.crail.dist.shell.FsCommand;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
@@ -197,7 +201,14 @@ final class Launcher {
   }
 
   /** A failure in one line. Operating errors explain themselves, other errors need their type. */
-  private static String oneLine(Throwable failure) {
+  private static String oneLine(Throwable thrown) {
+    Throwable failure = thrown;
+    while (failure.getCause() != null
+        && (failure instanceof ExecutionException
+            || failure instanceof CompletionException
+            || failure instanceof UncheckedIOException)) {
+      failure = failure.getCause();
+    }
     String message = failure.getMessage();
     boolean speaks =
         message != null
@@ -257,7 +268,7 @@ final class Launcher {
   private static String overview() {
     StringBuilder text = new StringBuilder("Usage: crail <command> [options]\n\nCommands:\n");
     for (Command command : COMMANDS) {
-      text.append(String.format("  %-16s %s%n", command.name(), command.sentence()));
+      text.append(String.format(Locale.ROOT, "  %-16s %s%n", command.name(), command.sentence()));
     }
     text.append(
         "\n'crail help <command>' explains a command. Options of every command may also stand");

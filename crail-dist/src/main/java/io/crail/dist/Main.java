@@ -10,6 +10,7 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 
 /** The entry point of {@code bin/crail}. */
 public final class Main {
@@ -18,7 +19,8 @@ public final class Main {
   /** Runs a command and ends the process with its exit code. */
   public static void main(String[] arguments) {
     ResultStream out = ResultStream.ofProcess();
-    // Hadoop's shell knows no other streams.
+    // Hadoop's shell knows no other streams, and formats by the default locale.
+    Locale.setDefault(Locale.ROOT);
     System.setOut(out);
     System.setErr(
         new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8));

@@ -12,18 +12,27 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
 import io.crail.CrailStore;
 import java.io.File;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.text.DecimalFormat;
+import java.text.NumberFormat;
+import java.text.SimpleDateFormat;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Formatter;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -558,6 +567,53 @@ class ArchitectureTest {
         .orShould()
         .callMethod(System.class, "exit", int.class)
         .check(crail);
+  }
+
+  /** Else digits, points and letters would be those of the user's country. */
+  @Test
+  void nothingIsFormattedByTheLocaleOfTheHost() {
+    Class<?>[] format = {String.class, Object[].class};
+    noClasses()
+        .should()
+        .callMethod(String.class, "format", format)
+        .orShould()
+        .callMethod(String.class, "formatted", Object[].class)
+        .orShould()
+        .callMethodWhere(
+            DescribedPredicate.describe(
+                "prints by the locale of the host", ArchitectureTest::printsByLocale))
+        .orShould()
+        .callMethod(String.class, "toLowerCase")
+        .orShould()
+        .callMethod(String.class, "toUpperCase")
+        .orShould()
+        .callConstructor(Formatter.class)
+        .orShould()
+        .callConstructor(Formatter.class, Appendable.class)
+        .orShould()
+        .callConstructor(DecimalFormat.class)
+        .orShould()
+        .callConstructor(DecimalFormat.class, String.class)
+        .orShould()
+        .callMethod(NumberFormat.class, "getInstance")
+        .orShould()
+        .callMethod(NumberFormat.class, "getNumberInstance")
+        .orShould()
+        .callMethod(NumberFormat.class, "getIntegerInstance")
+        .orShould()
+        .callMethod(NumberFormat.class, "getPercentInstance")
+        .orShould()
+        .callConstructor(SimpleDateFormat.class, String.class)
+        .orShould()
+        .callMethod(DateTimeFormatter.class, "ofPattern", String.class)
+        .check(crail);
+  }
+
+  private static boolean printsByLocale(JavaMethodCall call) {
+    JavaClass owner = call.getTargetOwner();
+    return List.of("printf", "format").contains(call.getTarget().getName())
+        && (owner.isAssignableTo(PrintStream.class) || owner.isAssignableTo(PrintWriter.class))
+        && call.getTarget().getRawParameterTypes().get(0).isEquivalentTo(String.class);
   }
 
   @Test

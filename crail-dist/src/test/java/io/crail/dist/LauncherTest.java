@@ -48,6 +48,16 @@ class LauncherTest {
     return Ran.run(directory, line.split(" "));
   }
 
+  /** No command shows the wrapping of an error, whichever way it came. */
+  @ParameterizedTest
+  @ValueSource(strings = {"applications", "ls", "du", "df", "dump", "ping"})
+  void withoutAnyNamenodeTheErrorIsASentence(String command) {
+    Ran ran = run("-Dcrail.rpctimeout=2s " + command);
+    assertEquals(ExitCode.FAILURE, ran.code(), ran.stderr());
+    assertFalse(ran.stderr().contains("Exception"), ran.stderr());
+    assertTrue((ran.stdout() + ran.stderr()).contains("127.0.0.1:"), ran::toString);
+  }
+
   /** Command line, and what the first line on stderr has to name. */
   @ParameterizedTest
   @CsvSource(
@@ -166,6 +176,16 @@ class LauncherTest {
   void optionsOfEveryCommandMayStandInFrontOfIt() {
     assertEquals("7s\n", run("-Dcrail.rpctimeout=7s --verbose getconf crail.rpctimeout").stdout());
     assertEquals("7s\n", run("--set crail.rpctimeout=7s getconf CRAIL.rpcTimeout").stdout());
+    assertEquals(
+        """
+        {
+          "crail.rpctimeout": {
+            "value": "7s",
+            "origin": "the command line"
+          }
+        }
+        """,
+        run("--set crail.rpctimeout=7s getconf --json crail.rpctimeout").stdout());
     String thrice = "-DCrail.rpctimeout=7s -Dcrail.rpctimeout=8s -DCrail.rpctimeout=9s";
     assertEquals("9s\n", run(thrice + " getconf crail.rpctimeout").stdout());
     assertTrue(run("--verbose version").stdout().startsWith("crail "));

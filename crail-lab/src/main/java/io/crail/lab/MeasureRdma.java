@@ -317,7 +317,7 @@ public final class MeasureRdma {
       for (String name : new String[] {"64 KiB", "1 MiB"}) {
         for (String stream :
             new String[] {"read, %s, stream", "read, %s, buffered", "write, %s, stream"}) {
-          goals.add(String.format(stream, name), "ib_read_bw, " + name, "MB/s", 0.8);
+          goals.add(String.format(Locale.ROOT, stream, name), "ib_read_bw, " + name, "MB/s", 0.8);
         }
       }
     }

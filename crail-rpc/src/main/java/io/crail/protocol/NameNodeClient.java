@@ -223,7 +223,8 @@ public final class NameNodeClient {
                 + hello.cluster()
                 + "', not '"
                 + identity.cluster()
-                + "'");
+                + "'; set crail.cluster.name as that cluster does, or crail.namenode.address to"
+                + " another one");
       }
       if (hello.namenodeCount() != peers.length || hello.namenodeIndex() != index) {
         throw ErrorCode.INVALID_ARGUMENT.exception(

@@ -226,8 +226,8 @@ class ConfigurationTest {
   /** This class path has no namenode. */
   @Test
   void aKeyOfAPartThatIsNotHereIsKeptAsText() throws IOException {
-    Configuration configuration = load("crail.blocksize 512k\ncrail.NameNode.MaxNodes=5\n");
-    Map<String, String> texts = Map.of("crail.blocksize", "512k", "crail.namenode.maxnodes", "5");
+    Configuration configuration = load("crail.blocksize 512k\ncrail.NameNode.MaxLeases=5\n");
+    Map<String, String> texts = Map.of("crail.blocksize", "512k", "crail.namenode.maxleases", "5");
     assertEquals(texts, configuration.texts());
     assertEquals(texts, configuration.toBuilder().build().texts());
     assertTrue(refused("crail.blocksiz 1m\n").getMessage().contains("'crail.blocksize'"));

@@ -4,6 +4,7 @@ package io.crail.nvmf.auth;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Locale;
 
 /**
  * The messages of DH-HMAC-CHAP. Little-endian; each begins in the same way:
@@ -122,8 +123,14 @@ final class ChapMessage {
         ErrorCode.PROTOCOL,
         INCORRECT_MESSAGE,
         String.format(
+            Locale.ROOT,
             "the target sends message %02x/%02x of transaction %d where %02x/%02x of %d is due",
-            type, arrived, in.getShort(4) & 0xffff, TYPE_CHAP, message, transaction));
+            type,
+            arrived,
+            in.getShort(4) & 0xffff,
+            TYPE_CHAP,
+            message,
+            transaction));
   }
 
   private static String refusal(int expected, int explanation) {

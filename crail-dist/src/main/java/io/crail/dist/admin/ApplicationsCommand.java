@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import org.apache.commons.cli.CommandLine;
 
@@ -84,7 +85,11 @@ public final class ApplicationsCommand extends ReportCommand {
           absence.tell(first.missing());
           context
               .err()
-              .printf("crail applications: there is no application '%s'%s%n", id, absence.where());
+              .printf(
+                  Locale.ROOT,
+                  "crail applications: there is no application '%s'%s%n",
+                  id,
+                  absence.where());
           return absence.code(ExitCode.FAILURE);
         }
         if (!clean) {
@@ -152,7 +157,11 @@ public final class ApplicationsCommand extends ReportCommand {
     }
     Duration longest =
         expired.stream().map(Application::lease).max(Duration::compareTo).orElseThrow();
-    out.printf("watching %d for up to %d s%n", expired.size(), longest.toSeconds() * 5 / 4 + 1);
+    out.printf(
+        Locale.ROOT,
+        "watching %d for up to %d s%n",
+        expired.size(),
+        longest.toSeconds() * 5 / 4 + 1);
     Cleaned cleaned = applications.endUnlessRenewed(expired);
     absence.tell(cleaned.missing());
     printEnded(out, cleaned.ended(), absence);
@@ -163,8 +172,12 @@ public final class ApplicationsCommand extends ReportCommand {
     for (Application each : ended) {
       Held held = each.shuffle().plus(each.broadcast());
       out.printf(
+          Locale.ROOT,
           "%s is ended%s; it held %d files, %s%n",
-          each.id(), absence.where(), held.files(), ByteText.of(held.bytes()));
+          each.id(),
+          absence.where(),
+          held.files(),
+          ByteText.of(held.bytes()));
     }
   }
 }

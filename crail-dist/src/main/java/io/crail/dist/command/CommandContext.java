@@ -151,6 +151,11 @@ public final class CommandContext {
     Path file = file();
     if (file != null && (options.file() != null || Files.exists(file))) {
       builder.load(file, environment);
+    } else if (file != null && told.add(file.toString())) {
+      err.println(
+          "crail: warning: there is no "
+              + Printable.line(file.toString())
+              + ", so every key has its default; CRAIL_CONF_DIR or --conf name another place");
     }
     options.settings().forEach((key, value) -> builder.set(key, value, "the command line"));
     Configuration configuration = builder.build();

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 
@@ -66,9 +67,15 @@ public record CommonOptions(
   /** The help on these options, for one command, or for all commands when it is null. */
   public static String help(Command command) {
     if (command == null) {
-      return HELP.formatted(EMBEDDED_HELP.formatted("; not namenode, datanode, getconf"));
+      return String.format(
+          Locale.ROOT,
+          HELP,
+          String.format(Locale.ROOT, EMBEDDED_HELP, "; not namenode, datanode, getconf"));
     }
-    return HELP.formatted(command.usesCluster() ? EMBEDDED_HELP.formatted("") : "");
+    return String.format(
+        Locale.ROOT,
+        HELP,
+        command.usesCluster() ? String.format(Locale.ROOT, EMBEDDED_HELP, "") : "");
   }
 
   /**

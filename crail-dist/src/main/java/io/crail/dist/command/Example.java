@@ -2,6 +2,7 @@
 package io.crail.dist.command;
 
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A command line that works, for the help.
@@ -26,7 +27,8 @@ public record Example(String line, String meaning) {
     StringBuilder text = new StringBuilder("Examples:\n");
     for (Example each : examples) {
       String end = each.line.length() > width ? "\n  " + " ".repeat(width) : "";
-      text.append(String.format("  %-" + Math.max(width, 1) + "s", each.line)).append(end);
+      text.append(String.format(Locale.ROOT, "  %-" + Math.max(width, 1) + "s", each.line))
+          .append(end);
       text.append("  ").append(each.meaning).append('\n');
     }
     return text.append('\n').toString();

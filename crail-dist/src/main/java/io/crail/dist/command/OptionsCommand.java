@@ -3,6 +3,7 @@ package io.crail.dist.command;
 
 import io.crail.bench.options.OptionErrors;
 import java.util.List;
+import java.util.Locale;
 import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.DefaultParser;
 import org.apache.commons.cli.Option;
@@ -70,7 +71,7 @@ public abstract class OptionsCommand implements Command {
       text.append("\nOptions:\n");
       for (Option option : options.getOptions()) {
         String spelling = "-" + option.getOpt() + ", --" + option.getLongOpt() + value(option);
-        text.append(String.format("  %-28s %s%n", spelling, option.getDescription()));
+        text.append(String.format(Locale.ROOT, "  %-28s %s%n", spelling, option.getDescription()));
       }
     }
     return text.toString();

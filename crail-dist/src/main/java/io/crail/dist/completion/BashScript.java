@@ -3,6 +3,7 @@ package io.crail.dist.completion;
 
 import io.crail.dist.command.Command;
 import io.crail.dist.command.OptionWord;
+import java.util.Locale;
 
 /** The script for bash. Stateless. */
 final class BashScript {
@@ -65,7 +66,9 @@ final class BashScript {
   static String text(ScriptWords words) {
     String names = ScriptWords.quoted(words.names());
     StringBuilder text =
-        new StringBuilder(BEGIN.formatted(ScriptWords.quoted(ScriptWords.keys()), names, names));
+        new StringBuilder(
+            String.format(
+                Locale.ROOT, BEGIN, ScriptWords.quoted(ScriptWords.keys()), names, names));
     for (Command command : words.commands()) {
       text.append("    ").append(command.name()).append(")\n");
       text.append("      options=").append(ScriptWords.quoted(ScriptWords.spellings(command)));
@@ -74,7 +77,7 @@ final class BashScript {
       values(text, command);
       text.append("      ;;\n");
     }
-    return text + END.formatted(String.join(" ", ScriptWords.common()));
+    return text + String.format(Locale.ROOT, END, String.join(" ", ScriptWords.common()));
   }
 
   private static void values(StringBuilder text, Command command) {

@@ -3,6 +3,7 @@ package io.crail.dist.completion;
 
 import io.crail.dist.command.Command;
 import io.crail.dist.command.OptionWord;
+import java.util.Locale;
 
 /** The script for zsh, which also shows what a command does. Stateless. */
 final class ZshScript {
@@ -58,10 +59,15 @@ final class ZshScript {
   private ZshScript() {}
 
   static String text(ScriptWords words) {
-    StringBuilder text = new StringBuilder(BEGIN.formatted(String.join(" ", ScriptWords.keys())));
+    StringBuilder text =
+        new StringBuilder(String.format(Locale.ROOT, BEGIN, String.join(" ", ScriptWords.keys())));
     for (Command command : words.commands()) {
       text.append(
-          "    '%s:%s'\n".formatted(command.name(), command.sentence().replace("'", "'\\''")));
+          String.format(
+              Locale.ROOT,
+              "    '%s:%s'\n",
+              command.name(),
+              command.sentence().replace("'", "'\\''")));
     }
     text.append("    'help:explains a command'\n");
     text.append(MIDDLE);
@@ -73,7 +79,7 @@ final class ZshScript {
       values(text, command);
       text.append("      ;;\n");
     }
-    return text + END.formatted(String.join(" ", ScriptWords.common()));
+    return text + String.format(Locale.ROOT, END, String.join(" ", ScriptWords.common()));
   }
 
   private static String list(java.util.List<String> words) {

@@ -77,11 +77,12 @@ final class ClusterChecks {
     long left = namenode.memoryLimitBytes() - namenode.memoryBytes();
     return left < namenode.memoryLimitBytes() / FULL
         ? Finding.warning(
-            "%s has taken %s of the %s of heap for what it holds"
-                .formatted(
-                    namenode.name(),
-                    ByteText.of(namenode.memoryBytes()),
-                    ByteText.of(namenode.memoryLimitBytes())),
+            String.format(
+                Locale.ROOT,
+                "%s has taken %s of the %s of heap for what it holds",
+                namenode.name(),
+                ByteText.of(namenode.memoryBytes()),
+                ByteText.of(namenode.memoryLimitBytes())),
             "delete files, or give it more heap: CRAIL_NAMENODE_OPTS in conf/crail-env.sh")
         : Finding.ok(namenode.name() + " answers in " + namenode.micros() + " us");
   }

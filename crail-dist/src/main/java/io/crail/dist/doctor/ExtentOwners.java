@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -189,13 +190,14 @@ final class ExtentOwners {
         .limit(MOST_LINES)
         .map(
             pair ->
-                "%s and %s both have the space at %d of region %d of datanode %s"
-                    .formatted(
-                        name(pair.first.id(), names),
-                        name(pair.second.id(), names),
-                        pair.second.extent().regionOffset(),
-                        pair.second.extent().region(),
-                        datanodes.of(pair.second.extent().datanode())))
+                String.format(
+                    Locale.ROOT,
+                    "%s and %s both have the space at %d of region %d of datanode %s",
+                    name(pair.first.id(), names),
+                    name(pair.second.id(), names),
+                    pair.second.extent().regionOffset(),
+                    pair.second.extent().region(),
+                    datanodes.of(pair.second.extent().datanode())))
         .toList();
   }
 

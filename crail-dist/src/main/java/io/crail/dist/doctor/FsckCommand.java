@@ -20,6 +20,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -139,8 +140,12 @@ public final class FsckCommand extends ReportCommand {
       compared++;
       if (accounts.difference() != 0) {
         wrongAccounts.add(
-            "%s counts %d bytes as used or lost, but its files have %d"
-                .formatted(cluster.name(index), accounts.counted(), accounts.allocated()));
+            String.format(
+                Locale.ROOT,
+                "%s counts %d bytes as used or lost, but its files have %d",
+                cluster.name(index),
+                accounts.counted(),
+                accounts.allocated()));
       }
     }
 

@@ -16,6 +16,7 @@ import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -57,9 +58,9 @@ final class FsckRepair {
 
   /** Says what it would do. */
   void print() {
-    out.printf("repair   would remove %s, named above as lost%n", files(plan.size()));
+    out.printf(Locale.ROOT, "repair   would remove %s, named above as lost%n", files(plan.size()));
     if (omitted > 0) {
-      out.printf("repair   %s would be left to another run%n", files(omitted));
+      out.printf(Locale.ROOT, "repair   %s would be left to another run%n", files(omitted));
     }
   }
 
@@ -77,7 +78,7 @@ final class FsckRepair {
               + Printable.line(file.path.toString())
               + change);
     }
-    out.printf("%s removed, %d left%n", files(plan.size() - left), left + omitted);
+    out.printf(Locale.ROOT, "%s removed, %d left%n", files(plan.size() - left), left + omitted);
     return left + omitted == 0;
   }
 

@@ -18,6 +18,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -108,14 +109,15 @@ final class SpaceClaims {
           addresses.putIfAbsent(datanode.tier() + " at " + DatanodeNames.address(datanode), claim);
       if (other != null && !uuid(other.datanode).equals(uuid(datanode))) {
         addressConflicts.add(
-            "datanode %s at %s is process %s for %s, and %s for %s"
-                .formatted(
-                    datanode.tier(),
-                    DatanodeNames.address(datanode),
-                    uuid(other.datanode),
-                    cluster.name(other.namenode),
-                    uuid(datanode),
-                    cluster.name(index)));
+            String.format(
+                Locale.ROOT,
+                "datanode %s at %s is process %s for %s, and %s for %s",
+                datanode.tier(),
+                DatanodeNames.address(datanode),
+                uuid(other.datanode),
+                cluster.name(other.namenode),
+                uuid(datanode),
+                cluster.name(index)));
       }
     }
     List<Claim> claims = regions.computeIfAbsent(uuid(datanode), any -> new ArrayList<>());
@@ -164,21 +166,25 @@ final class SpaceClaims {
         add(
             a,
             b,
-            "have the same memory, as region %d and %d"
-                .formatted(a.region.index(), b.region.index()));
+            String.format(
+                Locale.ROOT,
+                "have the same memory, as region %d and %d",
+                a.region.index(),
+                b.region.index()));
       }
     }
   }
 
   private void add(Claim a, Claim b, String what) {
     conflicts.add(
-        "%s and %s %s of datanode %s at %s"
-            .formatted(
-                cluster.name(a.namenode),
-                cluster.name(b.namenode),
-                what,
-                a.datanode.tier(),
-                DatanodeNames.address(a.datanode)));
+        String.format(
+            Locale.ROOT,
+            "%s and %s %s of datanode %s at %s",
+            cluster.name(a.namenode),
+            cluster.name(b.namenode),
+            what,
+            a.datanode.tier(),
+            DatanodeNames.address(a.datanode)));
   }
 
   private static UUID uuid(Datanode datanode) {

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.commons.cli.CommandLine;
@@ -23,7 +24,8 @@ public final class StatCommand extends PathCommand {
   private static final long PART_BYTES = 1L << 30;
 
   private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS xxx").withZone(ZoneId.systemDefault());
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS xxx", Locale.ROOT)
+          .withZone(ZoneId.systemDefault());
 
   /** Declares its options. */
   public StatCommand() {
@@ -80,7 +82,7 @@ public final class StatCommand extends PathCommand {
   }
 
   private static void row(PathRun run, String name, String value) throws Exception {
-    run.print(String.format("  %-12s %s", name, Printable.line(value)));
+    run.print(String.format(Locale.ROOT, "  %-12s %s", name, Printable.line(value)));
   }
 
   private static String time(long millis) {
@@ -92,7 +94,7 @@ public final class StatCommand extends PathCommand {
     for (int i = 8; i >= 0; i--) {
       text.append((bits >> i & 1) == 0 ? '-' : "xwr".charAt(i % 3));
     }
-    return text + String.format(" (%04o)", bits);
+    return text + String.format(Locale.ROOT, " (%04o)", bits);
   }
 
   /** The bytes at each datanode and class. */

@@ -3,6 +3,7 @@ package io.crail.dist.report;
 
 import io.crail.dist.command.Colours;
 import java.io.PrintStream;
+import java.util.Locale;
 import java.util.function.LongFunction;
 
 /**
@@ -20,7 +21,7 @@ public record ReportText(PrintStream out, Colours colours, LongFunction<String> 
 
   /** Prints a line; arguments as those of {@link String#format}. */
   public void line(String format, Object... arguments) {
-    out.printf(format + "%n", arguments);
+    out.printf(Locale.ROOT, format + "%n", arguments);
   }
 
   /** A number of bytes. */

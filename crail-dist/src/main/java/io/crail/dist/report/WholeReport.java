@@ -7,6 +7,7 @@ import io.crail.spark.application.Applications;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -74,7 +75,7 @@ public record WholeReport(
               .orElse("-"),
           each.objects(),
           each.leases(),
-          "%.1f s".formatted(each.waitedNanos() / 1e9));
+          String.format(Locale.ROOT, "%.1f s", each.waitedNanos() / 1e9));
     }
     return table;
   }

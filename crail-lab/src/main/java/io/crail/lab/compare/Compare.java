@@ -223,8 +223,10 @@ public final class Compare {
     text.append("## Goals\n\n").append(Goals.summary(demanded)).append('\n');
     text.append(
         String.format(
+            Locale.ROOT,
             "%d of %d goals are met.%n%n",
-            demanded.stream().filter(Goals.Goal::isMet).count(), demanded.size()));
+            demanded.stream().filter(Goals.Goal::isMet).count(),
+            demanded.size()));
     text.append("Settings:\n\n");
     texts("settings").forEach(setting -> text.append("- ").append(setting).append('\n'));
     texts("skipped").forEach(skipped -> text.append("- Left out: ").append(skipped).append('\n'));

@@ -5,6 +5,7 @@ import io.crail.bench.record.OptionException;
 import io.crail.lab.programs.LabOptions;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -87,8 +88,9 @@ record CompareOptions(
   static String help() {
     StringBuilder sections = new StringBuilder();
     for (Part part : Part.values()) {
-      sections.append(String.format("                    %-10s %s%n", part.word(), part.title()));
+      sections.append(
+          String.format(Locale.ROOT, "                    %-10s %s%n", part.word(), part.title()));
     }
-    return String.format(HELP, sections.toString().stripTrailing());
+    return String.format(Locale.ROOT, HELP, sections.toString().stripTrailing());
   }
 }

@@ -3,6 +3,7 @@ package io.crail.lab.figures;
 
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -28,7 +29,7 @@ public record Plot(
     public static Series overSizes(String name, int[] sizes, String pattern) {
       Map<String, String> points = new LinkedHashMap<>();
       for (int size : sizes) {
-        points.put(String.valueOf(size), String.format(pattern, Samples.bytes(size)));
+        points.put(String.valueOf(size), String.format(Locale.ROOT, pattern, Samples.bytes(size)));
       }
       return new Series(name, points);
     }

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /**
@@ -156,8 +157,9 @@ record SparkOptions(
   static String help() {
     StringBuilder jobs = new StringBuilder();
     for (SparkTask task : SparkTask.values()) {
-      jobs.append(String.format("          %-15s     %s%n", task.word(), task.title()));
+      jobs.append(
+          String.format(Locale.ROOT, "          %-15s     %s%n", task.word(), task.title()));
     }
-    return String.format(HELP, jobs.toString().stripTrailing());
+    return String.format(Locale.ROOT, HELP, jobs.toString().stripTrailing());
   }
 }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -50,8 +51,13 @@ final class CutOffs {
   record Overdue(long client, int clients, long bytes, long sinceNanos) {
     /** For the log. */
     String text(long nowNanos) {
-      return "%x for %d ms; %s wait for that of %d clients"
-          .formatted(client, (nowNanos - sinceNanos) / 1_000_000, ByteText.of(bytes), clients);
+      return String.format(
+          Locale.ROOT,
+          "%x for %d ms; %s wait for that of %d clients",
+          client,
+          (nowNanos - sinceNanos) / 1_000_000,
+          ByteText.of(bytes),
+          clients);
     }
   }
 

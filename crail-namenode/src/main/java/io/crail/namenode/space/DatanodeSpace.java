@@ -12,6 +12,7 @@ import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -319,8 +320,13 @@ public final class DatanodeSpace {
 
   private CrailException refuse(Region region, String why) {
     return ErrorCode.INVALID_ARGUMENT.exception(
-        "region %d of datanode %d with %d bytes %s"
-            .formatted(region.index(), id, region.length(), why));
+        String.format(
+            Locale.ROOT,
+            "region %d of datanode %d with %d bytes %s",
+            region.index(),
+            id,
+            region.length(),
+            why));
   }
 
   /**
@@ -442,7 +448,12 @@ public final class DatanodeSpace {
   @Override
   public String toString() {
     String address = Addresses.text(description.host().toString(), description.port());
-    return "datanode %d (%s at %s, class %d)"
-        .formatted(id, description.tier(), address, storageClass());
+    return String.format(
+        Locale.ROOT,
+        "datanode %d (%s at %s, class %d)",
+        id,
+        description.tier(),
+        address,
+        storageClass());
   }
 }

@@ -57,7 +57,12 @@ public final class NodeMaker {
       Container parent = tree.parentOf(path);
       if (!parent.type().mayHold(request.type())) {
         throw ErrorCode.WRONG_TYPE.exception(
-            path + ": no " + request.type() + " in a " + parent.type());
+            path
+                + ": no "
+                + request.type()
+                + " in a "
+                + parent.type()
+                + "; choose another parent, such as a directory");
       }
       Node node = request.make(tree.newId(), parent, hosts);
       Node old;

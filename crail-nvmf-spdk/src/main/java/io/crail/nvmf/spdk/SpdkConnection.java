@@ -21,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -111,6 +112,7 @@ final class SpdkConnection {
       throws IOException {
     String target =
         String.format(
+            Locale.ROOT,
             "trtype:%s adrfam:%s traddr:%s trsvcid:%d subnqn:%s",
             subsystem.transport().name(),
             host instanceof Inet6Address ? "IPv6" : "IPv4",

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Locale;
 
 /**
  * Counts what all threads of this process allocate. The least of many rounds counts: what happens
@@ -49,7 +50,7 @@ public final class AllocationCount {
       least = Math.min(least, all - (long) (seconds * BYTES_PER_SECOND));
     }
     double each = (double) least / operations;
-    System.out.printf("%s: %.2f bytes each%n", what, each);
+    System.out.printf(Locale.ROOT, "%s: %.2f bytes each%n", what, each);
     assertTrue(least <= (long) limitBytes * operations + OWN_BYTES, what + ": " + each + " bytes");
   }
 

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.LongBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * A possible content of a name: nothing, or a file. The bytes of a file are {@link Units} of the
@@ -108,6 +109,7 @@ public record Content(long file, List<Part> parts, long leastLength) {
             Units.mismatch(bytes, begin, (int) (to - offset), file, parts.get(i).operation, from);
         if (wrong >= 0) {
           return String.format(
+              Locale.ROOT,
               "byte %d of %d should be of file %s, operation %s, but has: %s",
               offset + wrong,
               end,

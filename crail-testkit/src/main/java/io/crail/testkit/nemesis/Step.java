@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.nemesis;
 
+import java.util.Locale;
+
 /**
  * One fault of a plan.
  *
@@ -19,6 +21,12 @@ public record Step(long atMillis, long millis, Fault fault, Role role, int index
   @Override
   public String toString() {
     return String.format(
-        "%s %s %d from %.3f s for %.3f s", fault, role, index, atMillis / 1e3, millis / 1e3);
+        Locale.ROOT,
+        "%s %s %d from %.3f s for %.3f s",
+        fault,
+        role,
+        index,
+        atMillis / 1e3,
+        millis / 1e3);
   }
 }

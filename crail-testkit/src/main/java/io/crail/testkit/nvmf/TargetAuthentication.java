@@ -14,6 +14,7 @@ import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Locale;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -113,7 +114,7 @@ final class TargetAuthentication {
           done = false;
           break;
         default:
-          throw new Wrong(String.format("a message %04x", what));
+          throw new Wrong(String.format(Locale.ROOT, "a message %04x", what));
       }
     } catch (GeneralSecurityException | IOException e) {
       throw new IllegalStateException(e);
