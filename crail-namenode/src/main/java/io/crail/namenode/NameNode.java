@@ -286,6 +286,7 @@ public final class NameNode {
         smallValues.used(),
         budget.used(),
         budget.capacity(),
+        datanodes.isSuccessor(),
         datanodes.usage());
   }
 

@@ -129,6 +129,7 @@ public final class NameNodeServer implements AutoCloseable {
    * @param smallValueBytes heap that small values take
    * @param memoryBytes heap that all takes that the namenode keeps
    * @param memoryLimitBytes heap from which on it refuses to keep more
+   * @param successor whether the nodes of an earlier start of it are gone
    * @param usage the accounts of the classes
    */
   public record Holdings(
@@ -140,6 +141,7 @@ public final class NameNodeServer implements AutoCloseable {
       long smallValueBytes,
       long memoryBytes,
       long memoryLimitBytes,
+      boolean successor,
       List<ClassUsage> usage) {}
 
   /** The index of this namenode among those of the cluster. */
@@ -173,6 +175,7 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.smallValues().used(),
         namenode.budget().used(),
         namenode.budget().capacity(),
+        namenode.datanodes().isSuccessor(),
         namenode.datanodes().usage());
   }
 

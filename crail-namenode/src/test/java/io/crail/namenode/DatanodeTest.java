@@ -228,10 +228,13 @@ class DatanodeTest {
             known.storageClass(),
             known.port(),
             true,
+            true,
             known.tier(),
             known.host(),
             known.traits());
+    assertFalse(store.call(NameNodeOperations.USAGE, new Usage.Request()).successor());
     int id = store.call(NameNodeOperations.REGISTER_DATANODE, draining).datanode();
+    assertTrue(store.call(NameNodeOperations.USAGE, new Usage.Request()).successor());
     assertEquals(
         id, store.call(NameNodeOperations.REGISTER_DATANODE, draining).datanode(), "said again");
     store.region(id, 0, 4L << 20);
@@ -722,6 +725,7 @@ class DatanodeTest {
             1,
             0,
             1000,
+            false,
             false,
             Utf8.of(tier),
             Utf8.of(host),

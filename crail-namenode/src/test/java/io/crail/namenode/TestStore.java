@@ -214,7 +214,7 @@ public final class TestStore {
   public static RegisterDatanode.Request registration(
       long uuid, String host, int port, int storageClass, TierTraits traits) {
     return new RegisterDatanode.Request(
-        uuid, uuid, storageClass, port, false, Utf8.of("tcp"), Utf8.of(host), traits);
+        uuid, uuid, storageClass, port, false, false, Utf8.of("tcp"), Utf8.of(host), traits);
   }
 
   /** Registers a datanode at {@code host:1000+uuid} with one region. */

@@ -8,6 +8,9 @@ import io.crail.dist.report.DatanodeReport;
 import io.crail.dist.report.NamenodeReport;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -21,12 +24,18 @@ final class ClusterChecks {
   /** A storage class is nearly full when less than one part of this is free. */
   private static final int FULL = 20;
 
+  /** How long a new start that has lost data is mentioned. */
+  private static final Duration NOTICE = Duration.ofDays(1);
+
   private ClusterChecks() {}
 
   /** What there is to say, good and bad. */
   static List<Finding> of(ClusterReport cluster) {
     List<Finding> findings = new ArrayList<>();
     cluster.namenodes().forEach(each -> findings.add(check(each)));
+    cluster.answering().stream()
+        .filter(each -> isNewSuccessor(each, cluster.at()))
+        .forEach(each -> findings.add(emptied(each)));
     List<Integer> answering = cluster.answering().stream().map(NamenodeReport::index).toList();
     if (answering.isEmpty()) {
       return findings;
@@ -72,7 +81,9 @@ final class ClusterChecks {
     if (!namenode.answers()) {
       return Finding.broken(
           namenode.name() + " does not answer: " + namenode.problem(),
-          "on that host: crail namenode -i " + namenode.index() + ", or start-crail for all");
+          "on that host: crail namenode -i "
+              + namenode.index()
+              + ", or start-crail for all; it starts empty: what it held is lost");
     }
     long left = namenode.memoryLimitBytes() - namenode.memoryBytes();
     return left < namenode.memoryLimitBytes() / FULL
@@ -85,6 +96,20 @@ final class ClusterChecks {
                 ByteText.of(namenode.memoryLimitBytes())),
             "delete files, or give it more heap: CRAIL_NAMENODE_OPTS in conf/crail-env.sh")
         : Finding.ok(namenode.name() + " answers in " + namenode.micros() + " us");
+  }
+
+  private static boolean isNewSuccessor(NamenodeReport namenode, Instant now) {
+    return namenode.successor()
+        && namenode.started().filter(at -> at.plus(NOTICE).isAfter(now)).isPresent();
+  }
+
+  private static Finding emptied(NamenodeReport namenode) {
+    return Finding.warning(
+        namenode.name()
+            + " was started anew at "
+            + namenode.started().orElseThrow().truncatedTo(ChronoUnit.SECONDS)
+            + ", and all that was stored there before is gone",
+        "programs have to write their data again; this notice ends a day after the start");
   }
 
   private static Finding check(DatanodeReport datanode, List<Integer> answering) {

@@ -54,6 +54,12 @@ public enum Metric {
       "crail_namenode_memory_limit_bytes",
       "Heap from which on the namenode refuses to keep more, in bytes"),
   /** Namenode. */
+  SUCCESSOR(
+      Type.GAUGE,
+      "crail_namenode_successor",
+      "1 if an earlier start of the namenode had space of its datanodes: all nodes of that one are"
+          + " gone"),
+  /** Namenode. */
   CAPACITY_BYTES(
       Type.GAUGE, "crail_namenode_capacity_bytes", "Bytes that datanodes lend to it", "class"),
   /** Namenode. */

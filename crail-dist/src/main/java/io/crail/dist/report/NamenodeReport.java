@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param micros how long it takes to answer
  * @param problem why it does not answer; empty if it does
  * @param started when it was started, by its clock
+ * @param successor whether the nodes of an earlier start of it are gone
  * @param requests requests that it has answered since then
  * @param requestNanos how long it has worked on all of them together
  * @param waitedNanos how long connections have waited for their turn since then, all together
@@ -32,6 +33,7 @@ public record NamenodeReport(
     long micros,
     String problem,
     Optional<Instant> started,
+    boolean successor,
     long requests,
     long requestNanos,
     long waitedNanos,

@@ -163,6 +163,7 @@ class FsckCommandTest {
             0,
             port,
             false,
+            false,
             Utf8.of(tier),
             Utf8.of("127.0.0.1"),
             TierTraits.ofMemory(FenceKind.GENERATION, true, ""));

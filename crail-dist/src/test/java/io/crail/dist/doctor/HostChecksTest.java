@@ -167,7 +167,7 @@ class HostChecksTest {
             .build();
     NamenodeReport namenode =
         new NamenodeReport(
-            0, "127.0.0.1", known, 0, "", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            0, "127.0.0.1", known, 0, "", Optional.empty(), false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     DatanodeReport datanode =
         new DatanodeReport(
             new UUID(1, 1),

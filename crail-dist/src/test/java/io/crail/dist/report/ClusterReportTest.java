@@ -148,6 +148,7 @@ class ClusterReportTest {
             80,
             "",
             Optional.of(Instant.EPOCH),
+            false,
             5,
             9,
             2_500_000_000L,
@@ -160,7 +161,23 @@ class ClusterReportTest {
             1);
     NamenodeReport down =
         new NamenodeReport(
-            1, "b:9060", false, 0, "timed out", Optional.empty(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            1,
+            "b:9060",
+            false,
+            0,
+            "timed out",
+            Optional.empty(),
+            false,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0);
     ClusterReport cluster =
         new ClusterReport(
             "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);

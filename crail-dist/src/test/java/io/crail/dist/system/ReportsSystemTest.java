@@ -126,5 +126,6 @@ class ReportsSystemTest {
     cluster.restartNamenode(0);
     cluster.restartNamenode(1);
     assertEquals(0, cluster.datanode(0).awaitExit(PATIENCE));
+    assertSays(1, "and all that was stored there before is gone", ran("status"));
   }
 }

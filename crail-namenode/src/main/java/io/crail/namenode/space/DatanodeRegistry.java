@@ -56,6 +56,7 @@ public final class DatanodeRegistry {
   // Datanodes whose address another process wants to use.
   private final Set<Integer> contested = new HashSet<>();
   private int nextId;
+  private boolean successor;
 
   public DatanodeRegistry(
       NameNodeOptions options,
@@ -73,6 +74,13 @@ public final class DatanodeRegistry {
     this.log = new RateLimitedLog(LOG, clock, LOG_BURST);
     // Random, so that an id from before a restart names no datanode rather than a wrong one.
     this.nextId = (random.nextInt() >>> 2) / options.count() * options.count() + options.index();
+  }
+
+  /**
+   * Whether an earlier start of this namenode had space of its datanodes, so its nodes are gone.
+   */
+  public synchronized boolean isSuccessor() {
+    return successor;
   }
 
   /** Registers a datanode, or confirms it. */
@@ -107,6 +115,10 @@ public final class DatanodeRegistry {
             newId(), hosts.add(request.host()), request, options.blockSize(), now, budget);
     if (request.draining()) {
       datanode.drain(now);
+    }
+    if (request.lentBefore() && !successor) {
+      successor = true;
+      LOG.warn("an earlier namenode had the space of {}: its nodes are gone", datanode);
     }
     byId.put(datanode.id(), datanode);
     byUuid.put(uuid, datanode);

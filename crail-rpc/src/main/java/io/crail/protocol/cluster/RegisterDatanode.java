@@ -20,6 +20,8 @@ public final class RegisterDatanode {
    * @param storageClass storage class that it serves
    * @param port port on which its tier serves
    * @param draining whether it was being removed at an earlier start of the namenode
+   * @param lentBefore whether an earlier start of the namenode had its space, so that the nodes of
+   *     that one are gone
    * @param tier name of its tier
    * @param host name or address under which clients reach it
    * @param traits what its tier can do
@@ -30,6 +32,7 @@ public final class RegisterDatanode {
       int storageClass,
       int port,
       boolean draining,
+      boolean lentBefore,
       Utf8 tier,
       Utf8 host,
       TierTraits traits) {
@@ -41,6 +44,7 @@ public final class RegisterDatanode {
             .i32("storageClass", "storage class that it serves")
             .i32("port", "port that its tier serves on")
             .u8("draining", "whether it was being removed before the namenode restarted; 0 or 1")
+            .u8("lentBefore", "whether an earlier start of the namenode had its space; 0 or 1")
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")
             .u16("traitsLength", "bytes of traits")
@@ -61,13 +65,13 @@ public final class RegisterDatanode {
       return new UUID(uuidHigh, uuidLow);
     }
 
-    /** Whether this is the same datanode with the same values, draining or not. */
+    /** Whether this is the same datanode with the same values, whatever has become of it. */
     public boolean describesAs(Request other) {
-      return equals(other.draining == draining ? other : other.draining(draining));
+      return withoutFate().equals(other.withoutFate());
     }
 
-    private Request draining(boolean newDraining) {
-      return new Request(uuidHigh, uuidLow, storageClass, port, newDraining, tier, host, traits);
+    private Request withoutFate() {
+      return new Request(uuidHigh, uuidLow, storageClass, port, false, false, tier, host, traits);
     }
 
     /** Whether another datanode lends the same foreign devices. */

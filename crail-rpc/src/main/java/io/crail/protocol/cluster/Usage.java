@@ -36,6 +36,8 @@ public final class Usage {
    * @param smallValueBytes memory that the small values of the namenode take
    * @param memoryBytes heap that all takes that the namenode keeps, small values included
    * @param memoryLimitBytes heap from which on it refuses to keep more
+   * @param successor whether an earlier start of it had the space of datanodes; the nodes of that
+   *     one are gone
    * @param classes space of each storage class that has datanodes
    */
   public record Response(
@@ -50,6 +52,7 @@ public final class Usage {
       long smallValueBytes,
       long memoryBytes,
       long memoryLimitBytes,
+      boolean successor,
       List<ClassUsage> classes) {
     /** The layout. */
     public static final Layout LAYOUT =
@@ -65,6 +68,7 @@ public final class Usage {
             .i64("smallValueBytes", "memory that the small values of the namenode take")
             .i64("memoryBytes", "heap that all takes that the namenode keeps")
             .i64("memoryLimitBytes", "heap from which on it refuses to keep more")
+            .u8("successor", "whether the nodes of an earlier start of it are gone; 0 or 1")
             .u16("classesCount", "number of classes")
             .list("classes", "classesCount", ClassUsage.CODEC, MAX_CLASSES);
 

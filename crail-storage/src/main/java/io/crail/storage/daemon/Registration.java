@@ -283,9 +283,16 @@ public final class Registration {
           description.storageClass(),
           description.address().getPort(),
           draining,
+          lentBefore(),
           Utf8.of(description.tier()),
           Utf8.of(description.address().getHostString()),
           description.traits());
+    }
+
+    /** True when an earlier start of the namenode had some of the regions. */
+    private boolean lentBefore() {
+      long present = namenodes.hello(index).incarnation();
+      return lendings.stream().anyMatch(each -> each != null && each.incarnation != present);
     }
 
     private RegisterRegion.Request registerRegion() {

@@ -115,6 +115,7 @@ final class NameNodeTarget implements Target {
               0,
               9000,
               false,
+              false,
               Utf8.of("tcp"),
               Utf8.of("a"),
               TierTraits.ofMemory(FenceKind.GENERATION, true, "")));
