@@ -3,8 +3,9 @@ package io.crail.dist.doctor;
 
 import io.crail.common.Printable;
 import io.crail.dist.command.ExitCode;
-import io.crail.dist.doctor.Finding.Grade;
 import io.crail.dist.report.CommandReport;
+import io.crail.dist.report.Finding;
+import io.crail.dist.report.Finding.Grade;
 import io.crail.dist.report.ReportText;
 import java.util.List;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
-import io.crail.dist.doctor.Finding.Grade;
+import io.crail.dist.report.Finding;
+import io.crail.dist.report.Finding.Grade;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

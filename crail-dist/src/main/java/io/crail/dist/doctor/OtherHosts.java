@@ -2,6 +2,7 @@
 package io.crail.dist.doctor;
 
 import io.crail.dist.command.ShutdownGate;
+import io.crail.dist.report.Finding;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.report.Display;
 import io.crail.dist.report.ReportCommand;
+import io.crail.dist.report.StatusReport;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
 

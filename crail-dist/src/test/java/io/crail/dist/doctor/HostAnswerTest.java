@@ -3,6 +3,7 @@ package io.crail.dist.doctor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.crail.dist.report.Finding;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -7,9 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
 import io.crail.dist.command.UsageException;
-import io.crail.dist.doctor.Finding.Grade;
 import io.crail.dist.report.ClusterReport;
 import io.crail.dist.report.DatanodeReport;
+import io.crail.dist.report.Finding;
+import io.crail.dist.report.Finding.Grade;
 import io.crail.dist.report.NamenodeReport;
 import io.crail.protocol.part.DatanodeState;
 import java.io.IOException;

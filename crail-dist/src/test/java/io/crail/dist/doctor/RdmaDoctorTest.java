@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
-import io.crail.dist.doctor.Finding.Grade;
+import io.crail.dist.report.Finding;
+import io.crail.dist.report.Finding.Grade;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist.doctor;
+package io.crail.dist.report;
 
 import io.crail.common.ByteText;
-import io.crail.dist.report.ClusterReport;
-import io.crail.dist.report.DatanodeLatency;
-import io.crail.dist.report.DatanodeReport;
-import io.crail.dist.report.NamenodeReport;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
 import java.time.Duration;
@@ -20,7 +16,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Says what is wrong with a cluster, by what its namenodes say. Stateless. */
-final class ClusterChecks {
+public final class ClusterChecks {
   /** A storage class is nearly full when less than one part of this is free. */
   private static final int FULL = 20;
 
@@ -30,7 +26,7 @@ final class ClusterChecks {
   private ClusterChecks() {}
 
   /** What there is to say, good and bad. */
-  static List<Finding> of(ClusterReport cluster) {
+  public static List<Finding> of(ClusterReport cluster) {
     List<Finding> findings = new ArrayList<>();
     cluster.namenodes().forEach(each -> findings.add(check(each)));
     cluster.answering().stream()
@@ -136,7 +132,7 @@ final class ClusterChecks {
   }
 
   /** What there is to say of how long datanodes take to answer this host. */
-  static List<Finding> of(ClusterReport cluster, List<DatanodeLatency> latencies) {
+  public static List<Finding> of(ClusterReport cluster, List<DatanodeLatency> latencies) {
     Map<UUID, DatanodeReport> datanodes =
         cluster.datanodes().stream()
             .collect(Collectors.toMap(DatanodeReport::uuid, Function.identity()));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist.doctor;
+package io.crail.dist.report;
 
-import io.crail.dist.report.ReportText;
 import java.util.List;
 import java.util.Locale;
 
@@ -35,20 +34,20 @@ public record Finding(Grade grade, String text, String cure) {
     cure = line(cure);
   }
 
-  static Finding ok(String text) {
+  public static Finding ok(String text) {
     return new Finding(Grade.OK, text, "");
   }
 
-  static Finding warning(String text, String cure) {
+  public static Finding warning(String text, String cure) {
     return new Finding(Grade.WARNING, text, cure);
   }
 
-  static Finding broken(String text, String cure) {
+  public static Finding broken(String text, String cure) {
     return new Finding(Grade.BROKEN, text, cure);
   }
 
   /** Prints findings below a place, each with its cure. */
-  static void print(ReportText text, List<Finding> findings) {
+  public static void print(ReportText text, List<Finding> findings) {
     for (Finding each : findings) {
       String grade = each.grade().toString();
       String space = " ".repeat(Math.max(0, 8 - grade.length()));
@@ -60,7 +59,7 @@ public record Finding(Grade grade, String text, String cure) {
   }
 
   /** How many findings are of a grade. */
-  static long count(List<Finding> findings, Grade grade) {
+  public static long count(List<Finding> findings, Grade grade) {
     return findings.stream().filter(each -> each.grade() == grade).count();
   }
 

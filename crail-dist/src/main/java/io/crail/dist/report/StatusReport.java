@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.dist.doctor;
+package io.crail.dist.report;
 
 import io.crail.dist.command.ExitCode;
-import io.crail.dist.doctor.Finding.Grade;
-import io.crail.dist.report.ClusterReport;
-import io.crail.dist.report.CommandReport;
-import io.crail.dist.report.ReportText;
+import io.crail.dist.report.Finding.Grade;
 import java.util.List;
 
 /**
