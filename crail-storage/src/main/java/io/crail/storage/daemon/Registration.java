@@ -291,8 +291,9 @@ public final class Registration {
 
     /** True when an earlier start of the namenode had some of the regions. */
     private boolean lentBefore() {
-      long present = namenodes.hello(index).incarnation();
-      return lendings.stream().anyMatch(each -> each != null && each.incarnation != present);
+      return lendings.stream()
+          .anyMatch(
+              each -> each != null && each.incarnation != namenodes.hello(index).incarnation());
     }
 
     private RegisterRegion.Request registerRegion() {
