@@ -64,18 +64,16 @@ class ArchitectureTest {
   private static final int MOST_CLASSES = 25;
 
   /** Lines up to which a class needs no reason. */
-  private static final int MOST_LINES = 450;
+  private static final int MOST_LINES = 500;
 
   /** Most classes that are longer, for whatever reason. */
-  private static final int MOST_LONG_CLASSES = 8;
+  private static final int MOST_LONG_CLASSES = 5;
 
   /** Classes that are longer because they have one idea, with what it is. */
   private static final Map<String, String> LONG_CLASSES =
       Map.of(
           "io.crail.rpc.RpcPeer",
           "one connection's state, from the first attempt to connect to its end",
-          "io.crail.rpc.rdma.RdmaListener",
-          "one queue of events decides over all connections that are being made",
           "io.crail.rpc.rdma.RdmaLoop",
           "one completion queue and its thread, which owns all that is polled",
           "io.crail.verbs.Verbs",

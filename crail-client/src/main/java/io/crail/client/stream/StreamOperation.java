@@ -237,13 +237,10 @@ public final class StreamOperation extends Completion
   /** Why the next piece may not begin; null when it may. */
   private CrailException refusal(long now) {
     CrailException loss = stream.lossAt(now);
-    return loss == null && now - deadlineNanos >= 0 ? timedOut() : loss;
-  }
-
-  private CrailException timedOut() {
-    return shortage != null
-        ? shortage
-        : ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
+    if (loss != null || now - deadlineNanos < 0) {
+      return loss;
+    }
+    return shortage != null ? shortage : timedOut();
   }
 
   /** Asks for what is missing to continue. In the loop. */

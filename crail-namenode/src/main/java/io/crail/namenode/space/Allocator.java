@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
-import io.crail.common.ByteText;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
@@ -13,8 +12,8 @@ import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.part.Extent;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Random;
-import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.slf4j.LoggerFactory;
 
@@ -78,13 +77,10 @@ public final class Allocator {
   private final Quarantine quarantine;
   private final RestingMoves moves;
   private final RestingRegions resting;
-  private final long startNanos;
+  private final SpaceProspects prospects;
   private final int[][] classOrders;
   private final BlockSelection[] selections;
   private volatile Members[] classes;
-
-  /** Whether a datanode has lent what another namenode, or this one before a restart, had. */
-  private volatile boolean isSuccessor;
 
   public Allocator(
       NameNodeOptions options, Clock clock, RandomGenerator random, Quarantine quarantine) {
@@ -93,7 +89,7 @@ public final class Allocator {
     this.clock = clock;
     this.log = new RateLimitedLog(LoggerFactory.getLogger(Allocator.class), clock, LOG_BURST);
     this.resting = new RestingRegions(clock);
-    this.startNanos = clock.nanoTime();
+    this.prospects = new SpaceProspects(options, clock, resting);
     this.moves = new RestingMoves(options, clock, this);
     this.classOrders = new int[options.storageClasses()][];
     this.selections = new BlockSelection[options.storageClasses()];
@@ -111,7 +107,7 @@ public final class Allocator {
 
   /** Holds back a region, of which another namenode has given out space, for this time. */
   void rest(RegionSpace region, long restNanos) {
-    isSuccessor = true;
+    prospects.succeed();
     resting.add(region, restNanos);
   }
 
@@ -472,52 +468,11 @@ public final class Allocator {
    *     with {@link ErrorCode#NO_SPACE}
    */
   public CrailException shortage(Object what, int storageClass, boolean strict) {
-    String prospect = prospect(storageClass, strict);
-    boolean none = Arrays.stream(classes).allMatch(each -> each.datanodes.length == 0);
-    String where =
-        none
-            ? "no datanode takes data; start one with 'crail datanode', or see 'crail datanodes'"
-            : (strict ? "strictly from storage class " : "from storage class ") + storageClass;
-    ErrorCode code = prospect.isEmpty() ? ErrorCode.NO_SPACE : ErrorCode.SPACE_TO_COME;
-    return code.exception(what + ": " + where + prospect);
-  }
-
-  /** What space will come by itself; empty when none is known to. */
-  private String prospect(int storageClass, boolean strict) {
-    Predicate<DatanodeSpace> takesPart = datanode -> mayHave(storageClass, strict, datanode);
-    String regions = resting.prospect(takesPart);
-    if (!regions.isEmpty()) {
-      return regions;
-    }
-    long now = clock.nanoTime();
-    long waiting = 0;
-    for (Members members : classes) {
-      for (DatanodeSpace datanode : members.datanodes) {
-        if (takesPart.test(datanode) && datanode.isOnline(now, options.offlineNanos())) {
-          waiting += datanode.waitingBytes();
-        }
-      }
-    }
-    if (waiting > 0) {
-      return "; " + ByteText.of(waiting) + " come when no client may use them any more";
-    }
-    return mayMissDatanodes(now)
-        ? "; this namenode began "
-            + (now - startNanos) / 1_000_000
-            + " ms ago, and datanodes may be on their way"
-        : "";
-  }
-
-  /**
-   * True as long as datanodes may not have noticed yet that this namenode serves. It misses none
-   * when it has space and none of it was another namenode's.
-   */
-  private boolean mayMissDatanodes(long now) {
-    return now - startNanos < options.offlineNanos()
-        && (isSuccessor
-            || Arrays.stream(classes)
-                .flatMap(each -> Arrays.stream(each.datanodes))
-                .allMatch(each -> each.totalBlocks() == 0));
+    List<DatanodeSpace> all =
+        Arrays.stream(classes).flatMap(each -> Arrays.stream(each.datanodes)).toList();
+    String where = (strict ? "strictly from storage class " : "from storage class ") + storageClass;
+    return prospects.shortage(
+        what, where, all, datanode -> mayHave(storageClass, strict, datanode));
   }
 
   private boolean mayHave(int storageClass, boolean strict, DatanodeSpace datanode) {

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.common.ByteText;
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.conf.NameNodeOptions;
+import java.util.Collection;
+import java.util.function.Predicate;
+
+/** Says whether space will come by itself to a node that has found none. Thread-safe. */
+final class SpaceProspects {
+  private final NameNodeOptions options;
+  private final Clock clock;
+  private final RestingRegions resting;
+  private final long startNanos;
+
+  /** Whether a datanode has lent what another namenode, or this one before a restart, had. */
+  private volatile boolean isSuccessor;
+
+  SpaceProspects(NameNodeOptions options, Clock clock, RestingRegions resting) {
+    this.options = options;
+    this.clock = clock;
+    this.resting = resting;
+    this.startNanos = clock.nanoTime();
+  }
+
+  /** Notes that space has come that another namenode had. */
+  void succeed() {
+    isSuccessor = true;
+  }
+
+  /**
+   * The error of a node that has found no space.
+   *
+   * @param what the owner of the space, for the error
+   * @param where from which classes it takes space, for the error
+   * @param datanodes all that are in use
+   * @param takesPart which datanodes may have space for the node
+   */
+  CrailException shortage(
+      Object what,
+      String where,
+      Collection<DatanodeSpace> datanodes,
+      Predicate<DatanodeSpace> takesPart) {
+    String prospect = prospect(datanodes, takesPart);
+    ErrorCode code = prospect.isEmpty() ? ErrorCode.NO_SPACE : ErrorCode.SPACE_TO_COME;
+    String place =
+        datanodes.isEmpty()
+            ? "no datanode takes data; start one with 'crail datanode', or see 'crail datanodes'"
+            : where;
+    return code.exception(what + ": " + place + prospect);
+  }
+
+  /** What space will come by itself; empty when none is known to. */
+  private String prospect(
+      Collection<DatanodeSpace> datanodes, Predicate<DatanodeSpace> takesPart) {
+    String regions = resting.prospect(takesPart);
+    if (!regions.isEmpty()) {
+      return regions;
+    }
+    long now = clock.nanoTime();
+    long waiting =
+        datanodes.stream()
+            .filter(takesPart)
+            .filter(datanode -> datanode.isOnline(now, options.offlineNanos()))
+            .mapToLong(DatanodeSpace::waitingBytes)
+            .sum();
+    if (waiting > 0) {
+      return "; " + ByteText.of(waiting) + " come when no client may use them any more";
+    }
+    return mayMissDatanodes(datanodes, now)
+        ? "; this namenode began "
+            + (now - startNanos) / 1_000_000
+            + " ms ago, and datanodes may be on their way"
+        : "";
+  }
+
+  /**
+   * True as long as datanodes may not have noticed yet that this namenode serves. It misses none
+   * when it has space and none of it was another namenode's.
+   */
+  private boolean mayMissDatanodes(Collection<DatanodeSpace> datanodes, long now) {
+    return now - startNanos < options.offlineNanos()
+        && (isSuccessor || datanodes.stream().allMatch(each -> each.totalBlocks() == 0));
+  }
+}
