@@ -66,18 +66,7 @@ public final class StreamOperation extends Completion
   private final int memoryOffset;
   private final long start;
   private final int length;
-
-  /** When this ends at the latest, however long it waits for space. */
-  private final long latestNanos;
-
-  /** When this ends unless it waits for space: later by the time for which it has waited. */
-  private long deadlineNanos;
-
-  /** Why this waits for space; null while it does not. */
-  private CrailException shortage;
-
-  /** What was left until the deadline when the wait for space began. */
-  private long timeLeftNanos;
+  private final OperationTime time;
 
   /**
    * Null once this has ended, so that a reference to the operation does not keep the caller's
@@ -140,8 +129,7 @@ public final class StreamOperation extends Completion
         memoryOffset,
         start,
         length,
-        deadlineNanos,
-        deadlineNanos + patienceNanos);
+        new OperationTime(deadlineNanos, deadlineNanos + patienceNanos));
   }
 
   private StreamOperation(
@@ -154,8 +142,7 @@ public final class StreamOperation extends Completion
       int memoryOffset,
       long start,
       int length,
-      long deadlineNanos,
-      long latestNanos) {
+      OperationTime time) {
     this.stream = stream;
     this.parent = parent;
     this.retries = retries;
@@ -165,8 +152,7 @@ public final class StreamOperation extends Completion
     this.memoryOffset = memoryOffset;
     this.start = start;
     this.length = length;
-    this.deadlineNanos = deadlineNanos;
-    this.latestNanos = latestNanos;
+    this.time = time;
   }
 
   /** An operation that has ended, with nothing in flight. */
@@ -216,8 +202,8 @@ public final class StreamOperation extends Completion
         return;
       }
       LocatedExtent located = stream.locator().find(next(), now);
-      if (shortage != null && located != null) {
-        spaceHasCome(now);
+      if (located != null) {
+        time.endWait(now);
       }
       StorageEndpoint endpoint =
           located == null || located.isGivenUp() ? null : located.endpoint(context.endpoints());
@@ -237,10 +223,13 @@ public final class StreamOperation extends Completion
   /** Why the next piece may not begin; null when it may. */
   private CrailException refusal(long now) {
     CrailException loss = stream.lossAt(now);
-    if (loss != null || now - deadlineNanos < 0) {
-      return loss;
-    }
-    return shortage != null ? shortage : timedOut();
+    return loss == null && time.isOver(now) ? timedOut() : loss;
+  }
+
+  private CrailException timedOut() {
+    return time.shortage() != null
+        ? time.shortage()
+        : ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
   }
 
   /** Asks for what is missing to continue. In the loop. */
@@ -267,7 +256,7 @@ public final class StreamOperation extends Completion
 
   @Override
   public void sweep(long nowNanos) {
-    if (nowNanos - deadlineNanos >= 0) {
+    if (time.isOver(nowNanos)) {
       locationFailed(timedOut());
     }
   }
@@ -275,23 +264,12 @@ public final class StreamOperation extends Completion
   @Override
   public boolean awaitsSpace(CrailException cause) {
     long now = stream.context().nanoTime();
-    if (shortage == null) {
-      // From now on the time belongs to the wait. What is left of it comes back with the space.
-      timeLeftNanos = deadlineNanos - now;
-      deadlineNanos = latestNanos - timeLeftNanos;
-    }
-    shortage = cause;
+    time.await(cause, now);
     CrailException refusal = refusal(now);
     if (refusal != null) {
       locationFailed(refusal);
     }
     return refusal == null;
-  }
-
-  /** Ends the wait for space, which does not count against the time of this. */
-  private void spaceHasCome(long nowNanos) {
-    shortage = null;
-    deadlineNanos = nowNanos + timeLeftNanos;
   }
 
   @Override
@@ -349,8 +327,7 @@ public final class StreamOperation extends Completion
         offset,
         position,
         count,
-        deadlineNanos,
-        latestNanos);
+        time.copy());
   }
 
   /**
@@ -361,7 +338,7 @@ public final class StreamOperation extends Completion
     if (!stream.locator().canReplace()) {
       return false;
     }
-    long endNanos = stream.pieceDeadlineNanos(deadlineNanos);
+    long endNanos = stream.pieceDeadlineNanos(time.deadlineNanos());
     return LocatedExtent.isOutOfReach(cause, endNanos - stream.context().nanoTime() > 0)
         ? located.giveUp(cause, endNanos)
         : located.isGivenUp();
@@ -416,7 +393,8 @@ public final class StreamOperation extends Completion
     int extentOffset = (int) (next() - extent.fileOffset());
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
     StreamPiece piece = new StreamPiece(this, located, nowNanos);
-    piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
+    piece.prepare(
+        memory, memoryOffset + issued, pieceLength, extent, extentOffset, time.deadlineNanos());
     piece.cutFrom(root);
     issued += pieceLength;
     partBegun();
@@ -476,7 +454,7 @@ public final class StreamOperation extends Completion
 
   @Override
   public long deadlineNanos() {
-    return latestNanos;
+    return time.latestNanos();
   }
 
   @Override

@@ -61,7 +61,7 @@ public final class ClusterChecks {
   }
 
   /** What there is to say of how this host reaches namenodes. */
-  static List<Finding> reach(ClusterReport cluster) {
+  public static List<Finding> reach(ClusterReport cluster) {
     return cluster.namenodes().stream()
         .map(
             each ->

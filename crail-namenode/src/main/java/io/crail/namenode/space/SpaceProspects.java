@@ -54,8 +54,7 @@ final class SpaceProspects {
   }
 
   /** What space will come by itself; empty when none is known to. */
-  private String prospect(
-      Collection<DatanodeSpace> datanodes, Predicate<DatanodeSpace> takesPart) {
+  private String prospect(Collection<DatanodeSpace> datanodes, Predicate<DatanodeSpace> takesPart) {
     String regions = resting.prospect(takesPart);
     if (!regions.isEmpty()) {
       return regions;
