@@ -16,7 +16,7 @@ die() {
 # use_utf8: makes sure that programs take text as UTF-8. In another locale a JVM decodes its arguments,
 # its environment and names of files by the locale's charset, and loses what that does not have.
 use_utf8() {
-  local letter=$'\xc3\xbc' name
+  local letter=$'\xc3\xbc' given=${LC_ALL-} name
   for name in '' C.UTF-8 en_US.UTF-8; do
     [ -z "$name" ] || { LC_ALL=$name; } 2>/dev/null
     if [ ${#letter} = 1 ]; then
@@ -24,6 +24,8 @@ use_utf8() {
       return 0
     fi
   done
+  # There is none.
+  if [ -n "$given" ]; then { LC_ALL=$given; } 2>/dev/null; else unset LC_ALL; fi
 }
 
 # java_major <java>: prints the feature number of a JVM, such as 17; nothing when it is no JVM.

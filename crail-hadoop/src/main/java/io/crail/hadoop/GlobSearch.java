@@ -34,6 +34,8 @@ final class GlobSearch {
 
   /** The paths that match, sorted; null for one path without a pattern that is not there. */
   FileStatus[] find(Path pattern) throws IOException {
+    // A pattern of another file system must not find anything in this one.
+    fileSystem.makeQualified(pattern);
     List<FileStatus> found = new ArrayList<>();
     List<String> patterns = GlobExpander.expand(pattern.toUri().getPath());
     for (String each : patterns) {

@@ -127,8 +127,8 @@ public final class NameNodeServer implements AutoCloseable {
    * @param leaseHolders clients that are remembered for these leases
    * @param awaitedWriters writers of removed nodes, and of nodes that do not exist yet
    * @param smallValueBytes heap that small values take
-   * @param memoryBytes heap that all takes that the namenode keeps
-   * @param memoryLimitBytes heap from which on it refuses to keep more
+   * @param memoryBytes heap taken by all that the namenode keeps
+   * @param memoryLimitBytes heap above which it refuses to keep more
    * @param successor whether the nodes of an earlier start of it are gone
    * @param usage the accounts of the classes
    */

@@ -29,8 +29,8 @@ public final class StorageKeys implements ConfigKeys {
           ConfigType.BOOLEAN,
           "true",
           "Whether a client maps the regions of a datanode on its own host instead of using"
-              + " the network. If it cannot map them, because it lacks the mount or the right, it"
-              + " uses the network and says so once.");
+              + " the network. Only processes of the datanode's own user may map them. If a client"
+              + " cannot, it uses the network and says so once.");
 
   /** The name that a datanode registers. */
   public static final ConfigKey<String> HOST =

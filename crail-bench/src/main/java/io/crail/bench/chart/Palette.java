@@ -5,7 +5,6 @@ import java.awt.BasicStroke;
 import java.awt.Color;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jfree.chart.renderer.AbstractRenderer;
@@ -27,18 +26,16 @@ final class Palette {
           new Color(0x44, 0x44, 0x44));
 
   /** The systems, by the beginning of a name. */
-  private static final Map<String, Color> SYSTEMS = new LinkedHashMap<>();
-
-  static {
-    SYSTEMS.put("Crail", COLOURS.get(0));
-    SYSTEMS.put("Redis", COLOURS.get(1));
-    SYSTEMS.put("HDFS", COLOURS.get(2));
-    SYSTEMS.put("tmpfs", COLOURS.get(3));
-    SYSTEMS.put("disk", COLOURS.get(4));
-    SYSTEMS.put("flash", COLOURS.get(5));
-    SYSTEMS.put("bare", COLOURS.get(6));
-    SYSTEMS.put("memory copy", COLOURS.get(6));
-  }
+  private static final List<Map.Entry<String, Color>> SYSTEMS =
+      List.of(
+          Map.entry("Crail", COLOURS.get(0)),
+          Map.entry("Redis", COLOURS.get(1)),
+          Map.entry("HDFS", COLOURS.get(2)),
+          Map.entry("tmpfs", COLOURS.get(3)),
+          Map.entry("disk", COLOURS.get(4)),
+          Map.entry("flash", COLOURS.get(5)),
+          Map.entry("bare", COLOURS.get(6)),
+          Map.entry("memory copy", COLOURS.get(6)));
 
   private static final float[][] DASHES = {null, {9, 4}, {2, 3}, {9, 4, 2, 4}};
   private static final float LINE = 2;
@@ -91,7 +88,7 @@ final class Palette {
   }
 
   private static Color system(String name) {
-    return SYSTEMS.entrySet().stream()
+    return SYSTEMS.stream()
         .filter(each -> name.startsWith(each.getKey()))
         .map(Map.Entry::getValue)
         .findFirst()

@@ -80,6 +80,11 @@ public abstract class DirectStream {
 
   abstract boolean isWriter();
 
+  /** How long an operation waits at most, all in all, for space that is known to come. */
+  final long spacePatienceNanos() {
+    return isWriter() ? context.spacePatienceNanos() : 0;
+  }
+
   /** Bytes of this were written to an extent. */
   final void written(LocatedExtent located) {
     if (unflushed != null) {
@@ -182,8 +187,7 @@ public abstract class DirectStream {
             offset,
             start,
             length,
-            nowNanos + Math.min(streams.timeoutNanos(length), mostNanos),
-            isWriter() ? context.spacePatienceNanos() : 0);
+            nowNanos + Math.min(streams.timeoutNanos(length), mostNanos));
     recent.addLast(operation);
     if (StoreStatistics.isTimed(nowNanos) && timed == null) {
       timedSinceNanos = nowNanos;

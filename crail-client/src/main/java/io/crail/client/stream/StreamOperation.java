@@ -66,7 +66,12 @@ public final class StreamOperation extends Completion
   private final int memoryOffset;
   private final long start;
   private final int length;
-  private final OperationTime time;
+
+  /** When this ends unless it waits for space: later by the time for which it has waited. */
+  private long deadlineNanos;
+
+  /** Null until this waits for space for the first time. */
+  private SpaceWait spaceWait;
 
   /**
    * Null once this has ended, so that a reference to the operation does not keep the caller's
@@ -108,7 +113,6 @@ public final class StreamOperation extends Completion
    * @param start position in the file
    * @param length bytes
    * @param deadlineNanos when it ends unless it waits for space
-   * @param patienceNanos how long it waits for space at most, all in all
    */
   StreamOperation(
       DirectStream stream,
@@ -117,19 +121,8 @@ public final class StreamOperation extends Completion
       int memoryOffset,
       long start,
       int length,
-      long deadlineNanos,
-      long patienceNanos) {
-    this(
-        stream,
-        null,
-        0,
-        false,
-        memory,
-        root,
-        memoryOffset,
-        start,
-        length,
-        new OperationTime(deadlineNanos, deadlineNanos + patienceNanos));
+      long deadlineNanos) {
+    this(stream, null, 0, false, memory, root, memoryOffset, start, length, deadlineNanos, null);
   }
 
   private StreamOperation(
@@ -142,7 +135,8 @@ public final class StreamOperation extends Completion
       int memoryOffset,
       long start,
       int length,
-      OperationTime time) {
+      long deadlineNanos,
+      SpaceWait spaceWait) {
     this.stream = stream;
     this.parent = parent;
     this.retries = retries;
@@ -152,12 +146,13 @@ public final class StreamOperation extends Completion
     this.memoryOffset = memoryOffset;
     this.start = start;
     this.length = length;
-    this.time = time;
+    this.deadlineNanos = deadlineNanos;
+    this.spaceWait = spaceWait;
   }
 
   /** An operation that has ended, with nothing in flight. */
   static StreamOperation ended(DirectStream stream, long position, int length) {
-    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0, 0);
+    StreamOperation operation = new StreamOperation(stream, null, null, 0, position, length, 0);
     operation.succeed();
     return operation;
   }
@@ -202,8 +197,8 @@ public final class StreamOperation extends Completion
         return;
       }
       LocatedExtent located = stream.locator().find(next(), now);
-      if (located != null) {
-        time.endWait(now);
+      if (located != null && spaceWait != null) {
+        deadlineNanos = spaceWait.end(deadlineNanos, now);
       }
       StorageEndpoint endpoint =
           located == null || located.isGivenUp() ? null : located.endpoint(context.endpoints());
@@ -223,12 +218,12 @@ public final class StreamOperation extends Completion
   /** Why the next piece may not begin; null when it may. */
   private CrailException refusal(long now) {
     CrailException loss = stream.lossAt(now);
-    return loss == null && time.isOver(now) ? timedOut() : loss;
+    return loss == null && now - deadlineNanos >= 0 ? timedOut() : loss;
   }
 
   private CrailException timedOut() {
-    return time.shortage() != null
-        ? time.shortage()
+    return spaceWait != null && spaceWait.shortage() != null
+        ? spaceWait.shortage()
         : ErrorCode.TIMED_OUT.exception("locating " + stream.file().getPath());
   }
 
@@ -256,7 +251,7 @@ public final class StreamOperation extends Completion
 
   @Override
   public void sweep(long nowNanos) {
-    if (time.isOver(nowNanos)) {
+    if (nowNanos - deadlineNanos >= 0) {
       locationFailed(timedOut());
     }
   }
@@ -264,7 +259,10 @@ public final class StreamOperation extends Completion
   @Override
   public boolean awaitsSpace(CrailException cause) {
     long now = stream.context().nanoTime();
-    time.await(cause, now);
+    if (spaceWait == null) {
+      spaceWait = new SpaceWait(deadlineNanos());
+    }
+    deadlineNanos = spaceWait.begin(cause, deadlineNanos, now);
     CrailException refusal = refusal(now);
     if (refusal != null) {
       locationFailed(refusal);
@@ -327,7 +325,8 @@ public final class StreamOperation extends Completion
         offset,
         position,
         count,
-        time.copy());
+        deadlineNanos,
+        spaceWait == null ? null : new SpaceWait(spaceWait.latestNanos()));
   }
 
   /**
@@ -338,7 +337,7 @@ public final class StreamOperation extends Completion
     if (!stream.locator().canReplace()) {
       return false;
     }
-    long endNanos = stream.pieceDeadlineNanos(time.deadlineNanos());
+    long endNanos = stream.pieceDeadlineNanos(deadlineNanos);
     return LocatedExtent.isOutOfReach(cause, endNanos - stream.context().nanoTime() > 0)
         ? located.giveUp(cause, endNanos)
         : located.isGivenUp();
@@ -393,8 +392,7 @@ public final class StreamOperation extends Completion
     int extentOffset = (int) (next() - extent.fileOffset());
     int pieceLength = Math.min(length - issued, extent.length() - extentOffset);
     StreamPiece piece = new StreamPiece(this, located, nowNanos);
-    piece.prepare(
-        memory, memoryOffset + issued, pieceLength, extent, extentOffset, time.deadlineNanos());
+    piece.prepare(memory, memoryOffset + issued, pieceLength, extent, extentOffset, deadlineNanos);
     piece.cutFrom(root);
     issued += pieceLength;
     partBegun();
@@ -454,7 +452,9 @@ public final class StreamOperation extends Completion
 
   @Override
   public long deadlineNanos() {
-    return time.latestNanos();
+    return spaceWait == null
+        ? deadlineNanos + stream.spacePatienceNanos()
+        : spaceWait.latestNanos();
   }
 
   @Override

@@ -86,6 +86,7 @@ public final class Configuration {
    * The name of a key, however it is written: letter case and white space around it do not matter.
    *
    * @param written as a user writes it
+   * @return the name as the key has it
    */
   public static String keyName(String written) {
     return written.strip().toLowerCase(Locale.ROOT);
@@ -95,6 +96,7 @@ public final class Configuration {
    * Tells whether a key belongs to Crail, where keys of others have the same source.
    *
    * @param written as a user writes it
+   * @return whether it does
    */
   public static boolean isCrailKey(String written) {
     return keyName(written).startsWith(PREFIX);

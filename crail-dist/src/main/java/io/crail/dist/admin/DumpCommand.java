@@ -6,6 +6,7 @@ import io.crail.common.Printable;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
 import io.crail.dist.command.OptionsCommand;
+import io.crail.dist.report.ClusterQuery;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
 import java.util.List;
@@ -53,6 +54,7 @@ public final class DumpCommand extends OptionsCommand {
               } else {
                 context.out().print(Printable.lines(text));
               }
+              ClusterQuery.requireProgress(cursor, 0, 0, page.next(), 0, 0);
               cursor = page.next();
             } while (cursor != -1);
           });

@@ -151,7 +151,10 @@ public final class CommandContext {
     Path file = file();
     if (file != null && (options.file() != null || Files.exists(file))) {
       builder.load(file, environment);
-    } else if (file != null && told.add(file.toString())) {
+    } else if (file != null
+        && !options.embedded()
+        && options.settings().isEmpty()
+        && told.add(file.toString())) {
       err.println(
           "crail: warning: there is no "
               + Printable.line(file.toString())

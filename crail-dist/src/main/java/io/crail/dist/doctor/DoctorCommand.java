@@ -85,7 +85,7 @@ public final class DoctorCommand extends ReportCommand {
     if (plain) {
       HostAnswer here = examine(context);
       List<Finding> findings = new ArrayList<>(here.findings());
-      findings.addAll(reach(context));
+      findings.addAll(reachIfPossible(context));
       new HostAnswer(here.clockMillis(), here.version(), here.settings(), findings)
           .write(context.out());
       return 0;
@@ -123,6 +123,17 @@ public final class DoctorCommand extends ReportCommand {
     List<LocalDatanode> datanodes = datanodesHere(configuration, listed, findings);
     findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).run());
     return new HostAnswer(now(), VersionCommand.version(), configuration.shownTexts(), findings);
+  }
+
+  /** What this host reaches, or why that is not known: the rest of the answer must not be lost. */
+  private static List<Finding> reachIfPossible(CommandContext context) throws Exception {
+    try {
+      return reach(context);
+    } catch (IOException e) {
+      return List.of(
+          Finding.warning(
+              "it is not known what this host reaches: " + e.getMessage(), "run it on that host"));
+    }
   }
 
   /** Which servers this host reaches; where the configuration is wrong, that is said already. */

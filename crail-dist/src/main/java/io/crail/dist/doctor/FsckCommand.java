@@ -115,9 +115,9 @@ public final class FsckCommand extends ReportCommand {
     void examine(int index) throws IOException, InterruptedException {
       namenode = index;
       datanodes.add(claims.ask(index));
-      findFiles(index);
       // The root is none of a user's nodes.
       objects--;
+      findFiles(index);
       ExtentOwners.Found owners = ExtentOwners.check(cluster, datanodes, index);
       doubleOwners.addAll(owners.lines());
       omittedOwners += owners.omitted();

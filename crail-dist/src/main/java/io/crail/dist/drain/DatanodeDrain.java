@@ -59,8 +59,13 @@ final class DatanodeDrain {
   /** When it was last known somewhere, or a namenode did not answer. */
   private long knownNanos = System.nanoTime();
 
-  /** The time of the passes that have moved something. */
+  /** The time of the earlier passes that have moved something. */
   private long movingNanos;
+
+  /** When the present pass began, and what had been moved by then. */
+  private long passNanos;
+
+  private long passExtents;
 
   /** Why a namenode has no part in the present pass; empty if all have. */
   private String missing = "";
@@ -110,14 +115,21 @@ final class DatanodeDrain {
     lookEverywhere();
     List<Integer> begun = new ArrayList<>();
     for (int index = 0; index < parts.length; index++) {
-      boolean begins = parts[index].standing == DrainStanding.ACTIVE;
+      if (parts[index].standing == DrainStanding.ACTIVE) {
+        // Before it is asked, since its answer may be lost.
+        begun.add(index);
+      }
       try {
         look(index);
       } catch (CrailException e) {
-        throw undone(begun) ? nothingDone(index, e) : e;
-      }
-      if (begins) {
-        begun.add(index);
+        if (undone(begun)) {
+          throw nothingDone(index, e);
+        }
+        throw e.code()
+            .exception(
+                e.getMessage()
+                    + "; the drain may have begun at some namenodes: 'crail drain --cancel' undoes"
+                    + " it");
       }
     }
   }
@@ -271,8 +283,8 @@ final class DatanodeDrain {
 
   /** Visits all namenodes. Returns true when all have let the datanode go. */
   private boolean pass() throws CrailException, InterruptedException {
-    long before = mover.extents();
-    long beginNanos = System.nanoTime();
+    passExtents = mover.extents();
+    passNanos = System.nanoTime();
     mover.forgetRefusals();
     missing = "";
     foundExtent = false;
@@ -298,10 +310,11 @@ final class DatanodeDrain {
     } else if (System.nanoTime() - knownNanos > cluster.silenceNanos() + FIND_NANOS) {
       throw forgotten();
     }
-    if (mover.extents() == before) {
+    if (mover.extents() == passExtents) {
       TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
     } else {
-      movingNanos += System.nanoTime() - beginNanos;
+      movingNanos += System.nanoTime() - passNanos;
+      passExtents = mover.extents();
     }
     return false;
   }
@@ -364,12 +377,12 @@ final class DatanodeDrain {
 
   private String progress() {
     StringBuilder text = new StringBuilder("moved ").append(moved());
-    if (foundSome && movingNanos > 0) {
-      text.append(", ")
-          .append(ByteText.of((long) (mover.bytes() * 1e9 / movingNanos)))
-          .append("/s");
+    boolean moves = mover.extents() > passExtents;
+    long nanos = movingNanos + (moves ? System.nanoTime() - passNanos : 0);
+    if (foundSome && nanos > 0) {
+      text.append(", ").append(ByteText.of((long) (mover.bytes() * 1e9 / nanos))).append("/s");
     }
-    boolean waits = !foundSome && held.isEmpty();
+    boolean waits = !foundSome && held.isEmpty() && missing.isEmpty();
     if (!waits) {
       text.append("; ").append(ByteText.of(leftBytes())).append(" left");
     }

@@ -189,7 +189,8 @@ itself; one that is down is left out. Space that was left is free after 'crail.l
           planned += plan.bytes();
         }
         if (planned == 0 || dry) {
-          return planned == 0;
+          // Without those that are silent, the rest may well look balanced.
+          return planned == 0 && silent.isEmpty();
         }
         boolean others = silent.size() > silentBefore;
         if (round == MOST_ROUNDS || (mover.extents() == before && !others)) {

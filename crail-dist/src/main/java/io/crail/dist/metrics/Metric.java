@@ -47,12 +47,12 @@ public enum Metric {
   MEMORY_BYTES(
       Type.GAUGE,
       "crail_namenode_memory_bytes",
-      "Heap that all takes that the namenode keeps, in bytes"),
+      "Heap taken by all that the namenode keeps, in bytes"),
   /** Namenode. */
   MEMORY_LIMIT_BYTES(
       Type.GAUGE,
       "crail_namenode_memory_limit_bytes",
-      "Heap from which on the namenode refuses to keep more, in bytes"),
+      "Heap above which the namenode refuses to keep more, in bytes"),
   /** Namenode. */
   SUCCESSOR(
       Type.GAUGE,

@@ -86,7 +86,7 @@ public final class ClusterChecks {
         ? Finding.warning(
             String.format(
                 Locale.ROOT,
-                "%s has taken %s of the %s of heap for what it holds",
+                "%s uses %s of the %s of heap that it has for nodes",
                 namenode.name(),
                 ByteText.of(namenode.memoryBytes()),
                 ByteText.of(namenode.memoryLimitBytes())),

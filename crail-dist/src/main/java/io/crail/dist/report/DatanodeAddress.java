@@ -59,8 +59,16 @@ public record DatanodeAddress(String host, int port) {
       return same;
     }
     Set<InetAddress> wanted = resolve(host);
+    boolean loopback = wanted.stream().anyMatch(InetAddress::isLoopbackAddress);
     return there.stream()
-        .filter(each -> !Collections.disjoint(resolve(each.host()), wanted))
+        .filter(
+            each -> {
+              Set<InetAddress> its = resolve(each.host());
+              return !Collections.disjoint(its, wanted)
+                  || (loopback
+                      && host.equalsIgnoreCase("localhost")
+                      && its.stream().anyMatch(InetAddress::isLoopbackAddress));
+            })
         .findFirst();
   }
 
@@ -75,18 +83,10 @@ public record DatanodeAddress(String host, int port) {
     return there.isEmpty() ? "" : "with this port there is " + String.join(", ", there) + "; ";
   }
 
-  /**
-   * The addresses of a host; none if it has no known name. Loopback is one host, whichever of its
-   * addresses a name stands for.
-   */
+  /** The addresses of a host; none if it has no known name. */
   private static Set<InetAddress> resolve(String host) {
     try {
-      Set<InetAddress> addresses = new HashSet<>(Arrays.asList(InetAddress.getAllByName(host)));
-      if (host.equalsIgnoreCase("localhost")) {
-        addresses.add(InetAddress.getByName("127.0.0.1"));
-        addresses.add(InetAddress.getByName("::1"));
-      }
-      return addresses;
+      return new HashSet<>(Arrays.asList(InetAddress.getAllByName(host)));
     } catch (UnknownHostException e) {
       return Set.of();
     }

@@ -21,8 +21,8 @@ import java.util.Optional;
  * @param objects its files, directories, tables and so on, without the root
  * @param leases its write leases
  * @param smallValueBytes memory that its small values take
- * @param memoryBytes heap that all takes that it keeps
- * @param memoryLimitBytes heap from which on it refuses to keep more
+ * @param memoryBytes heap taken by all that it keeps
+ * @param memoryLimitBytes heap above which it refuses to keep more
  * @param datanodes the datanodes that are registered with it
  * @param onlineDatanodes those that it has heard of lately
  */

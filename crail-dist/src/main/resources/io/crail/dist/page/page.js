@@ -240,6 +240,7 @@
       answered = Date.now();
     } catch (failure) {
       trouble([`No new figures: ${sentence(failure)}.`]);
+      unknown();
     }
     tell();
     plan();
@@ -335,6 +336,14 @@
       element('strong', { class: each.grade === 'broken' ? 'bad' : 'warn' },
         `${each.grade === 'broken' ? '\u2716' : '\u25bc'} ${printable(each.text)}`),
       element('span', { class: 'cure' }, printable(each.cure)))));
+  }
+
+  // What was true a while ago may not be so any more.
+  function unknown() {
+    verdict = '';
+    byId('verdict').className = 'bad';
+    byId('verdict').textContent = '\u2716 no answer';
+    byId('findings').replaceChildren();
   }
 
   const tiles = new Map();

@@ -548,7 +548,7 @@ class CommandsSystemTest {
         assertEquals(0, removed.code(), removed::toString);
       }
       String shown = Ran.run(own.directory(), "datanodes").stdout();
-      String address = shown.replaceAll("(?s).*  (\\[\\S+\\]:\\d+)  draining.*", "$1");
+      String address = shown.replaceAll("(?s).*\n(\\[\\S+\\]:\\d+)  draining.*", "$1");
       assertEquals(0, removed(own, List.of(address)).code(), shown);
     }
   }

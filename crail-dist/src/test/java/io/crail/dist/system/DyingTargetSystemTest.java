@@ -127,11 +127,15 @@ class DyingTargetSystemTest {
             PATIENCE,
             () -> {
               Ran ran = Ran.run(cluster.directory(), "removeDatanode", "127.0.0.1:" + port);
-              return ran.code() != 0 || ran.stdout().contains("was silent and is removed");
+              return ran.stdout().contains("was silent and is removed")
+                  || ran.stderr().contains("unknown datanode");
             });
         if (command.equals("drain")) {
-          Ran cancelled = Ran.run(cluster.directory(), "drain", "--cancel", source);
-          assertEquals(0, cancelled.code(), cancelled.stderr());
+          // On a busy machine the source may seem silent for a while.
+          Await.until(
+              "the source is used again",
+              PATIENCE,
+              () -> Ran.run(cluster.directory(), "drain", "--cancel", source).code() == 0);
         }
         check(cluster);
         Ran fsck = Ran.run(cluster.directory(), "fsck");

@@ -119,9 +119,11 @@ class KilledDatanodeSystemTest {
     for (int i = 0; !stop.get(); i++) {
       String path = name + "-" + i;
       bytes.putInt(0, i).putInt(LENGTH - Integer.BYTES, i);
+      // Before the write: after it, this thread may wait for a processor.
+      long nanos = System.nanoTime();
       try {
         work.write(store, path, bytes);
-        all.add(new Acknowledged(path, System.nanoTime(), i));
+        all.add(new Acknowledged(path, nanos, i));
         count.incrementAndGet();
         while (all.size() > LEFT && !killed.get()) {
           store.delete(all.pollFirst().path, false).get(60, TimeUnit.SECONDS);
@@ -223,7 +225,7 @@ class KilledDatanodeSystemTest {
               latestNanos = Math.max(latestNanos, afterNanos);
               assertTrue(
                   afterNanos < GRACE_NANOS,
-                  () -> path + " is lost, acknowledged " + afterNanos / 1000 + " us after");
+                  () -> path + " is lost, begun " + afterNanos / 1000 + " us after");
             }
             store.delete(path, false).get(60, TimeUnit.SECONDS);
           }
@@ -233,7 +235,7 @@ class KilledDatanodeSystemTest {
     }
     assertTrue(lost > 0, "no datanode was hit");
     System.out.println(
-        lost + " lost, the latest acknowledged " + latestNanos / 1000 + " us after the end");
+        lost + " lost, the latest begun " + latestNanos / 1000 + " us after the end");
   }
 
   private static CrailStore open(ProcessCluster cluster, boolean mapped) throws Exception {

@@ -296,7 +296,7 @@ class MetricsSystemTest {
           ProcessCluster.PATIENCE,
           () -> scrape(namenode()).value("crail_namenode_datanodes{state=\"impaired\"}") == 1);
       String line = cluster.run("datanodes").stdout();
-      assertTrue(Pattern.compile("(?m)nvmf .* impaired$").matcher(line).find(), line);
+      assertTrue(Pattern.compile("(?m)^\\S+  impaired +nvmf ").matcher(line).find(), line);
       CrailProcess status = cluster.run("status");
       assertEquals(1, status.awaitExit(ProcessCluster.PATIENCE), status.stdout());
       assertTrue(status.stdout().contains(" has lost a target, "), status.stdout());

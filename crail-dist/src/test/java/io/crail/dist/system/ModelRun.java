@@ -48,8 +48,11 @@ final class ModelRun implements Nemesis.Victims {
   private static final long TICK_MILLIS = 250;
   private static final long SHOWN_MILLIS = 60_000;
 
-  /** What is acknowledged later than this after the kill of a datanode is not lost. */
-  private static final long LOSS_MILLIS = 20;
+  /**
+   * What is acknowledged later than this after the kill of a datanode is not lost. Ten times what
+   * KilledDatanodeSystemTest demands, since here every process waits for processors.
+   */
+  private static final long LOSS_MILLIS = 200;
 
   /** After the last fault: what was on its way when it began has arrived, or never will. */
   private static final long CALM_MILLIS = 2000;

@@ -34,8 +34,8 @@ public final class Usage {
    * @param requestNanos how long it has worked on all of them together
    * @param waitedNanos how long connections have waited for their turn since then, all together
    * @param smallValueBytes memory that the small values of the namenode take
-   * @param memoryBytes heap that all takes that the namenode keeps, small values included
-   * @param memoryLimitBytes heap from which on it refuses to keep more
+   * @param memoryBytes heap taken by all that the namenode keeps, small values included
+   * @param memoryLimitBytes heap above which it refuses to keep more
    * @param successor whether an earlier start of it had the space of datanodes; the nodes of that
    *     one are gone
    * @param classes space of each storage class that has datanodes
@@ -66,8 +66,8 @@ public final class Usage {
             .i64("requestNanos", "time of work on all of them together")
             .i64("waitedNanos", "time that connections waited for their turn, all together")
             .i64("smallValueBytes", "memory that the small values of the namenode take")
-            .i64("memoryBytes", "heap that all takes that the namenode keeps")
-            .i64("memoryLimitBytes", "heap from which on it refuses to keep more")
+            .i64("memoryBytes", "heap taken by all that the namenode keeps")
+            .i64("memoryLimitBytes", "heap above which it refuses to keep more")
             .u8("successor", "whether the nodes of an earlier start of it are gone; 0 or 1")
             .u16("classesCount", "number of classes")
             .list("classes", "classesCount", ClassUsage.CODEC, MAX_CLASSES);

@@ -82,7 +82,7 @@ final class FullStore {
       quiet = now == last && now < before ? quiet + 1 : 0;
       last = now;
     }
-    LOG.warn("{} shuffles are removed, {} are left", before - last, last);
+    LOG.warn("{} shuffles are removed, {} are left", Math.max(0, before - last), last);
     collected = true;
     collectedNanos = System.nanoTime();
   }

@@ -29,6 +29,11 @@ final class RoomWriter<K, V> extends ShuffleWriter<K, V> {
     this.makeRoom = makeRoom;
   }
 
+  /** The writer that writes. */
+  ShuffleWriter<K, V> inner() {
+    return writer;
+  }
+
   @Override
   public void write(Iterator<Product2<K, V>> records) throws IOException {
     try {

@@ -122,7 +122,7 @@ final class MapTask {
   }
 
   ShuffleWriter<Integer, Object> writer() {
-    return writer;
+    return writer instanceof RoomWriter<Integer, Object> room ? room.inner() : writer;
   }
 
   /** Writes records and ends the task well. */
