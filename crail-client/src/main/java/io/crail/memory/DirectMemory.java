@@ -16,8 +16,16 @@ public final class DirectMemory {
    * {@return the bytes that Java allocates: as many as the heap has, unless an option says more}
    */
   public static long mostBytes() {
-    HotSpotDiagnosticMXBean vm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-    long most = vm == null ? 0 : Long.parseLong(vm.getVMOption("MaxDirectMemorySize").getValue());
+    long most = 0;
+    try {
+      most =
+          Long.parseLong(
+              ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                  .getVMOption("MaxDirectMemorySize")
+                  .getValue());
+    } catch (RuntimeException | LinkageError e) {
+      // A JVM of another make, or without the module, does not say.
+    }
     return most > 0 ? most : Runtime.getRuntime().maxMemory();
   }
 

@@ -46,6 +46,14 @@ public interface StorageEndpoint extends AutoCloseable {
     return false;
   }
 
+  /**
+   * True when the datanode is on this host and its process has ended, so that its memory is gone. A
+   * datanode of another host may have ended without this. Called by any thread.
+   */
+  default boolean hasEnded() {
+    return false;
+  }
+
   /** Fails outstanding transfers and releases the connection. */
   @Override
   void close();

@@ -15,9 +15,13 @@ import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
 import io.crail.common.error.ClosedException;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -31,6 +35,7 @@ class CloseUnderLoadTest {
   private static final int LENGTH = 300_000;
 
   private final AtomicReference<Throwable> problem = new AtomicReference<>();
+  private final AtomicIntegerArray operations = new AtomicIntegerArray(THREADS);
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
@@ -53,6 +58,9 @@ class CloseUnderLoadTest {
           threads[t] = new Thread(() -> useUntilClosed(store, kind, written));
           threads[t].start();
         }
+        if (round == 0) {
+          TestCluster.await("all work", this::haveAllWorked);
+        }
         Thread.sleep(random.nextInt(30));
         store.close();
         for (Thread thread : threads) {
@@ -66,6 +74,10 @@ class CloseUnderLoadTest {
     }
   }
 
+  private boolean haveAllWorked() {
+    return IntStream.range(0, THREADS).allMatch(kind -> operations.get(kind) > 0);
+  }
+
   /** Ends with the first error, which has to be that of a closed store. */
   private void useUntilClosed(CrailStore store, int kind, String written) {
     try {
@@ -76,6 +88,7 @@ class CloseUnderLoadTest {
           case 2 -> write(store, written);
           default -> writeBuffered(store, written);
         }
+        operations.incrementAndGet(kind);
       }
     } catch (ExecutionException e) {
       check(e.getCause());
@@ -85,7 +98,8 @@ class CloseUnderLoadTest {
   }
 
   private void check(Throwable error) {
-    if (!(error instanceof CrailException)) {
+    if (!(error instanceof CrailException crail)
+        || !Set.of(ErrorCode.CLOSED, ErrorCode.UNAVAILABLE).contains(crail.code())) {
       problem.set(error);
     }
   }

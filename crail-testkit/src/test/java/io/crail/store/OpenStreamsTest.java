@@ -116,7 +116,9 @@ class OpenStreamsTest {
         long begin = System.nanoTime();
         String message = assertThrows(LimitExceededException.class, in::read).getMessage();
         assertTrue(message.contains("crail.cachelimit"), message);
-        assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(30));
+        long elapsedNanos = System.nanoTime() - begin;
+        assertTrue(elapsedNanos >= TimeUnit.MILLISECONDS.toNanos(1500), elapsedNanos + " ns");
+        assertTrue(elapsedNanos < TimeUnit.SECONDS.toNanos(30), elapsedNanos + " ns");
         Thread giver =
             new Thread(
                 () -> {

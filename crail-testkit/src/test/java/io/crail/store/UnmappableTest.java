@@ -141,9 +141,9 @@ class UnmappableTest {
 
   @Test
   void aDirectoryThatMayNotBeUsedIsNot() throws Exception {
-    Path heartbeat = directory.resolve("heartbeat");
-    Files.delete(heartbeat);
-    Files.createDirectory(heartbeat);
+    Path id = directory.resolve("id");
+    Files.delete(id);
+    Files.createDirectory(id);
     assertStoreWorks("localOps 0,");
   }
 

@@ -151,7 +151,7 @@ final class PutAhead {
 
   /** Why the bytes that were copied before the create are lost; null while their datanode lives. */
   CrailException copyLost() {
-    return copiedTo.isLost()
+    return copiedTo.hasEnded()
         ? ErrorCode.UNAVAILABLE.exception(
             path + ": the datanode of this host that has it has ended")
         : null;

@@ -2,6 +2,7 @@
 package io.crail.client.lease;
 
 import io.crail.common.Clock;
+import io.crail.common.RateLimitedLog;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +19,7 @@ final class LeaseTimer implements AutoCloseable {
 
   private final WriteLeases leases;
   private final Clock clock;
+  private final RateLimitedLog log;
   private volatile Thread thread;
   private volatile boolean asleep;
   private volatile boolean closed;
@@ -25,6 +27,7 @@ final class LeaseTimer implements AutoCloseable {
   LeaseTimer(WriteLeases leases, Clock clock) {
     this.leases = leases;
     this.clock = clock;
+    this.log = new RateLimitedLog(LOG, clock);
   }
 
   /** There is something to do. */
@@ -58,7 +61,7 @@ final class LeaseTimer implements AutoCloseable {
           nanos = Math.min(MOST_SLEEP_NANOS, leases.tickNanos(now));
         } catch (RuntimeException | Error e) {
           // Without this thread all leases of the store would run out. Each renewal stands alone.
-          LOG.error("cannot renew write leases; trying again", e);
+          log.warn("cannot renew write leases; trying again: " + e);
         }
         LockSupport.parkNanos(this, Math.max(LEAST_SLEEP_NANOS, nanos));
       } else if (!closed) {

@@ -266,6 +266,8 @@ public final class BufferedFileInput extends SlicedInput {
     // With one piece only, its halves take turns, unless it has room for everything.
     int half = second == null && length > first.length() ? first.length() / 2 : 0;
     int part = half > 0 ? half : Math.min(first.length(), next.length());
+    // Nothing else may be read into this memory until its bytes are copied.
+    boolean once = second == null && half == 0;
     boolean turn = false;
     int issued = 0;
     StreamOperation older = StreamOperation.ended(input, position, 0);
@@ -278,7 +280,7 @@ public final class BufferedFileInput extends SlicedInput {
         turn = !turn;
         Piece piece = turn ? next : first;
         long from = position + issued;
-        int left = issued > 0 && input.localBytes(from) > 0 ? 0 : length - issued;
+        int left = issued > 0 && (once || input.localBytes(from) > 0) ? 0 : length - issued;
         newer =
             input.readAt(from, piece.memory(), piece.root(), turn ? half : 0, Math.min(left, part));
         issued += (int) newer.getLen();

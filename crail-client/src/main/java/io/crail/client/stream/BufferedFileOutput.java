@@ -74,6 +74,8 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     if (!current.memory().hasRemaining()) {
       send();
     }
+    // The memory of this must not go to others while bytes are copied into it.
+    Reference.reachabilityFence(this);
   }
 
   @Override

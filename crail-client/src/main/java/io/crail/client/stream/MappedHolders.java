@@ -35,7 +35,7 @@ final class MappedHolders {
     }
     synchronized (this) {
       for (StorageEndpoint holder : holders) {
-        if (holder.isLocal() && holder.isLost()) {
+        if (holder.hasEnded()) {
           return ErrorCode.UNAVAILABLE.exception(
               path + ": a datanode of this host has ended that holds bytes of it");
         }

@@ -303,7 +303,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     consumedFrom(head);
   }
 
-  /** A slice to fill; null when none is free, but some are being filled. */
+  /** A slice to fill; null when none is free, and some are being filled or this must not wait. */
   private Piece takeFree(int wanted, boolean wait) throws CrailException, InterruptedException {
     if (!strays.isEmpty()) {
       takeBackStrays();
@@ -316,7 +316,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
         return null;
       }
       if (!wait) {
-        throw e;
+        return null;
       }
       return streams.awaitMemory(() -> memory.take(wanted));
     }

@@ -20,6 +20,7 @@ public final class StreamContext {
   private static final int DEADLINE_UNIT_SHIFT = 26;
 
   private static final long WAIT_PAUSE_NANOS = 2_000_000L;
+  private static final long COLLECTED_NANOS = 100_000_000;
 
   private final Loops loops;
   private final BufferPool pool;
@@ -107,8 +108,14 @@ public final class StreamContext {
       try {
         return taker.take();
       } catch (LimitExceededException e) {
-        unclosed.collect();
-        if (context.loop().isDriver() || context.nanoTime() - endNanos >= 0) {
+        if (unclosed.collect()) {
+          // A collection may take longer than the wait, and what it finds comes a little later.
+          endNanos = Math.max(endNanos, context.nanoTime() + COLLECTED_NANOS);
+        }
+        if (context.loop().isDriver()) {
+          return taker.take();
+        }
+        if (context.nanoTime() - endNanos >= 0) {
           throw e;
         }
       }

@@ -45,7 +45,7 @@ final class SyncCall extends WriteBarrier<Void> {
     if (cause != null) {
       fail(cause);
     } else if (output.isVisible(size)) {
-      succeed();
+      endUnlessLost();
     } else {
       tell();
     }
@@ -64,8 +64,15 @@ final class SyncCall extends WriteBarrier<Void> {
     CrailException cause = call.failure();
     if (cause == null) {
       output.visible(size, call.response().node());
-      cause = output.holderLost();
+      endUnlessLost();
+    } else {
+      fail(cause);
     }
+  }
+
+  /** The bytes may have been visible before, and their datanode may have ended since. */
+  private void endUnlessLost() {
+    CrailException cause = output.holderLost();
     if (cause == null) {
       succeed();
     } else {

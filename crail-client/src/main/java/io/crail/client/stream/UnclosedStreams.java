@@ -86,16 +86,19 @@ public final class UnclosedStreams {
   }
 
   /** As {@link #look}, after a collection, unless the last one was in vain and is not long ago. */
-  void collect() {
+  boolean collect() {
     long now = System.nanoTime();
     long next = nextCollection.get();
-    if (!open.isEmpty() && now - next >= 0) {
-      if (nextCollection.compareAndSet(next, now + LONG_PAUSE_NANOS)) {
-        // Java does the same before it refuses direct memory.
-        System.gc();
-      }
+    boolean collects =
+        !open.isEmpty()
+            && now - next >= 0
+            && nextCollection.compareAndSet(next, now + LONG_PAUSE_NANOS);
+    if (collects) {
+      // Java does the same before it refuses direct memory.
+      System.gc();
     }
     look();
+    return collects;
   }
 
   private void report(Entry entry) {

@@ -94,6 +94,10 @@ public final class DatanodeRegistry {
     }
     long now = clock.nanoTime();
     UUID uuid = request.uuid();
+    if (request.lentBefore() && !successor) {
+      successor = true;
+      LOG.warn("datanodes have lent their space to an earlier namenode: its nodes are gone");
+    }
     DatanodeSpace known = byUuid.get(uuid);
     if (known != null) {
       if (!known.description().describesAs(request)) {
@@ -115,10 +119,6 @@ public final class DatanodeRegistry {
             newId(), hosts.add(request.host()), request, options.blockSize(), now, budget);
     if (request.draining()) {
       datanode.drain(now);
-    }
-    if (request.lentBefore() && !successor) {
-      successor = true;
-      LOG.warn("an earlier namenode had the space of {}: its nodes are gone", datanode);
     }
     byId.put(datanode.id(), datanode);
     byUuid.put(uuid, datanode);
@@ -283,7 +283,11 @@ public final class DatanodeRegistry {
     if (datanode != null && isOnline(datanode)) {
       if (request.action() == DrainAction.BEGIN) {
         beginDrain(datanode);
-      } else if (request.action() == DrainAction.CANCEL && datanode.cancelDrain()) {
+      } else if (request.action() == DrainAction.CANCEL
+          // One that was let go may have ended already.
+          && (!datanode.isStopped()
+              || datanode.signs().areGood(clock.nanoTime(), options.presentNanos()))
+          && datanode.cancelDrain()) {
         allocator.use(byId.values());
         log.info(datanode + " is in use again");
       }

@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The extents whose bytes were moved elsewhere. They keep their bytes until no reader may come any
@@ -19,6 +21,7 @@ public final class RestingMoves {
   /** The most moves that rest. The heap budget counts one like an extent in the quarantine. */
   static final int MOST = 1 << 18;
 
+  private static final Logger LOG = LoggerFactory.getLogger(RestingMoves.class);
   private static final int MOST_PER_TICK = 4096;
 
   /** A move that can be undone. */
@@ -109,16 +112,25 @@ public final class RestingMoves {
   public void tick() {
     long now = clock.nanoTime();
     for (Move move : due(now)) {
-      DatanodeSpace source = move.from.region().datanode();
-      Move.Undone undone = Move.Undone.NEEDLESS;
-      if (!isSettled(move, now) && !source.isGone()) {
-        undone = mayGoBack(move, now) ? move.undo() : Move.Undone.NOT_NOW;
+      try {
+        settle(move, now);
+      } catch (RuntimeException | AssertionError e) {
+        // The others must not be forgotten for it.
+        LOG.error("cannot end the move of an extent from {}", move.from.region().datanode(), e);
       }
-      switch (undone) {
-        case DONE -> source.takeBack(move.from);
-        case NEEDLESS -> allocator.quarantine().add(move.from, move.readyNanos, null, false, false);
-        default -> put(move);
-      }
+    }
+  }
+
+  private void settle(Move move, long now) {
+    DatanodeSpace source = move.from.region().datanode();
+    Move.Undone undone = Move.Undone.NEEDLESS;
+    if (!isSettled(move, now) && !source.isGone()) {
+      undone = mayGoBack(move, now) ? move.undo() : Move.Undone.NOT_NOW;
+    }
+    switch (undone) {
+      case DONE -> source.takeBack(move.from);
+      case NEEDLESS -> allocator.quarantine().add(move.from, move.readyNanos, null, false, false);
+      default -> put(move);
     }
   }
 

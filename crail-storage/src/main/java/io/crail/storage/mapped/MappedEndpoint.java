@@ -251,9 +251,12 @@ public final class MappedEndpoint implements StorageEndpoint {
   @Override
   public boolean isLost() {
     StorageEndpoint way = network;
-    if (way != null) {
-      return way.isLost();
-    }
+    return hasEnded() || (way != null && way.isLost());
+  }
+
+  /** Also when further transfers go over the network. */
+  @Override
+  public boolean hasEnded() {
     MappedRegions regions = mapping.enter();
     if (regions == null) {
       return false;

@@ -42,8 +42,9 @@ final class Leftovers {
     try (SafeDirectory entries = SafeDirectory.shared(parent)) {
       for (String name : entries.names()) {
         Path entry = parent.resolve(name);
-        if (isIdentity(name) && beat(entry) != null) {
-          silent.put(entry, beat(entry));
+        Long beat = isIdentity(name) ? beat(entry) : null;
+        if (beat != null) {
+          silent.put(entry, beat);
         }
       }
     }
