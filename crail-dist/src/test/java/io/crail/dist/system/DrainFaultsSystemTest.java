@@ -204,8 +204,8 @@ class DrainFaultsSystemTest {
           "a namenode lets it go",
           PATIENCE,
           () -> standing(store, 0, datanode) == DrainStanding.LET_GO);
-      first.signal("INT");
-      assertEquals(130, first.awaitExit(PATIENCE), first::stderr);
+      first.terminate();
+      assertEquals(143, first.awaitExit(PATIENCE), first::stderr);
       assertTrue(first.stderr().contains("--cancel"), first.stderr());
       // Back to use, everywhere, and then once more.
       Ran cancelled = ran(cluster, "drain", "--cancel", address(cluster, 0));
