@@ -57,11 +57,9 @@ public final class StreamOperation extends Completion
   }
 
   private final DirectStream stream;
-  private final StreamOperation parent;
-  private final int retries;
 
-  /** Whether the bytes that this repeats may still arrive where they went first. */
-  private final boolean mayArriveTwice;
+  /** Null unless this repeats bytes of another operation, which few do. */
+  private final Repeat repeat;
 
   private final int memoryOffset;
   private final long start;
@@ -105,6 +103,15 @@ public final class StreamOperation extends Completion
   private volatile boolean transferFailed;
 
   /**
+   * What is known of bytes that are sent again.
+   *
+   * @param parent the operation that has sent them before, and which this is a part of
+   * @param retries how often they have been sent before
+   * @param mayArriveTwice whether they may still arrive where they went first
+   */
+  private record Repeat(StreamOperation parent, int retries, boolean mayArriveTwice) {}
+
+  /**
    * Creates an operation; {@link #advance} starts it.
    *
    * @param memory direct memory; also heap memory when the bytes are copied within this host
@@ -122,14 +129,12 @@ public final class StreamOperation extends Completion
       long start,
       int length,
       long deadlineNanos) {
-    this(stream, null, 0, false, memory, root, memoryOffset, start, length, deadlineNanos, null);
+    this(stream, null, memory, root, memoryOffset, start, length, deadlineNanos, null);
   }
 
   private StreamOperation(
       DirectStream stream,
-      StreamOperation parent,
-      int retries,
-      boolean mayArriveTwice,
+      Repeat repeat,
       ByteBuffer memory,
       ByteBuffer root,
       int memoryOffset,
@@ -138,9 +143,7 @@ public final class StreamOperation extends Completion
       long deadlineNanos,
       SpaceWait spaceWait) {
     this.stream = stream;
-    this.parent = parent;
-    this.retries = retries;
-    this.mayArriveTwice = mayArriveTwice;
+    this.repeat = repeat;
     this.memory = memory;
     this.root = root;
     this.memoryOffset = memoryOffset;
@@ -305,7 +308,11 @@ public final class StreamOperation extends Completion
 
   /** True when pieces of this are not tried again. */
   boolean isLastTry() {
-    return retries == MAX_RETRIES;
+    return retries() == MAX_RETRIES;
+  }
+
+  private int retries() {
+    return repeat == null ? 0 : repeat.retries;
   }
 
   /** Notes that bytes of this may still arrive at a datanode, whatever its outcome. */
@@ -317,9 +324,7 @@ public final class StreamOperation extends Completion
   StreamOperation again(int offset, long position, int count, boolean mayArriveAgain) {
     return new StreamOperation(
         stream,
-        this,
-        retries + 1,
-        mayArriveAgain,
+        new Repeat(this, retries() + 1, mayArriveAgain),
         memory,
         root,
         offset,
@@ -430,11 +435,11 @@ public final class StreamOperation extends Completion
     memory = null;
     root = null;
     CrailException failure = firstFailure;
-    if (parent != null) {
-      if (transferFailed || (failure != null && mayArriveTwice)) {
-        parent.transferFailed = true;
+    if (repeat != null) {
+      if (transferFailed || (failure != null && repeat.mayArriveTwice)) {
+        repeat.parent.transferFailed = true;
       }
-      parent.partEnded(failure);
+      repeat.parent.partEnded(failure);
       return;
     }
     stream.ended(this, failure);
