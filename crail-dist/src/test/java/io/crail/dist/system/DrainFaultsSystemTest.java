@@ -204,7 +204,7 @@ class DrainFaultsSystemTest {
           "a namenode lets it go",
           PATIENCE,
           () -> standing(store, 0, datanode) == DrainStanding.LET_GO);
-      first.terminate();
+      first.signal("TERM");
       assertEquals(143, first.awaitExit(PATIENCE), first::stderr);
       assertTrue(first.stderr().contains("--cancel"), first.stderr());
       // Back to use, everywhere, and then once more.
