@@ -140,6 +140,15 @@ class NamesTest {
     return names;
   }
 
+  /** A program that deletes what it finds must not find files of another store here. */
+  @Test
+  void patternsOfAnotherFileSystemAreRefused() {
+    for (String pattern : new String[] {"hdfs://elsewhere/a*", "crail://elsewhere:9060/a*"}) {
+      assertThrows(
+          IllegalArgumentException.class, () -> system.globStatus(new Path(pattern)), pattern);
+    }
+  }
+
   @Test
   void anyNameComesBack() throws Exception {
     long seed = Long.getLong("crail.test.seed", System.nanoTime());

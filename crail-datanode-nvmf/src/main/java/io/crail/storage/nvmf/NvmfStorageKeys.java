@@ -113,7 +113,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
           NvmfStorageTier.NAME,
           "Deadline of each step of connecting to a target, of which there are seven at most: the"
               + " connection, an authentication, the start of the controller, and so on. A"
-              + " controller that tells of a longer start has the time for it. Clients and"
+              + " controller that asks for a longer start has the time for it. Clients and"
               + " datanodes, also one that starts, try again if it was too short.");
 
   /** How long a target keeps a controller without a sign of its host. */

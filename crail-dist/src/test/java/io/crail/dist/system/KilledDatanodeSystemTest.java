@@ -4,6 +4,7 @@ package io.crail.dist.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedOutputStream;
@@ -26,6 +27,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -269,6 +271,32 @@ class KilledDatanodeSystemTest {
           assertFalse(isThere(store, "/file", 1));
         }
       }
+    }
+  }
+
+  /** Also when no byte was written since a sync that was right at its time. */
+  @Test
+  void eachLaterSyncSaysThatBytesAreLost() throws Exception {
+    try (ProcessCluster cluster = ProcessCluster.start(1, 1, SETTINGS);
+        CrailStore store = open(cluster, true)) {
+      CrailOutputStream out =
+          create(store, "/synced", CrailStorageClass.DEFAULT).getDirectOutputStream(LENGTH);
+      out.write(OffHeapBuffer.wrap(marked(1))).get(60, TimeUnit.SECONDS);
+      out.sync().get(60, TimeUnit.SECONDS);
+      cluster.datanode(0).kill();
+      Await.until("the end is noticed", PATIENCE, () -> isLost(out));
+      assertTrue(isLost(out), "said again");
+      assertEquals(ErrorCode.UNAVAILABLE, codeOf(assertThrows(CrailException.class, out::close)));
+    }
+  }
+
+  private static boolean isLost(CrailOutputStream out) throws Exception {
+    try {
+      out.sync().get(60, TimeUnit.SECONDS);
+      return false;
+    } catch (ExecutionException e) {
+      assertEquals(ErrorCode.UNAVAILABLE, codeOf(e), e::toString);
+      return true;
     }
   }
 
