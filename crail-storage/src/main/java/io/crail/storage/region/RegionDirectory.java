@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,7 +59,7 @@ public final class RegionDirectory implements AutoCloseable {
   /** The file that holds the identity. */
   static final String ID_FILE = "id";
 
-  private static final int CREATE_ATTEMPTS = 1000;
+  private static final long CREATE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final Logger LOG = LoggerFactory.getLogger(RegionDirectory.class);
 
   private final Path path;
@@ -276,14 +277,21 @@ public final class RegionDirectory implements AutoCloseable {
               + above
               + "; mount or make it first");
     }
-    for (int attempt = 1; ; attempt++) {
+    long start = System.nanoTime();
+    while (true) {
       try {
-        makeIfAbsent(parent);
-        SafeDirectory.shared(parent).close();
+        boolean made = makeIfAbsent(parent);
+        if (!made) {
+          SafeDirectory.shared(parent).close();
+        }
         Files.createDirectory(path, SafeDirectory.DIRECTORY_RIGHTS);
+        if (made) {
+          checkParentOf(path);
+        }
         return;
       } catch (NoSuchFileException e) {
-        if (attempt == CREATE_ATTEMPTS) {
+        // A link that leads nowhere does so the next time, too.
+        if (Files.isSymbolicLink(parent) || System.nanoTime() - start > CREATE_NANOS) {
           throw refused(parent, e.toString(), e);
         }
       } catch (AccessDeniedException e) {
@@ -305,11 +313,28 @@ public final class RegionDirectory implements AutoCloseable {
     }
   }
 
-  private static void makeIfAbsent(Path parent) throws IOException {
+  private static boolean makeIfAbsent(Path parent) throws IOException {
     try {
       Files.createDirectory(parent, SafeDirectory.DIRECTORY_RIGHTS);
+      return true;
     } catch (FileAlreadyExistsException e) {
-      // Who has made it, and what it is, is looked at next.
+      return false;
+    }
+  }
+
+  /**
+   * Looks at a parent that was just made, once it can no longer be removed. Looking first would
+   * leave more time to remove it, and another user could still make it in between.
+   */
+  private static void checkParentOf(Path path) throws IOException {
+    boolean safe = false;
+    try {
+      SafeDirectory.shared(path.getParent()).close();
+      safe = true;
+    } finally {
+      if (!safe) {
+        Files.deleteIfExists(path);
+      }
     }
   }
 

@@ -88,7 +88,7 @@ final class SafeDirectory implements Closeable {
    * Opens a directory of this user, in which no other user may write.
    *
    * @throws OtherUserException when it belongs to another user
-   * @throws NoSuchFileException when there is none
+   * @throws NoSuchFileException when there is none, or not the same one any more
    * @throws IOException that says what is wrong with it
    */
   static SafeDirectory ofUser(Path path) throws IOException {
@@ -164,7 +164,7 @@ final class SafeDirectory implements Closeable {
       }
       BasicFileAttributeView view = handle.getFileAttributeView(BasicFileAttributeView.class);
       if (!view.readAttributes().fileKey().equals(key)) {
-        throw new IOException(path + " was exchanged while it was opened");
+        throw new NoSuchFileException(path.toString(), null, "exchanged while it was opened");
       }
       opened = true;
       return new SafeDirectory(path, handle);
