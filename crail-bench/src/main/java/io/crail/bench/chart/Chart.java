@@ -74,6 +74,7 @@ public final class Chart {
 
   private static final double MARGIN = 0.08;
   private static final double PANEL_GAP = 12;
+  private static final int PANEL_TICKS = 3;
 
   static {
     // Without this, a machine with a display but a Java without graphics libraries could draw
@@ -118,6 +119,8 @@ public final class Chart {
                 && TailAxis.MARKS.contains(data.getXValue(line, point));
           }
         };
+    // Else each short piece of a line begins its dashes anew, and no gap is ever seen.
+    renderer.setDrawSeriesLineAsPath(true);
     int values = lines.size() * TailAxis.MARKS.size();
     return lines(
         title,
@@ -234,10 +237,11 @@ public final class Chart {
     List<XYPlot> plots = new ArrayList<>();
     if (apart) {
       for (int i = 0; i < lines.size(); i++) {
-        plots.add(over(List.of(lines.get(i)), looks.subList(i, i + 1), lines.get(i).name(), top));
+        LinearAxis axis = new LinearAxis(lines.get(i).name(), top, ROOM, PANEL_TICKS);
+        plots.add(over(List.of(lines.get(i)), looks.subList(i, i + 1), axis));
       }
     } else {
-      plots.add(over(lines, looks, what, top));
+      plots.add(over(lines, looks, new LinearAxis(what, top, ROOM)));
     }
     plots.forEach(plot -> all.add(plot, SHARE_OF_LINES));
     if (!spans.isEmpty()) {
@@ -260,8 +264,7 @@ public final class Chart {
   }
 
   /** Lines over time, with the areas below them if there is one line. */
-  private static XYPlot over(
-      List<TimeLine> lines, List<Palette.Look> looks, String label, double top) {
+  private static XYPlot over(List<TimeLine> lines, List<Palette.Look> looks, LinearAxis axis) {
     XYSeriesCollection data = new XYSeriesCollection();
     for (int i = 0; i < lines.size(); i++) {
       TimeLine line = lines.get(i);
@@ -272,7 +275,7 @@ public final class Chart {
       data.addSeries(series);
     }
     XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, false);
-    XYPlot plot = new XYPlot(data, null, new LinearAxis(label, top, ROOM), renderer);
+    XYPlot plot = new XYPlot(data, null, axis, renderer);
     Palette.apply(looks, renderer);
     if (lines.size() == 1) {
       XYAreaRenderer area = new XYAreaRenderer(XYAreaRenderer.AREA);

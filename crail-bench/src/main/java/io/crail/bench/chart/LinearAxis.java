@@ -16,17 +16,22 @@ final class LinearAxis extends NumberAxis {
    * @param room the part above it, relative to the figure
    */
   LinearAxis(String label, double top, double room) {
+    this(label, top, room, MOST_TICKS);
+  }
+
+  /** The same, with at most so many steps between labels. */
+  LinearAxis(String label, double top, double room, int most) {
     super(label);
     double end = top > 0 ? top * (1 + room) : 1;
     setRange(0, end);
-    setTickUnit(new NumberTickUnit(step(end), Numbers.counts()));
+    setTickUnit(new NumberTickUnit(step(end, most), Numbers.counts()));
   }
 
   /** The smallest 1, 2 or 5 times a power of ten that gives few enough labels. */
-  private static double step(double end) {
-    double power = Math.pow(10, Math.floor(Math.log10(end / MOST_TICKS)));
+  private static double step(double end, int most) {
+    double power = Math.pow(10, Math.floor(Math.log10(end / most)));
     for (int factor : new int[] {1, 2, 5}) {
-      if (end / (factor * power) <= MOST_TICKS) {
+      if (end / (factor * power) <= most) {
         return factor * power;
       }
     }

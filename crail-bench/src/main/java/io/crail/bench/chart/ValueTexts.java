@@ -32,6 +32,9 @@ final class ValueTexts extends AbstractXYAnnotation {
   /** Between a point and its figure. */
   private static final double GAP = 4;
 
+  /** Further away, for a place that no line crosses. */
+  private static final double WIDE_GAP = 10;
+
   /**
    * Places of the middle of a figure, relative to its point, in the order in which they are tried.
    */
@@ -135,15 +138,17 @@ final class ValueTexts extends AbstractXYAnnotation {
     /** A free place for a text of a size; null when there is none. */
     Rectangle2D place(Point2D point, Rectangle2D size) {
       List<Rectangle2D> free = new ArrayList<>();
-      for (int[] each : PLACES) {
-        Rectangle2D place =
-            new Rectangle2D.Double(
-                point.getX() + each[0] * (GAP + size.getWidth() / 2) - size.getWidth() / 2,
-                point.getY() + each[1] * (GAP + size.getHeight() / 2) - size.getHeight() / 2,
-                size.getWidth(),
-                size.getHeight());
-        if (area.contains(place) && taken.stream().noneMatch(place::intersects)) {
-          free.add(place);
+      for (double gap : new double[] {GAP, WIDE_GAP}) {
+        for (int[] each : PLACES) {
+          Rectangle2D place =
+              new Rectangle2D.Double(
+                  point.getX() + each[0] * (gap + size.getWidth() / 2) - size.getWidth() / 2,
+                  point.getY() + each[1] * (gap + size.getHeight() / 2) - size.getHeight() / 2,
+                  size.getWidth(),
+                  size.getHeight());
+          if (area.contains(place) && taken.stream().noneMatch(place::intersects)) {
+            free.add(place);
+          }
         }
       }
       Predicate<Shape> crossed =

@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.HdrHistogram.Histogram;
@@ -128,6 +129,19 @@ class ChartTest {
     few.recordValueWithCount(1234, 100);
     List<String> texts = texts(svg(Chart.latencies("x", List.of(Distribution.of("few", few)))));
     assertEquals(3, texts.stream().filter("1.23"::equals).count(), texts::toString);
+  }
+
+  @Test
+  void aLineOfManyPointsIsDrawnInOnePiece() throws Exception {
+    Chart chart =
+        Chart.latencies("x", List.of(distribution("Crail, a", 10), distribution("Crail, b", 20)));
+    NodeList paths = svg(chart).getElementsByTagName("path");
+    long whole =
+        IntStream.range(0, paths.getLength())
+            .mapToObj(i -> ((Element) paths.item(i)).getAttribute("d"))
+            .filter(path -> path.split(" L").length > 20)
+            .count();
+    assertEquals(2, whole, "the dashes of short pieces would make a solid line");
   }
 
   @Test
@@ -265,6 +279,7 @@ class ChartTest {
     Document svg = svg(Chart.overTime("load", "operations/s", lines, List.of()));
     assertSays(svg, "load", "operations/s", "time [s]", "1 x 1", "1 x 2", "2 x 1", "2 x 2");
     assertEquals(4, texts(svg).stream().filter("20k"::equals).count(), "one scale for each panel");
+    assertFalse(texts(svg).contains("10k"), "a low panel has no room for more labels");
   }
 
   @Test
