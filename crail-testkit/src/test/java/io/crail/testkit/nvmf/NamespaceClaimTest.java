@@ -31,14 +31,22 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whose a namespace is: one datanode's at a time, and never foreign data's. */
+/**
+ * Whose a namespace is: one datanode's at a time, and never foreign data's. The tests run at the
+ * same time, since each has its own target and nearly all of them wait: for the least time after
+ * which a datanode is taken for dead, and for how late writes may be.
+ */
 @Tag("once")
+@Execution(ExecutionMode.CONCURRENT)
 class NamespaceClaimTest {
   private static final int MIB = 1 << 20;
   private static final int SECTOR = 512;
@@ -46,6 +54,15 @@ class NamespaceClaimTest {
   private final List<StorageServer> servers = new ArrayList<>();
   private TargetNamespace namespace;
   private NvmeTarget target;
+
+  /** The first start in a JVM loads hundreds of classes, for longer than a claim may take. */
+  @BeforeAll
+  static void loadClasses() throws Exception {
+    NamespaceClaimTest first = new NamespaceClaimTest();
+    first.start();
+    first.started();
+    first.stop();
+  }
 
   @BeforeEach
   void start() throws Exception {
@@ -90,7 +107,7 @@ class NamespaceClaimTest {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     while (server.failure().isEmpty()) {
       assertTrue(System.nanoTime() - end < 0, "it does not notice");
-      Thread.onSpinWait();
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
     }
     assertTrue(server.failure().get().contains(what), server.failure().get());
   }
