@@ -103,7 +103,7 @@ class SimulatedFailoverTest {
   @ParameterizedTest
   @EnumSource(
       value = ErrorCode.class,
-      names = {"UNAVAILABLE", "DATA_LOST", "SPACE_PINNED", "UNKNOWN_DATANODE"})
+      names = {"UNAVAILABLE", "DATA_LOST", "SPACE_PINNED", "UNKNOWN_DATANODE", "NO_SPACE"})
   void aDirectStreamGoesElsewhere(ErrorCode code) throws Exception {
     int[] failures = new int[1];
     Predicate<Transfer> which =

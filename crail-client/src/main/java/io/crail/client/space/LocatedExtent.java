@@ -70,6 +70,7 @@ public final class LocatedExtent {
       case UNKNOWN_DATANODE:
       case DATA_LOST:
       case SPACE_PINNED:
+      case NO_SPACE: // of its file system; another datanode may have some
         return true;
       case TIMED_OUT:
         return hadTime;
