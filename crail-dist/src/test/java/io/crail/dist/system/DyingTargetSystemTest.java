@@ -29,7 +29,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("once")
 class DyingTargetSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
-  private static final int ROUNDS = Integer.getInteger("crail.test.rounds", 1);
+  private static final int ROUNDS =
+      Integer.getInteger("crail.test.rounds", Boolean.getBoolean("crail.test.long") ? 20 : 1);
   private static final int FILES = 40;
   private static final int MIB = 1 << 20;
 
