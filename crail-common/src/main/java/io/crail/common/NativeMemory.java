@@ -121,7 +121,7 @@ public final class NativeMemory {
     private static final int ALIGNMENT = 4096;
 
     /** Its thread starts with the first memory, and closes arenas whose memory is not used. */
-    private final Cleaner cleaner = Cleaner.create();
+    private final Cleaner cleaner = Cleaner.create(Threads.factory("crail-memory"));
 
     private final MethodHandle open;
     private final MethodHandle close;

@@ -7,7 +7,8 @@ import org.slf4j.event.Level;
 
 /**
  * A log that a hostile or broken peer cannot flood. It writes a burst of lines at once, and then
- * one line a second, with the number of lines that were left out. Thread-safe.
+ * one line a second, with the number of lines that were left out. It throws nothing, so that a
+ * thread may log what it survives when there is no memory even for that. Thread-safe.
  */
 public final class RateLimitedLog {
   private static final long INTERVAL_NANOS = 1_000_000_000L;
@@ -43,6 +44,14 @@ public final class RateLimitedLog {
   }
 
   private void log(Level level, String message) {
+    try {
+      tryLog(level, message);
+    } catch (RuntimeException | Error e) {
+      suppressed.incrementAndGet();
+    }
+  }
+
+  private void tryLog(Level level, String message) {
     long now = clock.nanoTime();
     long paid = paidNanos.get();
     long begin = paid - now < 0 ? now : paid;

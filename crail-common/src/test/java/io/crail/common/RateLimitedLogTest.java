@@ -69,4 +69,18 @@ class RateLimitedLogTest {
     }
     assertEquals(3, lines.size());
   }
+
+  /** A thread that logs what it survives must survive that there is no memory to log. */
+  @Test
+  void aLogThatFailsIsNoFailureOfTheCaller() {
+    Logger failing =
+        (Logger)
+            Proxy.newProxyInstance(
+                RateLimitedLogTest.class.getClassLoader(),
+                new Class<?>[] {Logger.class},
+                (proxy, method, arguments) -> {
+                  throw new OutOfMemoryError("of the test");
+                });
+    new RateLimitedLog(failing, clock).warn("a");
+  }
 }

@@ -13,17 +13,25 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
+import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaConstructor;
 import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
 import io.crail.CrailStore;
+import io.crail.common.Threads;
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutorGroup;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.lang.ref.Cleaner;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,8 +43,16 @@ import java.util.ArrayList;
 import java.util.Formatter;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.Timer;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ThreadFactory;
+import java.util.stream.BaseStream;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -78,6 +94,26 @@ class ArchitectureTest {
           "one completion queue and its thread, which owns all that is polled",
           "io.crail.verbs.Verbs",
           "mirrors the C library: a method for each of its functions");
+
+  /** Packages of programs that only measure or test. They end when a thread of them fails. */
+  private static final List<String> PROGRAMS =
+      List.of("io.crail.bench..", "io.crail.lab..", "io.crail.jobs..", "io.crail.testkit..");
+
+  /** Classes whose threads are not made by {@link Threads#daemon}, with the reason. */
+  private static final Map<String, String> MAKERS_OF_THREADS =
+      Map.of(
+          "io.crail.common.Threads",
+          "makes all others",
+          "io.crail.rpc.netty.NettyTransport",
+          "Netty wants threads of its own class, which Threads watches",
+          "io.crail.rpc.netty.DrivenEventLoop",
+          "an executor without a thread",
+          "io.crail.rpc.DriverSeat",
+          "its thread never runs",
+          "io.crail.dist.command.ShutdownGate",
+          "a hook of the end of the process, which cannot end it once more",
+          "io.crail.Upcoming",
+          "the threads of the JVM's common pool belong to the user; the future has each failure");
 
   private static JavaClasses crail;
 
@@ -565,6 +601,64 @@ class ArchitectureTest {
         .orShould()
         .callMethod(System.class, "exit", int.class)
         .check(crail);
+  }
+
+  /** Else a thread could die without a word, or keep a process from ending. */
+  @Test
+  void allThreadsAreMadeInOnePlace() {
+    TreeSet<String> makers = new TreeSet<>();
+    for (JavaClass type : crail) {
+      if (resideInAnyPackage(PROGRAMS.toArray(String[]::new)).test(type)) {
+        continue;
+      }
+      Stream<? extends JavaAccess<?>> calls =
+          Stream.of(
+                  type.getConstructorCallsFromSelf(),
+                  type.getConstructorReferencesFromSelf(),
+                  type.getMethodCallsFromSelf(),
+                  type.getMethodReferencesFromSelf())
+              .flatMap(Set::stream);
+      if (calls.anyMatch(ArchitectureTest::makesThreads)) {
+        makers.add(type.getName().replaceFirst("\\$.*", ""));
+      }
+    }
+    // Both ways: also an exception that is none any more fails here.
+    assertEquals(new TreeSet<>(MAKERS_OF_THREADS.keySet()), makers);
+  }
+
+  private static boolean makesThreads(JavaAccess<?> access) {
+    if (!(access.getTarget() instanceof CodeUnitAccessTarget target)) {
+      return false;
+    }
+    JavaClass owner = target.getOwner();
+    boolean isNew = target.getName().equals(JavaConstructor.CONSTRUCTOR_NAME);
+    boolean isGivenThreads =
+        target.getRawParameterTypes().stream()
+            .anyMatch(type -> type.isAssignableTo(ThreadFactory.class));
+    if (isNew) {
+      return owner.isAssignableTo(Thread.class)
+          || owner.isAssignableTo(Timer.class)
+          || owner.isAssignableTo(DefaultThreadFactory.class)
+          || owner.isAssignableTo(Executor.class)
+              && owner.getPackageName().startsWith("java.")
+              && !isGivenThreads
+          || owner.isAssignableTo(EventExecutorGroup.class)
+              && owner.getPackageName().startsWith("io.netty.")
+          || owner.isAssignableTo(HashedWheelTimer.class);
+    }
+    String name = target.getName();
+    boolean isExecutorGiven =
+        target.getRawParameterTypes().stream()
+            .anyMatch(type -> type.isAssignableTo(Executor.class));
+    return owner.isEquivalentTo(Executors.class) && !isGivenThreads
+        || owner.isEquivalentTo(Cleaner.class) && name.equals("create") && !isGivenThreads
+        || owner.isAssignableTo(ForkJoinPool.class)
+        || owner.isAssignableTo(CompletableFuture.class)
+            && name.endsWith("Async")
+            && !isExecutorGiven
+        || name.equals("parallelStream")
+        || name.equals("parallel") && owner.isAssignableTo(BaseStream.class)
+        || owner.isEquivalentTo(Thread.class) && name.startsWith("of");
   }
 
   /** Else digits, points and letters would be those of the user's country. */

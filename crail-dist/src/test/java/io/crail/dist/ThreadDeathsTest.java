@@ -4,6 +4,7 @@ package io.crail.dist;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Threads;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.command.ThreadDeaths;
@@ -27,9 +28,11 @@ class ThreadDeathsTest {
     public static void main(String[] arguments) throws Exception {
       try (ShutdownGate gate = ShutdownGate.open();
           ThreadDeaths deaths = ThreadDeaths.endTheProcess()) {
-        Thread thread = new Thread(() -> fail(arguments[0]), "victim");
-        thread.setDaemon(true);
-        thread.start();
+        if (arguments[0].equals("hook")) {
+          gate.onAsked(() -> fail("exception"));
+          System.exit(0);
+        }
+        Threads.daemon("victim", () -> fail(arguments[0])).start();
         gate.await();
         System.out.println(CLEAN);
       }
@@ -91,6 +94,14 @@ class ThreadDeathsTest {
     End end = run("memory");
     assertEquals(ExitCode.DEAD_THREAD, end.exitCode, end.output);
     assertTrue(end.output.contains("OutOfMemoryError"), end.output);
+  }
+
+  /** The process would otherwise wait for a hook that waits for the end of the process. */
+  @Test
+  void aBugInTheCleanUpDoesNotHoldTheEndUp() throws Exception {
+    End end = run("hook");
+    assertEquals(0, end.exitCode, end.output);
+    assertTrue(end.output.contains("a bug"), end.output);
   }
 
   @Test

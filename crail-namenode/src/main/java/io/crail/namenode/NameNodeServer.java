@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.conf.NameNodeOptions;
@@ -47,8 +48,7 @@ public final class NameNodeServer implements AutoCloseable {
     this.namenode = namenode;
     this.operations = operations;
     this.endpoint = endpoint;
-    this.timer = new Thread(this::runTimer, name(namenode) + "-timer");
-    timer.setDaemon(true);
+    this.timer = Threads.daemon(name(namenode) + "-timer", this::runTimer);
   }
 
   private static String name(NameNode namenode) {

@@ -425,12 +425,31 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
 
   /** Ends the loop. The calling thread drives it, and no thread will drive it afterwards. */
   final void end() {
-    round.end();
-    ended = true;
-    seat.end();
-    round.rejectTasks();
-    // Only now, so that a waiting thread finds its call ended.
-    seat.wakeAll();
+    try {
+      round.end();
+    } finally {
+      ended = true;
+      seat.end();
+      round.rejectTasks();
+      // Only now, so that a waiting thread finds its call ended.
+      seat.wakeAll();
+    }
+  }
+
+  /** Ends the loop as {@link #close} does, since its helper is about to die. In the helper. */
+  final void helperDied() {
+    boolean isFirst = closing.compareAndSet(false, true);
+    closed = true;
+    if (callersDrive && !isFirst) {
+      // The thread that closes the loop waits for the helper, and then ends it.
+      return;
+    }
+    Thread self = Thread.currentThread();
+    while (!seat.isTakenBy(self) && !seat.tryTake(self)) {
+      wakeup();
+      LockSupport.parkNanos(CLOSE_WAIT_NANOS);
+    }
+    end();
   }
 
   /** Wakes a sleeping helper, which serves the calls without a waiting thread. For any thread. */

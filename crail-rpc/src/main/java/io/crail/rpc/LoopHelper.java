@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc;
 
+import io.crail.common.Threads;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,12 +23,20 @@ final class LoopHelper {
 
   private static final long IDLE_WAIT_NANOS = 1_000_000_000;
 
+  /** Failures in a row after which it gives up; a passing lack of memory ends earlier. */
+  static final int MOST_FAILURES = 100;
+
+  private static final long FAILURE_WAIT_NANOS = 10_000_000;
+
   private final ClientLoop loop;
   private final DriverSeat seat;
   private final LoopRound round;
   private final boolean spin;
   private final Thread thread;
   private volatile boolean idle;
+
+  // Failed rounds since the last one that did not fail; used by the helper.
+  private int failures;
 
   /**
    * Creates a helper that does not run yet.
@@ -41,11 +50,11 @@ final class LoopHelper {
     this.seat = seat;
     this.round = round;
     this.spin = spin;
-    this.thread = new Thread(callersDrive ? this::help : this::driveAlways, "crail-" + loop.name());
+    Runnable work = callersDrive ? this::help : this::driveAlways;
+    this.thread = Threads.daemon("crail-" + loop.name(), () -> run(work));
   }
 
   void start() {
-    thread.setDaemon(true);
     thread.start();
   }
 
@@ -75,6 +84,28 @@ final class LoopHelper {
     return interrupted;
   }
 
+  private void run(Runnable work) {
+    try {
+      work.run();
+    } catch (RuntimeException | Error e) {
+      // Without this thread, the operations that no caller waits for would never end.
+      loop.helperDied();
+      throw e;
+    }
+  }
+
+  /** Notes and logs that a round has failed. */
+  private void failed(Throwable cause) {
+    if (++failures >= MOST_FAILURES) {
+      throw new IllegalStateException("loop " + loop.name() + " fails again and again", cause);
+    }
+    try {
+      LOG.error("loop {} failed", loop.name(), cause);
+    } catch (RuntimeException | Error e) {
+      // The next failure may find the memory to log.
+    }
+  }
+
   /** Runs the helper where callers drive. */
   private void help() {
     Thread self = Thread.currentThread();
@@ -82,6 +113,9 @@ final class LoopHelper {
     int drivenTicks = 0;
     long seen = -1;
     while (!loop.isClosed()) {
+      if (failures > 0) {
+        LockSupport.parkNanos(loop, FAILURE_WAIT_NANOS);
+      }
       boolean isIdle = loop.outstanding() == 0 && !round.hasTasks();
       if (isIdle && ++idleTicks > IDLE_TICKS) {
         idle = true;
@@ -117,8 +151,9 @@ final class LoopHelper {
     if (seat.tryTake(self)) {
       try {
         loop.step(-1);
+        failures = 0;
       } catch (RuntimeException | Error e) {
-        LOG.error("loop {} failed", loop.name(), e);
+        failed(e);
       } finally {
         seat.release();
       }
@@ -136,9 +171,10 @@ final class LoopHelper {
           && (loop.outstanding() > 0 || round.hasTasks())
           && !seat.isAwaited()) {
         loop.step(ClientLoop.SWEEP_INTERVAL_NANOS);
+        failures = 0;
       }
     } catch (RuntimeException | Error e) {
-      LOG.error("loop {} failed", loop.name(), e);
+      failed(e);
     } finally {
       seat.helperDrives(false);
       seat.release();
@@ -152,8 +188,10 @@ final class LoopHelper {
       try {
         boolean busy = loop.outstanding() > 0;
         loop.step(busy && spin ? -1 : busy ? ClientLoop.SWEEP_INTERVAL_NANOS : IDLE_WAIT_NANOS);
+        failures = 0;
       } catch (RuntimeException | Error e) {
-        LOG.error("loop {} failed", loop.name(), e);
+        failed(e);
+        LockSupport.parkNanos(loop, FAILURE_WAIT_NANOS);
       }
     }
     loop.end();

@@ -129,8 +129,8 @@ final class LoopRound {
 
   /** Runs the remaining tasks, fails all outstanding operations and destroys the networks. */
   void end() {
-    runTasks();
     try {
+      runTasks();
       for (ClientLoop.Sweepable sweepable : List.copyOf(sweepables)) {
         closing(sweepable);
       }

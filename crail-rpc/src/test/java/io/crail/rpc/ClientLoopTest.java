@@ -290,6 +290,46 @@ class ClientLoopTest {
     }
   }
 
+  /** The deadlines are part of the rounds that fail, so nothing else would end the operation. */
+  @Test
+  void theOperationsFailWhenAllRoundsFail() throws Exception {
+    for (boolean callersDrive : new boolean[] {true, false}) {
+      TestLoop loop = new TestLoop(callersDrive, true);
+      AtomicReference<Thread> helper = new AtomicReference<>();
+      CountDownLatch ended = new CountDownLatch(1);
+      Op op = new Op(loop);
+      op.whenComplete(ended::countDown);
+      loop.submit(
+          () ->
+              loop.register(
+                  new ClientLoop.Sweepable() {
+                    @Override
+                    public void sweep(long nowNanos) {}
+
+                    @Override
+                    public void loopClosing() {
+                      op.rejected();
+                    }
+                  }));
+      loop.beforeSleep =
+          () -> {
+            helper.set(Thread.currentThread());
+            loop.leave();
+            throw new OutOfMemoryError("as asked for");
+          };
+      op.submit();
+      assertTrue(ended.await(45, TimeUnit.SECONDS), "the operation does not end");
+      helper.get().join(45_000);
+      assertFalse(helper.get().isAlive());
+      assertTrue(loop.isClosed());
+      CountDownLatch refused = new CountDownLatch(1);
+      Op later = new Op(loop);
+      later.whenComplete(refused::countDown);
+      later.submit();
+      assertTrue(refused.await(45, TimeUnit.SECONDS), "a later operation does not end");
+    }
+  }
+
   @Test
   void runsWhatWasQueuedWhileTheLoopWasTaken() throws Exception {
     TestLoop loop = new TestLoop(true, false);

@@ -3,6 +3,7 @@ package io.crail.client.lease;
 
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
+import io.crail.common.Threads;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,8 +43,7 @@ final class LeaseTimer implements AutoCloseable {
 
   private synchronized void start() {
     if (thread == null && !closed) {
-      Thread made = new Thread(this::run, "crail-client-leases");
-      made.setDaemon(true);
+      Thread made = Threads.daemon("crail-client-leases", this::run);
       made.start();
       thread = made;
     }

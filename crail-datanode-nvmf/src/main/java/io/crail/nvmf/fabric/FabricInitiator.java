@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.fabric;
 
+import io.crail.common.Threads;
 import io.crail.nvmf.Controller;
 import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.DiscoveryListener;
@@ -42,11 +43,7 @@ public record FabricInitiator(ClientLoop loop, Fabric fabric, Executor authentic
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(MOST_WAITING),
-            task -> {
-              Thread thread = new Thread(task, "crail-nvmf-authentication");
-              thread.setDaemon(true);
-              return thread;
-            });
+            Threads.factory("crail-nvmf-authentication"));
     workers.allowCoreThreadTimeOut(true);
     return workers;
   }

@@ -2,6 +2,7 @@
 package io.crail.dist.admin;
 
 import io.crail.CrailStore;
+import io.crail.common.Threads;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.command.CommandContext;
 import io.crail.dist.command.Example;
@@ -23,9 +24,9 @@ public final class WholeReportCommand extends ReportCommand {
         "report",
         "shows all of the cluster in one view",
         """
-        Namenodes, datanodes with use and state, space by storage class, files and write leases, and
-        what the ten applications of Spark hold that hold most.
-        """,
+Namenodes, datanodes with use and state, space by storage class, files and write leases, and
+what the ten applications of Spark hold that hold most.
+""",
         bytes());
   }
 
@@ -49,9 +50,7 @@ public final class WholeReportCommand extends ReportCommand {
   /** Asks for both at the same time, so that they wait together for a namenode that hangs. */
   private static WholeReport ask(AdminClient cluster, Applications applications) throws Exception {
     FutureTask<Applications.Report> held = new FutureTask<>(applications::list);
-    Thread thread = new Thread(held, "crail-applications");
-    thread.setDaemon(true);
-    thread.start();
+    Threads.daemon("crail-applications", held).start();
     ClusterReport report = cluster.report();
     try {
       return WholeReport.of(report, held.get());

@@ -3,6 +3,8 @@ package io.crail.dist.command;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells a command's main thread that the process is about to end, and makes the end of the process
@@ -10,6 +12,7 @@ import java.util.concurrent.TimeUnit;
  * it after them.
  */
 public final class ShutdownGate implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ShutdownGate.class);
   private static final long CLEANUP_SECONDS = 15;
 
   private final CountDownLatch asked = new CountDownLatch(1);
@@ -51,7 +54,13 @@ public final class ShutdownGate implements AutoCloseable {
 
   private void end() {
     asked.countDown();
-    action.run();
+    try {
+      action.run();
+    } catch (RuntimeException | Error e) {
+      // A hook that died would end the process, which would wait for the hook.
+      LOG.error("cannot clean up", e);
+      return;
+    }
     try {
       cleaned.await(CLEANUP_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.command;
 
+import io.crail.common.Threads;
 import java.lang.Thread.UncaughtExceptionHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +22,8 @@ public final class ThreadDeaths implements AutoCloseable {
   /** Ends the process from now on when a thread dies, until this is closed. */
   public static ThreadDeaths endTheProcess() {
     ThreadDeaths deaths = new ThreadDeaths();
-    Thread.setDefaultUncaughtExceptionHandler(ThreadDeaths::died);
+    Threads.Guard guard = ThreadDeaths::died;
+    Thread.setDefaultUncaughtExceptionHandler(guard);
     return deaths;
   }
 

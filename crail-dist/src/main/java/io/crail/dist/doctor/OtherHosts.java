@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.doctor;
 
+import io.crail.common.Threads;
 import io.crail.dist.command.ShutdownGate;
 import io.crail.dist.report.Finding;
 import io.crail.protocol.ClusterKeys;
@@ -61,12 +62,7 @@ final class OtherHosts {
   Map<String, List<Finding>> run(Set<String> hosts) throws InterruptedException {
     ExecutorService threads =
         Executors.newFixedThreadPool(
-            Math.max(1, Math.min(hosts.size(), HOSTS_AT_ONCE)),
-            task -> {
-              Thread thread = new Thread(task, "crail-doctor");
-              thread.setDaemon(true);
-              return thread;
-            });
+            Math.max(1, Math.min(hosts.size(), HOSTS_AT_ONCE)), Threads.factory("crail-doctor"));
     try (ShutdownGate gate = ShutdownGate.open()) {
       gate.onAsked(Thread.currentThread()::interrupt);
       try {

@@ -4,6 +4,7 @@ package io.crail.dist.metrics;
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
+import io.crail.common.Threads;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -108,8 +109,7 @@ public final class HttpPort implements AutoCloseable {
   private HttpPort(ServerSocket listener, Map<String, Page> pages) {
     this.listener = listener;
     this.pages = pages;
-    this.acceptor = new Thread(this::accept, "crail-http");
-    acceptor.setDaemon(true);
+    this.acceptor = Threads.daemon("crail-http", this::accept);
   }
 
   /**
@@ -184,16 +184,22 @@ public final class HttpPort implements AutoCloseable {
   }
 
   private void failed(Throwable cause) {
-    try {
-      log.warn("cannot accept a connection for metrics: " + cause);
-    } catch (RuntimeException | Error e) {
-      // The next failure may find the memory to tell of it.
-    }
+    log.warn("cannot accept a connection for metrics: " + cause);
     LockSupport.parkNanos(this, PAUSE_NANOS);
   }
 
   private void begin(Socket socket) {
     Client client = new Client(socket);
+    try {
+      begin(client);
+    } catch (RuntimeException | Error e) {
+      // Such as no memory, or no more threads.
+      client.forget();
+      throw e;
+    }
+  }
+
+  private void begin(Client client) {
     Client displaced = null;
     boolean late;
     synchronized (clients) {
@@ -253,15 +259,7 @@ public final class HttpPort implements AutoCloseable {
     }
 
     void start() {
-      Thread thread = new Thread(this::run, "crail-http-" + socket.getPort());
-      thread.setDaemon(true);
-      try {
-        thread.start();
-      } catch (OutOfMemoryError e) {
-        // No more threads.
-        log.warn("cannot answer a request for metrics: " + e.getMessage());
-        forget();
-      }
+      Threads.daemon("crail-http-" + socket.getPort(), this::run).start();
     }
 
     /** Ends it, whatever its thread does. */
@@ -289,8 +287,9 @@ public final class HttpPort implements AutoCloseable {
         }
       } catch (IOException e) {
         LOG.debug("a request for metrics has failed", e);
-      } catch (RuntimeException | AssertionError e) {
-        LOG.error("a request for metrics has failed", e);
+      } catch (RuntimeException | Error e) {
+        // Costs this request only, not the process.
+        log.warn("a request for metrics has failed: " + e);
       } finally {
         forget();
       }
@@ -351,7 +350,7 @@ public final class HttpPort implements AutoCloseable {
       }
       try {
         return page.answer(request);
-      } catch (RuntimeException | AssertionError e) {
+      } catch (RuntimeException | Error e) {
         LOG.error("{} has failed", request.path, e);
         return Answer.text(500, "an error; the log of this process has it");
       }

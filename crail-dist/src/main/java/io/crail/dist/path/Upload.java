@@ -5,6 +5,7 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.common.LostText;
+import io.crail.common.Threads;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.NodeNotFoundException;
 import java.io.IOException;
@@ -98,9 +99,7 @@ final class Upload {
    */
   private static FileChannel await(Path source) throws Exception {
     FutureTask<FileChannel> opening = new FutureTask<>(() -> open(source));
-    Thread thread = new Thread(opening, "crail-open");
-    thread.setDaemon(true);
-    thread.start();
+    Threads.daemon("crail-open", opening).start();
     return opening.get();
   }
 

@@ -43,6 +43,10 @@ class HttpPortTest {
                     request -> {
                       throw new IllegalStateException("a bug");
                     },
+                "/memory",
+                    request -> {
+                      throw new OutOfMemoryError("of a page");
+                    },
                 "/stuck", request -> waitForTheEnd()));
   }
 
@@ -89,6 +93,7 @@ class HttpPortTest {
     assertTrue(ask("GET /nothing HTTP/1.1\r\n\r\n").startsWith("HTTP/1.1 404 "));
     assertTrue(ask("POST /health HTTP/1.1\r\n\r\n").startsWith("HTTP/1.1 405 "));
     assertTrue(ask("GET /bug HTTP/1.1\r\n\r\n").startsWith("HTTP/1.1 500 "));
+    assertTrue(ask("GET /memory HTTP/1.1\r\n\r\n").startsWith("HTTP/1.1 500 "));
   }
 
   @Test

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.spdk;
 
+import io.crail.common.Threads;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -50,11 +51,7 @@ final class SpdkLoop implements Poller {
             HELPER_IDLE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(MOST_WAITING),
-            runnable -> {
-              Thread thread = new Thread(runnable, name);
-              thread.setDaemon(true);
-              return thread;
-            });
+            Threads.factory(name));
     pool.allowCoreThreadTimeOut(true);
     return pool;
   }

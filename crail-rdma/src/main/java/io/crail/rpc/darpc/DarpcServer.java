@@ -4,6 +4,7 @@ package io.crail.rpc.darpc;
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
+import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.HeldAnswers;
@@ -239,9 +240,7 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     for (PollingThread thread : threads) {
       if (thread.thread() == Thread.currentThread()) {
         // The service closes its own server, so this thread must return before anything can end.
-        Thread closer = new Thread(this::end, "crail-" + name + "-end");
-        closer.setDaemon(true);
-        closer.start();
+        Threads.daemon("crail-" + name + "-end", this::end).start();
         return;
       }
     }

@@ -3,6 +3,7 @@ package io.crail.rpc.darpc;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.Threads;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Turns;
 import io.crail.rpc.rdma.QueuePair;
@@ -79,8 +80,7 @@ public final class PollingThread implements Executor {
             Math.min(settings.stallTimeoutNanos(), settings.keepAliveNanos()));
     this.sweepNanos = Math.min(MAX_SWEEP_NANOS, shortest / 4);
     this.wakeup = Verbs.createWakeup();
-    this.thread = new Thread(this::run, name);
-    thread.setDaemon(true);
+    this.thread = Threads.daemon(name, this::run);
   }
 
   public void start() {

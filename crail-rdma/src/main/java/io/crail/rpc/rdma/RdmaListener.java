@@ -2,6 +2,7 @@
 package io.crail.rpc.rdma;
 
 import io.crail.common.Addresses;
+import io.crail.common.Threads;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
@@ -101,8 +102,7 @@ public final class RdmaListener implements AutoCloseable {
       }
     }
     this.channel = created;
-    this.thread = new Thread(this::run, "crail-" + name + "-listener");
-    thread.setDaemon(true);
+    this.thread = Threads.daemon("crail-" + name + "-listener", this::run);
   }
 
   /**
@@ -218,8 +218,8 @@ public final class RdmaListener implements AutoCloseable {
       while (!closing.get()) {
         int ready = Verbs.await(channel, 0, wakeup, TICK_MILLIS);
         if (ready < 0 && ready != Verbs.TIMED_OUT) {
-          LOG.error("{} cannot wait for connections any more: {}", name, Verbs.errorText(ready));
-          break;
+          throw new IllegalStateException(
+              name + " cannot wait for connections any more: " + Verbs.errorText(ready));
         }
         runTasks();
         takeEvents();

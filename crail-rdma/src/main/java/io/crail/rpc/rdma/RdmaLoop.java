@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.rdma;
 
+import io.crail.common.Threads;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
@@ -106,11 +107,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
             RESOLVER_IDLE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(RESOLVER_QUEUE),
-            runnable -> {
-              Thread thread = new Thread(runnable, "crail-rdma-resolver");
-              thread.setDaemon(true);
-              return thread;
-            });
+            Threads.factory("crail-rdma-resolver"));
     resolver.allowCoreThreadTimeOut(true);
   }
 

@@ -3,6 +3,7 @@ package io.crail.rpc.netty;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
@@ -31,6 +32,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -77,11 +79,7 @@ public final class NettyTransport implements Transport {
             RESOLVER_IDLE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(RESOLVER_QUEUE),
-            runnable -> {
-              Thread thread = new Thread(runnable, "crail-resolver");
-              thread.setDaemon(true);
-              return thread;
-            });
+            Threads.factory("crail-resolver"));
     resolver.allowCoreThreadTimeOut(true);
   }
 
@@ -157,25 +155,23 @@ public final class NettyTransport implements Transport {
    * @param name names the threads, {@code crail-<name>-<number>}
    */
   public EventLoopGroup newEventLoops(String name, int count) {
-    return newEventLoops(name, count, executor -> newHandler(executor, newPolling(true)));
+    return newEventLoops(
+        name, count, executor -> new LoopSockets(newHandler(executor, newPolling(true))));
   }
 
-  private EventLoopGroup newEventLoops(String name, int count, IoHandlerFactory handlers) {
+  /** Creates event loops whose sockets are {@link LoopSockets} of the caller's. */
+  EventLoopGroup newEventLoops(String name, int count, IoHandlerFactory handlers) {
     if (isSpinning() && !backend.maySpin()) {
       throw new ConfigException(
           "key '" + WaitKeys.SPIN_TIME.name() + "': a server with io_uring has to sleep");
     }
     AtomicInteger number = new AtomicInteger();
     String prefix = name.startsWith("crail-") ? name : "crail-" + name;
-    return new MultiThreadIoEventLoopGroup(
-        count,
-        runnable -> {
-          Thread thread =
-              new FastThreadLocalThread(null, runnable, prefix + "-" + number.getAndIncrement());
-          thread.setDaemon(true);
-          return thread;
-        },
-        handlers);
+    ThreadFactory threads =
+        runnable ->
+            Threads.watched(
+                new FastThreadLocalThread(null, runnable, prefix + "-" + number.getAndIncrement()));
+    return new MultiThreadIoEventLoopGroup(count, threads, handlers);
   }
 
   private IoHandler newHandler(ThreadAwareExecutor executor, SelectStrategy parking) {

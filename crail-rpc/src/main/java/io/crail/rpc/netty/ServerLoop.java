@@ -6,10 +6,7 @@ import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.Turns;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
-import io.netty.channel.IoHandlerContext;
-import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.concurrent.TimeUnit;
@@ -20,12 +17,11 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Used only by the loop's thread, except for the figures.
  */
-final class ServerLoop implements IoHandler {
+final class ServerLoop extends LoopSockets {
   /** For each kind of chunk, 1/IDLE_SHARE of the memory that may be held is kept idle. */
   private static final int IDLE_SHARE = 8;
 
   private final Clock clock;
-  private final IoHandler sockets;
   private final BriefPolling polling;
   private final LoopMemory memory;
   private final HeldMemory held;
@@ -52,8 +48,8 @@ final class ServerLoop implements IoHandler {
       ByteBufAllocator memory,
       long mostHeld,
       HeldAnswers answers) {
+    super(sockets);
     this.clock = clock;
-    this.sockets = sockets;
     this.polling = polling;
     this.memory = new LoopMemory(memory, mostHeld / IDLE_SHARE);
     this.held = new HeldMemory(mostHeld);
@@ -162,41 +158,8 @@ final class ServerLoop implements IoHandler {
     }
   }
 
-  // The event loop's sockets; each look at them begins a turn.
-
   @Override
-  public int run(IoHandlerContext context) {
+  void beginTurn() {
     turns.begin();
-    return sockets.run(context);
-  }
-
-  @Override
-  public void initialize() {
-    sockets.initialize();
-  }
-
-  @Override
-  public void prepareToDestroy() {
-    sockets.prepareToDestroy();
-  }
-
-  @Override
-  public void destroy() {
-    sockets.destroy();
-  }
-
-  @Override
-  public IoRegistration register(IoHandle handle) throws Exception {
-    return sockets.register(handle);
-  }
-
-  @Override
-  public void wakeup() {
-    sockets.wakeup();
-  }
-
-  @Override
-  public boolean isCompatible(Class<? extends IoHandle> type) {
-    return sockets.isCompatible(type);
   }
 }

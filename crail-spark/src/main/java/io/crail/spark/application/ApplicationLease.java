@@ -5,6 +5,7 @@ import io.crail.CrailAttributeChanges;
 import io.crail.CrailNode;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
+import io.crail.common.Threads;
 import io.crail.common.error.NodeNotFoundException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,12 +53,7 @@ final class ApplicationLease implements AutoCloseable {
     // A task never runs twice at a time, so there is always a thread for the other one.
     this.threads =
         Executors.newScheduledThreadPool(
-            cleaner.isPresent() ? 2 : 1,
-            task -> {
-              Thread made = new Thread(task, "crail-spark-lease");
-              made.setDaemon(true);
-              return made;
-            });
+            cleaner.isPresent() ? 2 : 1, Threads.factory("crail-spark-lease"));
     long period = Math.max(1, lease.toMillis() / RENEWALS);
     String root = roots.get(0);
     schedule(new Repeated("renew the lease of " + root, this::renew), period);
@@ -86,8 +82,9 @@ final class ApplicationLease implements AutoCloseable {
         failing = false;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-      } catch (Exception e) {
-        // The end interrupts a step, which may call that by any name.
+      } catch (Exception | Error e) {
+        // The threads would never run a step again that has thrown, and say nothing. The end
+        // interrupts a step, which may call that by any name.
         if (!failing && !threads.isShutdown()) {
           LOG.warn("cannot {}; trying again", what, e);
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.application;
 
+import io.crail.common.Threads;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
@@ -55,11 +56,7 @@ final class Holdings implements AutoCloseable {
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(most),
-            task -> {
-              Thread made = new Thread(task, "crail-spark-holdings");
-              made.setDaemon(true);
-              return made;
-            });
+            Threads.factory("crail-spark-holdings"));
     threads.allowCoreThreadTimeOut(true);
   }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.fetch;
 
+import io.crail.common.Threads;
 import io.crail.spark.output.OutputPlace;
 import java.time.Duration;
 import java.util.HashMap;
@@ -94,11 +95,7 @@ public final class Fetcher implements AutoCloseable {
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "crail-spark-fetch-" + name);
-              thread.setDaemon(true);
-              return thread;
-            });
+            Threads.factory("crail-spark-fetch-" + name));
     threads.allowCoreThreadTimeOut(true);
     return new Host(threads, new Silence(patience, time));
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.output;
 
+import io.crail.common.Threads;
 import java.io.IOException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -65,14 +66,7 @@ public final class Deletions implements AutoCloseable {
   Deletions(Remover remover, long firstDelayMillis) {
     this.remover = remover;
     this.firstDelayMillis = firstDelayMillis;
-    this.thread =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread made = new Thread(task, "crail-spark-delete");
-              made.setDaemon(true);
-              return made;
-            });
+    this.thread = new ScheduledThreadPoolExecutor(1, Threads.factory("crail-spark-delete"));
     thread.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
     thread.allowCoreThreadTimeOut(true);
   }
@@ -141,6 +135,9 @@ public final class Deletions implements AutoCloseable {
       } else if (tries == TRIES) {
         LOG.warn("cannot delete {} now; trying again", name, e);
       }
+    } catch (RuntimeException | Error e) {
+      // Often there is no caller that would see it.
+      LOG.error("cannot delete {}; it goes with its application", name, e);
     } finally {
       if (!waits) {
         room.release();

@@ -88,6 +88,16 @@ class ApplicationLeaseTest {
     assertEquals(List.of(), lines.logged);
   }
 
+  /** Else the lease would run out, and another application delete all of this one's data. */
+  @Test
+  void aStepThatEndsByAnErrorIsRepeated() throws Exception {
+    run(
+        () -> {
+          throw new OutOfMemoryError("of the test");
+        });
+    assertEquals(List.of("cannot clean up beside /a; trying again"), lines.logged);
+  }
+
   @Test
   void theFirstOfSeveralFailuresIsLogged() throws Exception {
     run(

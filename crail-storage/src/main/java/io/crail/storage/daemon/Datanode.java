@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.daemon;
 
+import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
@@ -75,8 +76,7 @@ public final class Datanode implements AutoCloseable {
                 configuration.get(ClusterKeys.CLUSTER_NAME)),
             transport.peerOptions(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
-    this.thread = new Thread(this::run, "crail-datanode");
-    this.thread.setDaemon(true);
+    this.thread = Threads.daemon("crail-datanode", this::run);
     this.registration =
         new Registration(
             namenodes,
