@@ -147,6 +147,14 @@ class UnmappableTest {
     assertStoreWorks("localOps 0,");
   }
 
+  /** Such as one on NFS; the files are here, but not the memory that they stand for. */
+  @Test
+  void aDirectoryOfAnotherHostIsNotMapped() throws Exception {
+    Path id = directory.resolve("id");
+    Files.writeString(id, Files.readString(id).replaceFirst("\n.*", "\nanother boot"));
+    assertStoreWorks("localOps 0,");
+  }
+
   @Test
   void aDirectoryThatIsNotThereIsNotNeeded() throws Exception {
     Path elsewhere = directory.resolveSibling("elsewhere");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
-import io.crail.common.NativeMemory;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -25,12 +24,10 @@ final class Heartbeat {
   private static final VarHandle BEAT =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-  private final NativeMemory mapping;
   private final ByteBuffer memory;
 
-  private Heartbeat(NativeMemory mapping) {
-    this.mapping = mapping;
-    this.memory = mapping.buffer();
+  private Heartbeat(ByteBuffer memory) {
+    this.memory = memory;
   }
 
   /** Creates the file, for the datanode. */
@@ -55,17 +52,12 @@ final class Heartbeat {
   private static Heartbeat map(SafeDirectory directory) throws IOException {
     try (FileChannel channel =
         directory.open(FILE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      return new Heartbeat(NativeMemory.map(channel, Long.BYTES));
+      return new Heartbeat(channel.map(FileChannel.MapMode.READ_WRITE, 0, Long.BYTES));
     }
   }
 
   /** Raises the number. */
   void beat() {
     BEAT.setVolatile(memory, 0, (long) BEAT.getVolatile(memory, 0) + 1);
-  }
-
-  /** Ends the use of the memory, which no thread uses any more. */
-  void unmap() {
-    mapping.free();
   }
 }

@@ -59,6 +59,11 @@ public final class RegionDirectory implements AutoCloseable {
   /** The file that holds the identity. */
   static final String ID_FILE = "id";
 
+  /**
+   * The kernel has another one on each host, and after each boot; containers share their host's.
+   */
+  private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
   private static final long CREATE_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final Logger LOG = LoggerFactory.getLogger(RegionDirectory.class);
 
@@ -160,7 +165,7 @@ public final class RegionDirectory implements AutoCloseable {
         heartbeat.beat();
       }
       // Last, since this file shows that the others are complete.
-      files.write(ID_FILE, uuid.toString().getBytes(StandardCharsets.US_ASCII));
+      files.write(ID_FILE, identity(uuid).getBytes(StandardCharsets.US_ASCII));
       filled = true;
       return new RegionDirectory(
           path, lockChannel, heartbeat, hazards, writers, List.copyOf(regions));
@@ -178,6 +183,14 @@ public final class RegionDirectory implements AutoCloseable {
         }
       }
     }
+  }
+
+  /**
+   * What tells a datanode from all others, also from one of another host that shares the directory:
+   * its memory is not this host's, and its socket cannot be reached.
+   */
+  static String identity(UUID uuid) throws IOException {
+    return uuid + "\n" + Files.readString(BOOT_ID);
   }
 
   /** Null when the directory's name is too long for a socket; the regions cannot be mapped then. */

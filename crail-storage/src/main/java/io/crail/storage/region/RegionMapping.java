@@ -73,8 +73,9 @@ public final class RegionMapping implements AutoCloseable {
 
   /**
    * Finds the region files of a datanode, when they are on this host and belong to exactly this
-   * datanode process. A directory of the same name on another host, or in another container's
-   * mount, holds another identity or nothing.
+   * datanode process. A directory of the same name in another container's mount holds another
+   * identity or nothing. One that two hosts share, over NFS for example, tells them apart by the
+   * kernel's boot id.
    *
    * @param directory the datanode's directory, as the datanode tells it; empty for none
    * @param client identity of the client, as told to namenodes
@@ -120,7 +121,7 @@ public final class RegionMapping implements AutoCloseable {
   }
 
   private static boolean isOf(SafeDirectory directory, UUID uuid) throws IOException {
-    return directory.read(RegionDirectory.ID_FILE).equals(uuid.toString());
+    return directory.read(RegionDirectory.ID_FILE).equals(RegionDirectory.identity(uuid));
   }
 
   /**
