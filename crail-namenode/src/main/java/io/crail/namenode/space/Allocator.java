@@ -107,7 +107,7 @@ public final class Allocator {
 
   /** Holds back a region, of which another namenode has given out space, for this time. */
   void rest(RegionSpace region, long restNanos) {
-    prospects.succeed();
+    prospects.takeOver();
     resting.add(region, restNanos);
   }
 

@@ -17,7 +17,7 @@ final class SpaceProspects {
   private final long startNanos;
 
   /** Whether a datanode has lent what another namenode, or this one before a restart, had. */
-  private volatile boolean isSuccessor;
+  private volatile boolean hasTakenOver;
 
   SpaceProspects(NameNodeOptions options, Clock clock, RestingRegions resting) {
     this.options = options;
@@ -27,8 +27,8 @@ final class SpaceProspects {
   }
 
   /** Notes that space has come that another namenode had. */
-  void succeed() {
-    isSuccessor = true;
+  void takeOver() {
+    hasTakenOver = true;
   }
 
   /**
@@ -82,6 +82,6 @@ final class SpaceProspects {
    */
   private boolean mayMissDatanodes(Collection<DatanodeSpace> datanodes, long now) {
     return now - startNanos < options.offlineNanos()
-        && (isSuccessor || datanodes.stream().allMatch(each -> each.totalBlocks() == 0));
+        && (hasTakenOver || datanodes.stream().allMatch(each -> each.totalBlocks() == 0));
   }
 }
