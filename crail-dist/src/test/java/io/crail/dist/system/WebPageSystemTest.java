@@ -433,6 +433,15 @@ class WebPageSystemTest {
   }
 
   @Test
+  void aBrowserShowsNoVerdictThatMayBeOutOfDate() throws Exception {
+    Browser tab = open("", 1280, false);
+    tab.await(Browser.textOf("#verdict") + " === '\u25cf healthy'");
+    tab.evaluate("window.fetch = () => Promise.reject(new TypeError('out of reach'))");
+    tab.await(Browser.textOf("#verdict") + " === '\u2716 no answer'");
+    assertEquals("", tab.evaluate(Browser.textOf("#findings")));
+  }
+
+  @Test
   void aBrowserShowsTheClusterWithoutBarriers() throws Exception {
     for (boolean dark : List.of(false, true)) {
       for (int width : List.of(1280, 390, 1920)) {

@@ -274,7 +274,7 @@ class RegionDirectoryTest {
         .getMessage();
   }
 
-  /** Whoever may rename the datanode's directory could put another one there. */
+  /** A user who may rename the datanode's directory could put another one there. */
   @Test
   void refusesADataPathThatOthersMayEmpty() throws IOException {
     Path open = Files.createDirectory(dataPath.resolve("open"));
@@ -350,18 +350,7 @@ class RegionDirectoryTest {
   void theEndOfADatanodeIsNoticedAndNoPauseCounts() throws IOException {
     UUID uuid = UUID.randomUUID();
     AtomicLong now = new AtomicLong();
-    Clock clock =
-        new Clock() {
-          @Override
-          public long nanoTime() {
-            return now.get();
-          }
-
-          @Override
-          public long currentTimeMillis() {
-            return 0;
-          }
-        };
+    Clock clock = clockOf(now);
     try (RegionDirectory directory = create(uuid);
         MappedEndpoint endpoint =
             MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, clock, NO_DETOUR)
@@ -387,18 +376,7 @@ class RegionDirectoryTest {
   void whatHasReachedADeadDatanodesMemoryIsNotAcknowledged() throws IOException {
     UUID uuid = UUID.randomUUID();
     AtomicLong now = new AtomicLong();
-    Clock clock =
-        new Clock() {
-          @Override
-          public long nanoTime() {
-            return now.get();
-          }
-
-          @Override
-          public long currentTimeMillis() {
-            return 0;
-          }
-        };
+    Clock clock = clockOf(now);
     try (RegionDirectory directory = create(uuid);
         MappedEndpoint endpoint =
             MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, clock, NO_DETOUR)
@@ -426,7 +404,7 @@ class RegionDirectoryTest {
   void aDatanodeThatWasKilledIsNotMapped() throws Exception {
     UUID uuid = UUID.randomUUID();
     try (RegionDirectory directory = create(uuid)) {
-      // As the kernel leaves it: the socket's file is there, and nobody listens.
+      // As the kernel leaves it: the socket's file is there, and no process listens.
       Path writers = directory.path().resolve("writers");
       Files.delete(writers);
       try (ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
@@ -459,6 +437,71 @@ class RegionDirectoryTest {
           System.nanoTime() + 60_000_000_000L);
       endpoint.read(transfer);
       assertEquals(ErrorCode.INVALID_ARGUMENT, transfer.failure().code());
+    }
+  }
+
+  private static Clock clockOf(AtomicLong now) {
+    return new Clock() {
+      @Override
+      public long nanoTime() {
+        return now.get();
+      }
+
+      @Override
+      public long currentTimeMillis() {
+        return 0;
+      }
+    };
+  }
+
+  /** The network, over which each transfer succeeds. */
+  private static StorageEndpoint network() {
+    return new StorageEndpoint() {
+      @Override
+      public void read(Transfer transfer) {
+        transfer.end();
+      }
+
+      @Override
+      public void write(Transfer transfer) {
+        transfer.end();
+      }
+
+      @Override
+      public boolean isLocal() {
+        return false;
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  /** What was written before is in its memory, however later bytes get there. */
+  @Test
+  void theEndIsNoticedAlsoWhereTheNetworkIsUsedMeanwhile() throws IOException {
+    UUID uuid = UUID.randomUUID();
+    AtomicLong now = new AtomicLong();
+    try (RegionDirectory directory = create(uuid);
+        MappedEndpoint endpoint =
+            MappedEndpoint.open(
+                    describe(uuid, directory.path()), CLIENT, clockOf(now), reason -> network())
+                .orElseThrow()) {
+      assertEquals(ErrorCode.OK, write(endpoint, now.get()));
+      Path second = directory.path().resolve("region-1");
+      Files.delete(second);
+      Files.createSymbolicLink(second, Path.of("/no-such-mount/region-1"));
+      Transfer elsewhere = new Transfer();
+      elsewhere.prepare(
+          ByteBuffer.allocateDirect(8), 0, 8, new Extent(0, 1, 0, 4096, 1, 1), 0, now.get() + 1);
+      endpoint.write(elsewhere);
+      assertFalse(elsewhere.isFailed(), () -> elsewhere.failure().toString());
+      assertFalse(endpoint.isLocal());
+      assertFalse(endpoint.hasEnded());
+      directory.close();
+      now.addAndGet(LOOK_NANOS);
+      assertTrue(endpoint.hasEnded());
+      assertTrue(endpoint.isLost());
     }
   }
 
