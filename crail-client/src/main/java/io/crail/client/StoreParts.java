@@ -137,7 +137,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
                 statistics,
                 sliceBytes,
                 dataTimeoutNanos,
-                // Where one thread does everything, nobody else gives memory back.
+                // Where one thread does everything, no other thread gives memory back.
                 source.withTimer() ? Math.min(dataTimeoutNanos, MOST_MEMORY_WAIT_NANOS) : 0,
                 configuration.get(ClientKeys.DURABLE_SYNC)),
             spaceAhead,

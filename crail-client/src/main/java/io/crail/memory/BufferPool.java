@@ -20,10 +20,10 @@ import java.util.function.LongSupplier;
  * Lends buffers of one size. They are cut from regions, which are allocated when needed, up to a
  * limit. Thread-safe.
  *
- * <p>{@link #close} frees each region as soon as all its buffers are given back. Nobody uses a
- * buffer after that, since it then has no memory any more. Only a program that has asked a buffer
- * for its {@link CrailBuffer#getByteBuffer}, address or region, or that keeps a slice, may still
- * have a way to the memory. So such a region goes back when the collector finds that there is none.
+ * <p>{@link #close} frees each region as soon as all its buffers are given back. A buffer cannot be
+ * used after that, since it has no memory any more. Only a program that has asked a buffer for its
+ * {@link CrailBuffer#getByteBuffer}, address or region, or that keeps a slice, may still have a way
+ * to the memory. So such a region goes back when the collector finds that there is none.
  */
 public final class BufferPool implements CrailBufferCache, AutoCloseable {
   /** The most bytes of a region. Few large ones are registered with a device in little time. */
@@ -80,7 +80,7 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
       }
     }
 
-    /** Frees the memory, once nobody can use it. */
+    /** Frees the memory, once it can no longer be used. */
     void freeUnused() {
       if (lent == 0 && !escaped) {
         detach();

@@ -14,7 +14,7 @@ import java.nio.channels.FileChannel.MapMode;
 
 /**
  * Memory outside the heap, or a mapped file, that can be given back at once. If that is not done,
- * it goes back when the collector finds that nobody refers to the buffer or to a view of it.
+ * it goes back when neither the buffer nor a view of it is reachable.
  *
  * <p>After {@link #free} an access through any view may end the process, so the owner has to know
  * that there is none. Thread-safe.

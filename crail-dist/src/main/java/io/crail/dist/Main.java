@@ -33,8 +33,8 @@ public final class Main {
   }
 
   /**
-   * Why arguments must not be used: nobody knows any more what was written. Null for arguments that
-   * are as they were written.
+   * Why arguments must not be used: it is unknown what was written. Null for arguments that are as
+   * they were written.
    *
    * @param charset by which the JVM has decoded them, and names local files; bin/crail makes it
    *     UTF-8

@@ -206,7 +206,7 @@ class NamesTest {
     assertFalse(system.rename(path, new Path("/other")));
     assertFalse(system.setReplication(path, (short) 1));
     assertNull(system.globStatus(path));
-    // Whoever makes something there learns why not.
+    // Making something there fails, and the error says why.
     String refusal = assertThrows(IOException.class, () -> system.create(path)).getMessage();
     assertTrue(refusal.contains("path "), refusal);
     assertThrows(IOException.class, () -> system.mkdirs(path));

@@ -36,7 +36,7 @@ class MemoryLimitTest {
     store = new TestStore("crail.user", "own", "crail.namenode.memory", "1m");
     datanode = store.datanode(1L << 30);
     budget = store.namenode.budget();
-    // What stays for good: the name of the user, and lists of blocks.
+    // What is never given back: the name of the user, and lists of blocks.
     store.write("/first", 5_000_000);
     store.remove("/first", false);
     empty = budget.used();

@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** What is said of bytes that are no frame. */
+/** The errors for bytes that are no frame. */
 class FrameTest {
   @Test
   void aPeerThatSpeaksHttpIsTakenForWhatItIs() {

@@ -118,7 +118,7 @@ class SimulatedRestartTest {
     }
   }
 
-  /** Nobody has to ask again: space that rests, and datanodes, are known to come. */
+  /** No caller has to ask again: space that rests, and datanodes, are known to come. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aWriteWaitsForTheSpaceOfARestartedNamenode(boolean buffered) throws Exception {

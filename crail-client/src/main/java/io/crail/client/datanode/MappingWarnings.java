@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 
 /**
  * Warns, once for each datanode, that its memory is on this host and cannot be mapped. That costs
- * speed and nothing else. That memory belongs to another user is said once, since it is as it
+ * speed and nothing else. That memory belongs to another user is logged once, since it is as it
  * should be. One instance serves all loops of a store. Thread-safe.
  */
 public final class MappingWarnings {

@@ -74,7 +74,10 @@ public final class LeaseReturn {
     return id;
   }
 
-  /** True when an error leaves open whether its call has taken place. */
+  /**
+   * True when an error leaves open whether its call has taken place. LIMIT_EXCEEDED does: a request
+   * that is sent again, since its answer was lost, may find the queue full.
+   */
   public static boolean isDoubtful(CrailException failure) {
     ErrorCode code = failure.code();
     return code == ErrorCode.UNAVAILABLE

@@ -4,7 +4,7 @@ package io.crail.client.stream;
 import io.crail.common.error.CrailException;
 
 /**
- * The waits of an operation for space that is known to come. Its deadline stands still meanwhile,
+ * The waits of an operation for space that is known to come. Its deadline is suspended meanwhile,
  * up to a limit. Most operations need none. Used by one thread at a time.
  */
 final class SpaceWait {

@@ -18,7 +18,7 @@ public final class UnclosedStreams {
   /** With debug logging of this name, the places where such streams were opened are logged. */
   private static final Logger LOG = LoggerFactory.getLogger(UnclosedStreams.class);
 
-  /** Pause after a collection that was in vain, and after one that has found dropped streams. */
+  /** Pause after a collection that found nothing, and after one that has found dropped streams. */
   private static final long LONG_PAUSE_NANOS = 10_000_000_000L;
 
   private static final long SHORT_PAUSE_NANOS = 100_000_000L;
@@ -85,7 +85,7 @@ public final class UnclosedStreams {
     }
   }
 
-  /** As {@link #look}, after a collection, unless the last one was in vain and is not long ago. */
+  /** As {@link #look}, after a collection, unless the last one found nothing and is recent. */
   boolean collect() {
     long now = System.nanoTime();
     long next = nextCollection.get();

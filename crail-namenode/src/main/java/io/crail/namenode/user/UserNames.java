@@ -65,7 +65,7 @@ public final class UserNames {
         name = make(text, isCreator ? SLOTS : SLOTS_OF_REQUESTS);
       }
       if (name.number() != OWN) {
-        // Never in vain: names are dropped under this monitor.
+        // This always succeeds: names are dropped under this monitor.
         name.hold();
       }
       return name;

@@ -192,7 +192,7 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
     try {
       return Values.read(file, store.store(), SparkEnv.get().serializer(), this::unwrap);
     } catch (InterruptedIOException | ObjectStreamException e) {
-      // Nobody wants it any more; or its class is at fault, and would be so with other bytes.
+      // It is no longer needed; or its class is at fault, and would be so with other bytes.
       throw e;
     } catch (IOException e) {
       store.silence().failed(e);

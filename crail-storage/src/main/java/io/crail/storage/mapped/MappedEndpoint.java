@@ -218,7 +218,7 @@ public final class MappedEndpoint implements StorageEndpoint {
   private boolean openWriter(MappedRegions regions, Transfer transfer) {
     try {
       synchronized (this) {
-        // Not in regions that are let go of: nobody would stop using that writer.
+        // Not in regions that are let go of: that writer would never be let go of.
         if (regions.writer() == null && !closed && network == null && mapping.isPresent(regions)) {
           regions.openWriter(client);
         }

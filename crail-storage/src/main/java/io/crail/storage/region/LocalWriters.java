@@ -111,7 +111,7 @@ final class LocalWriters implements AutoCloseable {
       listener = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
       listener.configureBlocking(false);
       listener.bind(UnixDomainSocketAddress.of(file(directory)), BACKLOG);
-      // Nobody else can reach it in this directory. Its own rights are those of the files beside
+      // No other user can reach it in this directory. Its own rights are those of the files beside
       // it.
       Files.setPosixFilePermissions(file(directory), SafeDirectory.FILE_RIGHTS);
       listener.register(selector, SelectionKey.OP_ACCEPT);

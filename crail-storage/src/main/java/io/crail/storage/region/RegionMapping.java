@@ -152,7 +152,7 @@ public final class RegionMapping implements AutoCloseable {
 
   /**
    * As {@link #lives}, with a look of its own. The time of a look is noted after it, so a thread
-   * that stands still in between keeps no other thread from looking.
+   * that is stopped in between keeps no other thread from looking.
    */
   public boolean look(long nowNanos) {
     if (!over && !lifeline.holds()) {

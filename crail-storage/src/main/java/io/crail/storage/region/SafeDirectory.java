@@ -33,9 +33,9 @@ import java.util.Set;
 
 /**
  * A directory in which no other user of the host can exchange this user's files, held open. Its
- * files are opened relative to it, so it does not matter whether somebody exchanges the directory,
- * or one above it, in the meantime. A file that is opened is a regular one, belongs to this
- * process's user, has one name only, and is no symbolic link.
+ * files are opened relative to it, so it does not matter whether another user exchanges the
+ * directory, or one above it, in the meantime. A file that is opened is a regular one, belongs to
+ * this process's user, has one name only, and is no symbolic link.
  *
  * <p>The order makes the checks safe. First the directory is open, then its owner and rights are
  * looked at, then those of a file in it; and others can change nothing in it. {@code root} is no

@@ -87,7 +87,7 @@ class SafeDirectoryTest {
   }
 
   @Test
-  void aPipeKeepsNobodyWaiting() throws Exception {
+  void aPipeIsRefusedAtOnce() throws Exception {
     Files.delete(mine.resolve("id"));
     for (Path pipe : new Path[] {mine.resolve("id"), directory.resolve("pipe")}) {
       assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());

@@ -270,7 +270,7 @@ class NamespaceClaimTest {
     awaitBeat(server);
   }
 
-  /** Nobody answers while the first few connections last; all others are answered. */
+  /** There is no answer while the first few connections last; all others are answered. */
   private void ignoreFirst(int connections, int least) {
     target.plan(
         (queue, opcode, number) ->
