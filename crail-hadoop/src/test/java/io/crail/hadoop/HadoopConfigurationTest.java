@@ -14,9 +14,11 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("once")
 class HadoopConfigurationTest {
   private static final String NAMENODES = "crail.namenode.address";
 

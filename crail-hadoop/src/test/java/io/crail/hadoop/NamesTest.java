@@ -27,6 +27,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * Each name that the store allows comes back as it was, through each call of Hadoop's interface.
  */
+@Tag("once")
 class NamesTest {
   private static final List<String> NAMES =
       List.of(

@@ -120,7 +120,16 @@ public final class SharedCluster {
     Files.writeString(
         site(),
         SETTINGS
-            + ("crail.storage.tcp.allocationsize 16m\ncrail.namenode.address " + addresses + "\n"));
+            + ("crail.storage.tcp.allocationsize 16m\ncrail.namenode.address " + addresses + "\n")
+            + settingsOfThisPass());
+  }
+
+  /** The settings that an embedded cluster has in this pass over the tests, a line each. */
+  private static String settingsOfThisPass() {
+    return Stream.of(System.getProperty(EmbeddedCrail.SETTINGS_PROPERTY, "").split("\\s+"))
+        .filter(setting -> !setting.isEmpty())
+        .map(setting -> setting.replaceFirst("=", " ") + "\n")
+        .collect(Collectors.joining());
   }
 
   /** Starts a server, and waits for the line that says where it listens; gives the address. */
@@ -134,6 +143,9 @@ public final class SharedCluster {
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("CRAIL_CONF_DIR", directory.toString());
     builder.environment().remove("CRAIL_HOME");
+    builder
+        .environment()
+        .put("CRAIL_EXTRA_JAVA_OPTIONS", System.getProperty("crail.test.quickstart", ""));
     Process process = builder.start();
     processes.add(process);
     Pattern line = Pattern.compile("(?m)^" + pattern + "$");

@@ -11,10 +11,12 @@ import org.apache.hadoop.fs.FileSystem;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Tests the bytes that a {@link FileContext} counts. */
 @ExtendWith(FileContexts.class)
+@Tag("once")
 class FileContextStatisticsTest extends FCStatisticsBaseTest {
   @BeforeEach
   void start() throws Exception {

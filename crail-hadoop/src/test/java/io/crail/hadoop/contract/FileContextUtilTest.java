@@ -3,10 +3,12 @@ package io.crail.hadoop.contract;
 
 import org.apache.hadoop.fs.FileContextUtilBase;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Copies and listings by {@code FileContext.util()}. */
 @ExtendWith(FileContexts.class)
+@Tag("once")
 class FileContextUtilTest extends FileContextUtilBase {
   @BeforeEach
   @Override

@@ -7,8 +7,10 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FileSystemContractBaseTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 /** Hadoop's older contract of a {@link FileSystem}. */
+@Tag("once")
 class FileSystemBaseTest extends FileSystemContractBaseTest {
   @BeforeEach
   void start() throws Exception {

@@ -4,7 +4,9 @@ package io.crail.hadoop.contract;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.contract.AbstractContractMkdirTest;
 import org.apache.hadoop.fs.contract.AbstractFSContract;
+import org.junit.jupiter.api.Tag;
 
+@Tag("once")
 class MkdirContractTest extends AbstractContractMkdirTest {
   @Override
   protected AbstractFSContract createContract(Configuration configuration) {

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Crail mounted into {@code viewfs://}. In this package for the fields of the suite. */
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
     named = "crail.test.long",
     matches = "true",
     disabledReason = "hundreds of stores for Hadoop's own code: only among the long tests")
+@Tag("once")
 class ViewFileSystemCrailTest extends ViewFileSystemBaseTest {
   private static HadoopCluster cluster;
 

@@ -9,11 +9,13 @@ import org.apache.hadoop.fs.FileSystem;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Crail mounted into the {@code viewfs://} of a {@code FileContext}. In this package, since it
  * needs package-private fields of the suite.
  */
+@Tag("once")
 class ViewFsCrailTest extends ViewFsBaseTest {
   private static final String IMPLEMENTATION = "fs.AbstractFileSystem.crail.impl";
 
