@@ -413,10 +413,11 @@ class CommandsSystemTest {
       assertTrue(well.stdout().endsWith("accounts are right\n"), well.stdout());
       own.datanode(0).kill();
       own.startDatanodeAgain(0);
+      String kept = "lost     /kept.dat: 1 MiB of 1 MiB, ";
       Await.until(
           "the dead datanode is replaced",
           PATIENCE,
-          () -> own.run("fsck").stdout().contains("lost     /kept.dat: 1 MiB of 1 MiB, "));
+          () -> Ran.run(own.directory(), "fsck").stdout().contains(kept));
       Ran df = Ran.run(own.directory(), "df");
       assertTrue(
           df.stdout().contains("\n1 MiB of space lost with datanodes that are gone; "),
@@ -456,14 +457,14 @@ class CommandsSystemTest {
     List<String> flags = List.of("crail.terminal", "crail.terminal.in");
     try (ProcessCluster own = ProcessCluster.start(1, 1, settings)) {
       for (String path : List.of("/lost", "/replaced", "/removed", "/renamed")) {
-        assertSuccess(own.run("put", file.toString(), path));
+        assertEquals(0, Ran.run(own.directory(), "put", file.toString(), path).code());
       }
       own.datanode(0).kill();
       own.startDatanodeAgain(0);
       Await.until(
           "the dead datanode is replaced",
           PATIENCE,
-          () -> own.run("fsck").stdout().contains("lost: 4 files"));
+          () -> Ran.run(own.directory(), "fsck").stdout().contains("lost: 4 files"));
       flags.forEach(flag -> System.setProperty(flag, "true"));
       System.setIn(
           new LateAnswer(

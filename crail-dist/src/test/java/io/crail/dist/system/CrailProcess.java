@@ -30,10 +30,12 @@ final class CrailProcess implements AutoCloseable {
 
   /**
    * Options for bin/crail. Its processes live for seconds here, most of which the second compiler
-   * would take. The long tests have it.
+   * and the loading of classes would take. The long tests have both, as users do.
    */
-  private static final String COMPILER =
-      Boolean.getBoolean("crail.test.long") ? "" : "-XX:TieredStopAtLevel=1";
+  static final String QUICK_START =
+      Boolean.getBoolean("crail.test.long")
+          ? ""
+          : System.getProperty("crail.test.quickstart", "-XX:TieredStopAtLevel=1");
 
   private final String name;
   private final Process process;
@@ -44,7 +46,7 @@ final class CrailProcess implements AutoCloseable {
     this.name = name;
     builder.environment().put("JAVA_HOME", JAVA_HOME);
     builder.environment().remove("CRAIL_HOME");
-    builder.environment().putIfAbsent("CRAIL_EXTRA_JAVA_OPTIONS", COMPILER);
+    builder.environment().putIfAbsent("CRAIL_EXTRA_JAVA_OPTIONS", QUICK_START);
     if (SERVER_PROCESSOR != null) {
       // On an emulated machine: see bin/rdma-vm --help.
       builder.environment().put("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");

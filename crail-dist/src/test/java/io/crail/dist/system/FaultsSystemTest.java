@@ -19,6 +19,7 @@ import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
+import io.crail.dist.Ran;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -192,7 +193,7 @@ class FaultsSystemTest {
         Await.until(
             "the datanode is offline",
             PATIENCE,
-            () -> cluster.run("datanodes").stdout().contains("offline"));
+            () -> Ran.run(cluster.directory(), "datanodes").stdout().contains("offline"));
         CrailFile fresh = create(store, "/fresh", CrailStorageClass.get(0));
         write(fresh, 3 * MIB);
         assertEquals(
@@ -273,7 +274,7 @@ class FaultsSystemTest {
         Await.until("some time", PATIENCE, () -> System.nanoTime() - killed > 2_000_000_000L);
         awaitMore(done, 20);
         assertTrue(
-            cluster.run("df").stdout().contains("2 of 2 datanodes online"),
+            Ran.run(cluster.directory(), "df").stdout().contains("2 of 2 datanodes online"),
             "the namenode does not know yet");
       } finally {
         stop.set(true);
@@ -359,7 +360,7 @@ class FaultsSystemTest {
         Await.until(
             "both datanodes are online",
             PATIENCE,
-            () -> cluster.run("df").stdout().contains("2 of 2 datanodes online"));
+            () -> Ran.run(cluster.directory(), "df").stdout().contains("2 of 2 datanodes online"));
         awaitSpaceAfterRest(store);
         // The same store goes on with the new namenode, which knows nothing of the old one's nodes.
         assertNull(store.lookup("/before").get(60, TimeUnit.SECONDS));

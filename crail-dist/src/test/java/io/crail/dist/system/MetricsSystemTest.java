@@ -11,6 +11,7 @@ import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
+import io.crail.dist.Ran;
 import io.crail.dist.YamlFiles;
 import io.crail.dist.metrics.Metric;
 import io.crail.testkit.nvmf.NvmeTarget;
@@ -361,7 +362,7 @@ class MetricsSystemTest {
       Await.until(
           "the namenode lists it no more",
           ProcessCluster.PATIENCE,
-          () -> !cluster.run("datanodes").stdout().contains(line.group(2)));
+          () -> !Ran.run(cluster.directory(), "datanodes").stdout().contains(line.group(2)));
       assertEquals(200, get(url(stays) + "/health").statusCode());
       HttpResponse<String> ready = get(url(stays) + "/ready");
       assertEquals(503, ready.statusCode());

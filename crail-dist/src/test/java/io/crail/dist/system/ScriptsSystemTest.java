@@ -44,6 +44,7 @@ class ScriptsSystemTest {
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("CRAIL_CONF_DIR", conf.toString());
+    builder.environment().put("CRAIL_EXTRA_JAVA_OPTIONS", CrailProcess.QUICK_START);
     builder.environment().put("CRAIL_LOG_DIR", directory.resolve("logs").toString());
     builder.environment().put("CRAIL_PID_DIR", directory.resolve("pids").toString());
     builder.environment().remove("CRAIL_HOME");

@@ -150,7 +150,8 @@ final class CrailServers implements AutoCloseable {
         Map.of(
             "JAVA_HOME", System.getProperty("java.home"),
             "CRAIL_CONF_DIR", directory.toString(),
-            "CRAIL_EXTRA_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1");
+            "CRAIL_EXTRA_JAVA_OPTIONS",
+                System.getProperty("crail.test.quickstart", "-XX:TieredStopAtLevel=1"));
     return ChildProcess.start(
         directory.resolve(arguments[0] + "-" + processes++ + ".log"), environment, command);
   }
