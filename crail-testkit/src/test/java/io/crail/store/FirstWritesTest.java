@@ -34,7 +34,7 @@ class FirstWritesTest {
   FirstWritesTest(Tier tier) {
     this.tier = tier;
     // An emulated machine needs seconds for each.
-    this.rounds = !tier.isSlow() || Boolean.getBoolean("crail.test.long") ? 30 : 8;
+    this.rounds = tier.rounds(30);
   }
 
   @Test

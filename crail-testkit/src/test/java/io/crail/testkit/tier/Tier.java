@@ -281,6 +281,11 @@ public enum Tier {
     return place == Place.MACHINE;
   }
 
+  /** How often a test repeats what it does at random: less where each time takes long. */
+  public int rounds(int usual) {
+    return isSlow() && !Boolean.getBoolean("crail.test.long") ? (usual + 3) / 4 : usual;
+  }
+
   /** Whether datanodes refuse who comes late, so that space can be given out again at once. */
   public boolean checksGeneration() {
     return checksGeneration;

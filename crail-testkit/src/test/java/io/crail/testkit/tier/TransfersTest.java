@@ -26,15 +26,19 @@ import org.junit.jupiter.api.Test;
 class TransfersTest extends TierContract {
   private static final byte GUARD = (byte) 0xA5;
 
+  private final Tier tier;
+
   TransfersTest(Tier tier) {
     super(tier.newBench());
+    this.tier = tier;
   }
 
   @Test
   void movesEveryLengthAtRandomOffsets() throws Exception {
     StorageEndpoint endpoint = endpoint();
     int[] lengths = {1, 2, 3, 4095, 4096, 4097, 8191, 65_535, 65_536, 65_537, 300_000, BLOCK};
-    for (int round = 0; round < 60; round++) {
+    int rounds = lengths.length + tier.rounds(48);
+    for (int round = 0; round < rounds; round++) {
       int length = round < lengths.length ? lengths[round] : 1 + random.nextInt(BLOCK);
       Extent extent =
           extent(random.nextInt(REGIONS), (long) random.nextInt(REGION / BLOCK) * BLOCK, BLOCK);
@@ -148,7 +152,8 @@ class TransfersTest extends TierContract {
     Extent extent = extent(1, BLOCK, BLOCK);
     ByteBuffer memory = randomBuffer(BLOCK);
     Transfer transfer = new Transfer();
-    for (int i = 0; i < 100; i++) {
+    int rounds = tier.rounds(100);
+    for (int i = 0; i < rounds; i++) {
       int length = 1 + random.nextInt(100_000);
       int at = random.nextInt(BLOCK - length);
       transfer.prepare(memory, at, length, extent, at, loop.clock().nanoTime() + PATIENCE_NANOS);
@@ -187,7 +192,8 @@ class TransfersTest extends TierContract {
   private Callable<Void> moving(
       StorageEndpoint endpoint, Extent extent, ByteBuffer source, Random own) {
     return () -> {
-      for (int i = 0; i < 30; i++) {
+      int rounds = tier.rounds(30);
+      for (int i = 0; i < rounds; i++) {
         int length = 1 + own.nextInt(i % 2 == 0 ? BLOCK : 2000);
         int at = own.nextInt(BLOCK - length + 1);
         succeed(begin(endpoint, true, source, at, length, extent, at, PATIENCE_NANOS));
@@ -202,7 +208,8 @@ class TransfersTest extends TierContract {
     StorageEndpoint writer = endpoint();
     StorageEndpoint reader = endpoint();
     Extent extent = extent(0, 3 * BLOCK, BLOCK);
-    for (int i = 0; i < 50; i++) {
+    int rounds = tier.rounds(50);
+    for (int i = 0; i < rounds; i++) {
       ByteBuffer bytes = randomBuffer(1 + random.nextInt(200_000));
       write(writer, bytes, extent, 0);
       assertEquals(-1, bytes.mismatch(read(reader, bytes.capacity(), extent, 0)));
