@@ -5,6 +5,8 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.activity.Activity;
+import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
@@ -82,6 +84,7 @@ public final class NameNode {
   private final NodeMover mover;
   private final AttributeSetter attributes;
   private final NodeLister lister;
+  private final Activity activity;
 
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
     this.budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
@@ -106,6 +109,7 @@ public final class NameNode {
     this.mover = new NodeMover(tree, allocator);
     this.attributes = new AttributeSetter(tree, users);
     this.lister = new NodeLister(tree);
+    this.activity = new Activity(clock.nanoTime());
   }
 
   NameNodeOptions options() {
@@ -131,6 +135,10 @@ public final class NameNode {
 
   public Tree tree() {
     return tree;
+  }
+
+  Activity activity() {
+    return activity;
   }
 
   UserNames users() {
@@ -200,13 +208,13 @@ public final class NameNode {
     return lister.list(request);
   }
 
-  NodeInfo setSize(SetSize.Request request) throws CrailException {
+  NodeInfo setSize(SetSize.Request request, ClientActivity client) throws CrailException {
     Node found = tree.find(request.id());
     if (found == null || tree.isDetached(found)) {
       writer.farewell(found, request);
     }
     Node node = tree.require(request.id());
-    writer.setSize(node, request);
+    client.committed(writer.setSize(node, request));
     return node.info();
   }
 
@@ -286,6 +294,8 @@ public final class NameNode {
         smallValues.used(),
         budget.used(),
         budget.capacity(),
+        activity.locatedBytes(),
+        activity.committedBytes(),
         datanodes.isSuccessor(),
         datanodes.usage());
   }
@@ -297,6 +307,7 @@ public final class NameNode {
     allocator.moves().tick();
     allocator.reclaim();
     datanodes.tick();
+    activity.tick(clock.nanoTime());
   }
 
   /**

@@ -129,6 +129,8 @@ public final class NameNodeServer implements AutoCloseable {
    * @param smallValueBytes heap that small values take
    * @param memoryBytes heap taken by all that the namenode keeps
    * @param memoryLimitBytes heap above which it refuses to keep more
+   * @param locatedBytes bytes whose places clients were told so far
+   * @param committedBytes bytes that clients have made visible so far
    * @param successor whether the nodes of an earlier start of it are gone
    * @param usage the accounts of the classes
    */
@@ -141,6 +143,8 @@ public final class NameNodeServer implements AutoCloseable {
       long smallValueBytes,
       long memoryBytes,
       long memoryLimitBytes,
+      long locatedBytes,
+      long committedBytes,
       boolean successor,
       List<ClassUsage> usage) {}
 
@@ -175,6 +179,8 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.smallValues().used(),
         namenode.budget().used(),
         namenode.budget().capacity(),
+        namenode.activity().locatedBytes(),
+        namenode.activity().committedBytes(),
         namenode.datanodes().isSuccessor(),
         namenode.datanodes().usage());
   }

@@ -4,6 +4,8 @@ package io.crail.namenode;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.activity.ClientActivity;
+import io.crail.namenode.activity.ClientActivity.Kind;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.tree.ExtentFinder;
@@ -55,6 +57,7 @@ final class NameNodeService {
   static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
     DatanodeRegistry datanodes = namenode.datanodes();
     ExtentFinder extents = new ExtentFinder(namenode.tree());
+    Kind[] kinds = NameNodeActivity.kinds();
     NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
     // The dump shows the server's own counters, so it gets the server once there is one.
     OperationServer[] server = new OperationServer[1];
@@ -97,7 +100,8 @@ final class NameNodeService {
                     attachment(batch.session()).lookups().serve(batch, from, to, responses))
             .handle(
                 NameNodeOperations.SET_SIZE,
-                (request, session) -> new SetSize.Response(namenode.setSize(request)),
+                (request, session) ->
+                    new SetSize.Response(namenode.setSize(request, attachment(session).activity())),
                 new SpaceWork<SetSize.Request>(
                     namenode, request -> request.value().length(), false))
             .handleLong(
@@ -107,7 +111,11 @@ final class NameNodeService {
             .handle(
                 NameNodeOperations.RENAME,
                 (request, session) -> new Rename.Response(namenode.rename(request)))
-            .handleBatch(NameNodeOperations.FIND_EXTENTS, extents::serve)
+            .handleBatch(
+                NameNodeOperations.FIND_EXTENTS,
+                (batch, from, to, responses) ->
+                    extents.serve(
+                        batch, from, to, responses, attachment(batch.session()).activity()))
             .handle(
                 NameNodeOperations.EXTEND,
                 (request, session) -> namenode.extend(request),
@@ -154,6 +162,7 @@ final class NameNodeService {
                   Admission.requireDatanode(attachment(session));
                   datanodes.haveCutOff(request.datanode(), request.cutOff());
                   datanodes.cameBy(request.datanode(), attachment(session));
+                  datanodes.served(request);
                   return datanodes.keepAlive(
                       request.datanode(), request.impaired(), request.heard());
                 })
@@ -187,6 +196,9 @@ final class NameNodeService {
                 NameNodeOperations.LIST_EXTENTS,
                 (request, session) -> NameNodeExtents.page(namenode, request))
             .handleLong(
+                NameNodeOperations.REPORT_ACTIVITY,
+                (request, session) -> NameNodeActivity.page(namenode, request))
+            .handleLong(
                 NameNodeOperations.NAMES,
                 (request, session) -> namenode.users().from(request.number()))
             .handle(
@@ -194,7 +206,15 @@ final class NameNodeService {
                 (request, session) ->
                     new SetAttributes.Response(
                         namenode.setAttributes(request, attachment(session).user())))
-            .onClosed(session -> closed(datanodes, session))
+            .onClosed(session -> closed(namenode, session))
+            .onServed(
+                (session, operation, requests) -> {
+                  ClientSession client = attachment(session);
+                  // A refused handshake has none.
+                  if (client != null) {
+                    client.activity().served(kinds[operation], requests);
+                  }
+                })
             .reportSlow(
                 namenode.options().slowNanos(),
                 new RateLimitedLog(SLOW, namenode.clock(), 10),
@@ -234,20 +254,35 @@ final class NameNodeService {
       throws CrailException {
     Hello.Response response = namenode.hello(request);
     NameNodeOptions options = namenode.options();
-    session.attach(
+    ClientActivity activity =
+        namenode.activity().begin(request.clientId(), request.host(), request.user());
+    ClientSession client =
         new ClientSession(
             request.role(),
             request.clientId(),
             new SessionUser(namenode.users(), request.user()),
-            new LookupBatch(namenode.tree(), options.index(), options.count()),
-            new NewNode()));
+            new LookupBatch(namenode.tree(), options.index(), options.count(), activity),
+            activity,
+            new NewNode());
+    ClientSession before = attachment(session);
+    if (before != null) {
+      namenode.activity().end(before.activity());
+    }
+    if (client.role() == Hello.ROLE_CLIENT) {
+      namenode.activity().list(activity);
+    }
+    session.attach(client);
     return response;
   }
 
-  private static void closed(DatanodeRegistry datanodes, Session session) {
+  private static void closed(NameNode namenode, Session session) {
     ClientSession attachment = attachment(session);
-    if (attachment != null && attachment.role() == Hello.ROLE_DATANODE) {
-      datanodes.ended(attachment);
+    if (attachment == null) {
+      return;
+    }
+    namenode.activity().end(attachment.activity());
+    if (attachment.role() == Hello.ROLE_DATANODE) {
+      namenode.datanodes().ended(attachment);
     }
   }
 
@@ -266,7 +301,9 @@ final class NameNodeService {
   private static Node make(NameNode namenode, NewNode request, Session session)
       throws CrailException {
     ClientSession client = attachment(session);
-    return namenode.make(request, client.clientId(), client.user());
+    Node made = namenode.make(request, client.clientId(), client.user());
+    client.activity().committed(request.valueLength());
+    return made;
   }
 
   private static ClientSession attachment(Session session) {

@@ -46,7 +46,7 @@ class CutOffTest {
   /** A sign of life; what is done was told before. */
   private KeepAlive.Response alive(long done) throws Exception {
     return store.call(
-        NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, false, done, 0));
+        NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, false, done, 0, -1, -1));
   }
 
   /** Lets time pass for a datanode that lives, and does nothing of what it is told. */

@@ -34,7 +34,8 @@ import org.junit.jupiter.api.Test;
 /** Datanodes: registration, signs of life, removal and replacement. */
 class DatanodeTest {
   private static KeepAlive.Response keepAlive(TestStore store, int id) throws Exception {
-    return store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, false, 0, 0));
+    return store.call(
+        NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, false, 0, 0, -1, -1));
   }
 
   private static DescribeDatanode.Response describe(TestStore store, int id) throws Exception {
@@ -109,7 +110,7 @@ class DatanodeTest {
   }
 
   private static void impaired(TestStore store, int id, boolean impaired) throws Exception {
-    store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, impaired, 0, 0));
+    store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, impaired, 0, 0, -1, -1));
   }
 
   /** Its own class and its own host do not count then, and what lies there stays. */
@@ -672,7 +673,8 @@ class DatanodeTest {
         ErrorCode.INVALID_ARGUMENT,
         "only a datanode",
         () ->
-            store.wire.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, false, 0, 0)));
+            store.wire.call(
+                NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, false, 0, 0, -1, -1)));
     assertEquals(List.of(id), ids(store));
     assertEquals(BLOCK, store.usage(0).capacityBytes());
   }

@@ -44,7 +44,8 @@ class DrainStandingTest {
 
   private KeepAlive.Response alive() throws Exception {
     return store.call(
-        NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, false, 0, Long.MAX_VALUE));
+        NameNodeOperations.KEEP_ALIVE,
+        new KeepAlive.Request(datanode, false, 0, Long.MAX_VALUE, -1, -1));
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
+import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.user.SessionUser;
@@ -61,12 +62,14 @@ final class LookupSpeed {
     Random random = new Random(1);
     RequestBatch[] batches = new RequestBatch[BATCHES];
     Session session = new Session("speed");
+    ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
     session.attach(
         new ClientSession(
             Hello.ROLE_CLIENT,
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
-            new LookupBatch(store.namenode.tree(), 0, 1),
+            new LookupBatch(store.namenode.tree(), 0, 1, activity),
+            activity,
             new NewNode()));
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
@@ -87,7 +90,8 @@ final class LookupSpeed {
       double seconds = (threads.getCurrentThreadCpuTime() - start) / 1e9;
       allocated = threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - allocated;
       System.out.printf(
-          "%d names, %d at a time, depth %d: %.2f million lookups per CPU second, %.3f bytes allocated each%n",
+          "%d names, %d at a time, depth %d: %.2f million lookups per CPU second, %.3f bytes"
+              + " allocated each%n",
           names, perBatch, depth, done / seconds / 1e6, (double) allocated / done);
     }
   }

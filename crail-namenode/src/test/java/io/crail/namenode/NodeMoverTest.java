@@ -395,7 +395,8 @@ class NodeMoverTest {
     Moved moved = move(100);
     Wire connection = Wire.connect(store.server, Hello.ROLE_DATANODE, TestStore.CLIENT + 2);
     connection.call(
-        NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(moved.to.datanode(), false, 0, 0));
+        NameNodeOperations.KEEP_ALIVE,
+        new KeepAlive.Request(moved.to.datanode(), false, 0, 0, -1, -1));
     store.pass(100);
     assertEquals(List.of(moved.to), extents(moved.id));
     connection.close();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.user.SessionUser;
@@ -115,12 +116,14 @@ class PutTest {
     TestStore store = store(1, "1m");
     prepare(store);
     Session session = new Session("test");
+    ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
     session.attach(
         new ClientSession(
             Hello.ROLE_CLIENT,
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
-            new LookupBatch(store.namenode.tree(), 0, 1),
+            new LookupBatch(store.namenode.tree(), 0, 1, activity),
+            activity,
             new NewNode()));
     RequestBatch batch = new RequestBatch(session);
     ByteBuffer in = RequestBatches.memory(1 << 16);

@@ -19,6 +19,7 @@ import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.AcquireLease;
@@ -185,7 +186,7 @@ class RepeatedRequestTest {
             new RegisterRegion.Request(datanode, 1, 4L * TestStore.BLOCK, 0, 0, 0));
     add(
         NameNodeOperations.KEEP_ALIVE,
-        (store, datanode) -> new KeepAlive.Request(datanode, true, 0, 0));
+        (store, datanode) -> new KeepAlive.Request(datanode, true, 0, 0, -1, -1));
     add(
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
@@ -213,6 +214,9 @@ class RepeatedRequestTest {
         (store, datanode) -> new DescribeDatanode.Request(datanode, -1));
     add(NameNodeOperations.LIST_DATANODES, (store, datanode) -> new ListDatanodes.Request(-1));
     add(NameNodeOperations.REPORT_DATANODES, (store, datanode) -> new ReportDatanodes.Request(-1));
+    add(
+        NameNodeOperations.REPORT_ACTIVITY,
+        (store, datanode) -> new ReportActivity.Request(ReportActivity.FIRST, 10));
     add(NameNodeOperations.USAGE, (store, datanode) -> new Usage.Request());
     add(NameNodeOperations.PING, (store, datanode) -> new Ping.Request(7));
     // Its first page counts the requests themselves.
@@ -252,7 +256,8 @@ class RepeatedRequestTest {
     try {
       // Neither the time that has passed nor a number of requests is a change.
       String passing =
-          "(silentMillis|drainMillis|ageMillis|leftMillis|requests|requestNanos|number)=-?\\d+";
+          "(silentMillis|drainMillis|ageMillis|leftMillis|requests|requestNanos|number|nanos"
+              + "|others)=-?\\d+";
       return store.call(operation, request).toString().replaceAll(passing, "");
     } catch (CrailException e) {
       return e.code().toString();

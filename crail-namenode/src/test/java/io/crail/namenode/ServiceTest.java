@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.tree.LookupBatch;
 import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.user.SessionUser;
@@ -158,12 +159,14 @@ class ServiceTest {
     store.mkdir("/d");
     int count = 64;
     Session session = new Session("test");
+    ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
     session.attach(
         new ClientSession(
             Hello.ROLE_CLIENT,
             1,
             new SessionUser(store.namenode.users(), Utf8.EMPTY),
-            new LookupBatch(store.namenode.tree(), 0, 1),
+            new LookupBatch(store.namenode.tree(), 0, 1, activity),
+            activity,
             new NewNode()));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);

@@ -15,6 +15,7 @@ import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
@@ -328,6 +329,15 @@ public final class NameNodeOperations {
           IDEMPOTENT,
           named(),
           "begins or cancels the drain of a datanode, or tells how far it is");
+  public static final Operation<ReportActivity.Request, ReportActivity.Response> REPORT_ACTIVITY =
+      add(
+          36,
+          "report-activity",
+          ReportActivity.Request.CODEC,
+          ReportActivity.Response.CODEC,
+          IDEMPOTENT,
+          named(),
+          "tells what clients do, and which nodes are looked up most");
 
   private NameNodeOperations() {}
 

@@ -116,6 +116,7 @@ public final class OperationServer implements Service {
   private final Clock clock;
   private final int handshake;
   private final SessionListener sessionListener;
+  private final RunListener runListener;
 
   /** Is told of connections that are gone. */
   @FunctionalInterface
@@ -124,11 +125,19 @@ public final class OperationServer implements Service {
     void closed(Session session);
   }
 
+  /** Is told of requests that were served, refused ones among them. */
+  @FunctionalInterface
+  public interface RunListener {
+    /** {@code requests} of one operation were served together. In the thread of the connection. */
+    void served(Session session, int operation, int requests);
+  }
+
   private OperationServer(Builder builder) {
     this.handlers = builder.handlers;
     this.operations = builder.operations;
     this.handshake = builder.handshake;
     this.sessionListener = builder.sessionListener;
+    this.runListener = builder.runListener;
     this.slow = builder.slow;
     this.clock = builder.clock;
     this.figures = new OperationFigures[handlers.length];
@@ -173,6 +182,7 @@ public final class OperationServer implements Service {
       }
       long ended = clock.nanoTime();
       figures[opcode].served(served - from, ended - begun);
+      runListener.served(batch.session(), opcode, served - from);
       slow.served(operations[opcode], batch, from, served, ended - begun);
       begun = ended;
       from = served;
@@ -191,6 +201,7 @@ public final class OperationServer implements Service {
     private final Operation<?, ?>[] operations;
     private final int handshake;
     private SessionListener sessionListener = session -> {};
+    private RunListener runListener = (session, operation, requests) -> {};
     private SlowOperations slow = SlowOperations.NEVER;
     private Clock clock = Clock.SYSTEM;
 
@@ -311,6 +322,12 @@ public final class OperationServer implements Service {
     /** Sets the listener for connections that are gone. */
     public Builder onClosed(SessionListener listener) {
       sessionListener = listener;
+      return this;
+    }
+
+    /** Sets the listener for requests that were served; it must neither wait nor allocate. */
+    public Builder onServed(RunListener listener) {
+      runListener = listener;
       return this;
     }
 

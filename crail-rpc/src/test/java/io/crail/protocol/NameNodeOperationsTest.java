@@ -167,6 +167,7 @@ class NameNodeOperationsTest {
       given.put(i + 1, names[i]);
     }
     given.put(30, "report-datanodes");
+    given.put(36, "report-activity");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
   }
@@ -432,8 +433,10 @@ class NameNodeOperationsTest {
     StringBuilder text =
         new StringBuilder(
             "# The bytes of one message of each kind, as they have to stay: number, operation and\n"
-                + "# kind, then hexadecimal bytes. Numeric fields count upwards from 01, texts are\n"
-                + "# the names of their fields, lists have two elements or one. Frame headers left out.\n");
+                + "# kind, then hexadecimal bytes. Numeric fields count upwards from 01, texts"
+                + " are\n"
+                + "# the names of their fields, lists have two elements or one. Frame headers left"
+                + " out.\n");
     golden.forEach(
         (name, hex) -> text.append('\n').append(name).append('\n').append(hex).append('\n'));
     Files.writeString(goldenSource(), text.toString());

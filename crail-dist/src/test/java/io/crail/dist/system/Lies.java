@@ -14,6 +14,7 @@ import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
+import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
@@ -72,6 +73,7 @@ final class Lies {
           Map.entry(NameNodeOperations.DESCRIBE_DATANODE, DescribeDatanode.Request.class),
           Map.entry(NameNodeOperations.LIST_DATANODES, ListDatanodes.Request.class),
           Map.entry(NameNodeOperations.REPORT_DATANODES, ReportDatanodes.Request.class),
+          Map.entry(NameNodeOperations.REPORT_ACTIVITY, ReportActivity.Request.class),
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),
           Map.entry(NameNodeOperations.DUMP, Dump.Request.class),
           Map.entry(NameNodeOperations.EXAMINE, Examine.Request.class),

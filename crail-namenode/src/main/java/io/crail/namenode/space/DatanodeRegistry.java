@@ -222,6 +222,11 @@ public final class DatanodeRegistry {
         page.clients());
   }
 
+  /** Notes how many bytes clients have moved so far. */
+  public synchronized void served(KeepAlive.Request sign) throws CrailException {
+    require(sign.datanode()).signs().served(clock.nanoTime(), sign);
+  }
+
   /** Notes over which connection the last message of a datanode came. */
   public synchronized void cameBy(int id, Object connection) {
     DatanodeSpace datanode = byId.get(id);
@@ -410,13 +415,11 @@ public final class DatanodeRegistry {
                 + accounts);
       }
     }
-    used.keySet()
-        .forEach(
-            datanode -> {
-              if (byId.get(datanode.id()) != datanode) {
-                throw new AssertionError(datanode + " is forgotten but has extents");
-              }
-            });
+    for (DatanodeSpace datanode : used.keySet()) {
+      if (byId.get(datanode.id()) != datanode) {
+        throw new AssertionError(datanode + " is forgotten but has extents");
+      }
+    }
   }
 
   /** Bytes of heap of datanodes, and of extents that belong to no node; for tests. */

@@ -194,8 +194,15 @@ final class DatanodeReports {
         accounts.free(),
         accounts.used(),
         accounts.waiting(),
+        rate(state, datanode.signs().served().readRate()),
+        rate(state, datanode.signs().served().writeRate()),
         description.tier(),
         description.host());
+  }
+
+  /** What was true at the last sign of life is not true any more of one that is silent. */
+  private static long rate(DatanodeState state, long last) {
+    return state == DatanodeState.OFFLINE || state == DatanodeState.LOST ? Math.min(last, 0) : last;
   }
 
   private DatanodeState state(DatanodeSpace datanode) {

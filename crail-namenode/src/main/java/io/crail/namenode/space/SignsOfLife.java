@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.protocol.cluster.KeepAlive;
+
 /**
  * What a namenode hears of the life of a datanode's process: its messages, the end of its
  * connection, and what clients say. Thread-safe.
@@ -13,6 +15,7 @@ final class SignsOfLife {
   private volatile boolean cutOff;
   private volatile long answers;
   private volatile long heard;
+  private final ServedBytes served = new ServedBytes();
   // Guarded by this.
   private Object connection;
 
@@ -25,6 +28,16 @@ final class SignsOfLife {
     lastNanos = nowNanos;
     suspected = false;
     cutOff = false;
+  }
+
+  /** Notes how many bytes clients have moved so far. */
+  synchronized void served(long nowNanos, KeepAlive.Request sign) {
+    served.seen(nowNanos, sign.readBytes(), sign.writtenBytes());
+  }
+
+  /** How many bytes clients move. */
+  ServedBytes served() {
+    return served;
   }
 
   /** Notes over which connection the last message came. */

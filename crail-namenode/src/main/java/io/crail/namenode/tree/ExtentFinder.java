@@ -3,6 +3,7 @@ package io.crail.namenode.tree;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.protocol.node.FindExtents;
 import io.crail.protocol.part.Extent;
@@ -33,9 +34,11 @@ public final class ExtentFinder {
   /**
    * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
    *
+   * @param client counts what is found
    * @throws CrailException with {@link ErrorCode#PROTOCOL} for a malformed request
    */
-  public void serve(RequestBatch batch, int from, int to, ResponseWriter responses)
+  public void serve(
+      RequestBatch batch, int from, int to, ResponseWriter responses, ClientActivity client)
       throws CrailException {
     ByteBuffer in = batch.buffer();
     for (int i = from; i < to; i++) {
@@ -46,14 +49,19 @@ public final class ExtentFinder {
       int body = batch.bodyOffset(i);
       FindExtents.Request.LAYOUT.check(in, body, batch.bodyLength(i));
       try {
-        respond(batch.correlationId(i), in, body, responses);
+        respond(batch.correlationId(i), in, body, responses, client);
       } catch (CrailException e) {
         responses.fail(batch.correlationId(i), e.code(), e.detail());
       }
     }
   }
 
-  private void respond(long correlationId, ByteBuffer in, int request, ResponseWriter responses)
+  private void respond(
+      long correlationId,
+      ByteBuffer in,
+      int request,
+      ResponseWriter responses,
+      ClientActivity client)
       throws CrailException {
     Node node = tree.require(in.getLong(request + ID));
     long position = in.getLong(request + POSITION);
@@ -77,12 +85,15 @@ public final class ExtentFinder {
     out.putLong(body + SIZE, size);
     out.putShort(body + COUNT, (short) count);
     out.putShort(body + VALUE_LENGTH, (short) smallLength);
+    long located = smallLength;
     if (count > 0) {
       space.encode(first, first + count, size, out, body + FIXED_LENGTH);
+      located = Math.min(size, space.at(first + count - 1).fileEnd()) - position;
     } else if (small != null) {
       out.put(body + FIXED_LENGTH, small);
     }
     responses.end(correlationId, length);
+    client.located(node.id(), located);
   }
 
   /** The index after the last extent that holds a byte before {@code end}, which is above 0. */

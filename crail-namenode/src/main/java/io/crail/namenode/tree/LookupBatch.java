@@ -4,6 +4,7 @@ package io.crail.namenode.tree;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.Extent;
@@ -31,6 +32,7 @@ public final class LookupBatch {
   private final Tree tree;
   private final int index;
   private final int namenodeCount;
+  private final ClientActivity client;
 
   private final int[] pathStart = new int[GROUP];
   private final int[] pathEnd = new int[GROUP];
@@ -51,10 +53,16 @@ public final class LookupBatch {
   // Written, so that the touching loads are not optimized away.
   private int touched;
 
-  public LookupBatch(Tree tree, int index, int namenodeCount) {
+  /**
+   * Creates the scratch memory of a connection.
+   *
+   * @param client counts what is found
+   */
+  public LookupBatch(Tree tree, int index, int namenodeCount, ClientActivity client) {
     this.tree = tree;
     this.index = index;
     this.namenodeCount = namenodeCount;
+    this.client = client;
   }
 
   /**
@@ -242,12 +250,15 @@ public final class LookupBatch {
     found.encode(size, flags, out, body + Lookup.Response.NODE);
     out.putShort(body + Lookup.Response.EXTENTS_COUNT, (short) extents);
     out.putShort(body + Lookup.Response.VALUE_LENGTH, (short) smallLength);
+    long located = smallLength;
     if (extents > 0) {
       space.encode(0, extents, size, out, body + tails);
+      located = Math.min(size, space.at(extents - 1).fileEnd());
     } else if (small != null) {
       out.put(body + tails, small);
     }
     responses.end(correlationId, length);
+    client.located(found.id(), located);
   }
 
   /** The number of extents that hold committed bytes and fit into an answer. */

@@ -234,8 +234,12 @@ public final class NodeWriter {
     return true;
   }
 
-  /** Makes bytes visible and, if asked, ends the write lease. */
-  public void setSize(Node node, SetSize.Request request) throws CrailException {
+  /**
+   * Makes bytes visible and, if asked, ends the write lease.
+   *
+   * @return how many bytes are visible that were not before
+   */
+  public long setSize(Node node, SetSize.Request request) throws CrailException {
     requireBytes(node);
     SmallValue value = request.value();
     if (request.close() > SetSize.EXPIRE || request.size() < 0) {
@@ -256,9 +260,10 @@ public final class NodeWriter {
       requirePresent(node);
       WriteLease<Node> lease = node.lease();
       if (wasSaid(node, lease, request)) {
-        return;
+        return 0;
       }
       requireLease(node, request.token());
+      long before = node.size();
       NodeSpace space = node.space();
       if (value.length() > 0) {
         keepSmall(node, lease, value);
@@ -275,6 +280,7 @@ public final class NodeWriter {
       } else if (request.close() == SetSize.EXPIRE) {
         leases.endLater(lease);
       }
+      return node.size() - before;
     }
   }
 

@@ -25,15 +25,21 @@ public final class KeepAlive {
    * @param cutOff number of the last answer whose clients have been cut off; 0 for none
    * @param heard number of the last answer that has arrived; 0 for none. It proves that this
    *     request was sent after that answer
+   * @param readBytes bytes that clients have read from the datanode since its start; -1 if it does
+   *     not see them
+   * @param writtenBytes the same for bytes that they have written
    */
-  public record Request(int datanode, boolean impaired, long cutOff, long heard) {
+  public record Request(
+      int datanode, boolean impaired, long cutOff, long heard, long readBytes, long writtenBytes) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("KeepAlive.Request")
             .i32("datanode", "datanode id")
             .u8("impaired", "whether it does not reach a part of its space for now; 0 or 1")
             .i64("cutOff", "number of the last answer whose clients are cut off; 0 for none")
-            .i64("heard", "number of the last answer that has arrived; 0 for none");
+            .i64("heard", "number of the last answer that has arrived; 0 for none")
+            .i64("readBytes", "bytes that clients have read since its start; -1 if not counted")
+            .i64("writtenBytes", "bytes that clients have written; -1 if not counted");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);

@@ -48,6 +48,9 @@ public final class ReportDatanodes {
    * @param freeBytes bytes that a node can get now
    * @param usedBytes bytes that belong to nodes; all of them are lost if the datanode is
    * @param waitingBytes bytes that were freed or given ahead, and wait for the end of leases
+   * @param readRate bytes that clients read from it in a second, by its last signs of life; -1 if
+   *     it does not see them
+   * @param writeRate the same for bytes that they write
    * @param tier name of its tier
    * @param host name or address under which clients reach it
    */
@@ -64,6 +67,8 @@ public final class ReportDatanodes {
       long freeBytes,
       long usedBytes,
       long waitingBytes,
+      long readRate,
+      long writeRate,
       Utf8 tier,
       Utf8 host) {
     /** The layout. */
@@ -81,6 +86,8 @@ public final class ReportDatanodes {
             .i64("freeBytes", "bytes that can be given out now")
             .i64("usedBytes", "bytes that belong to nodes")
             .i64("waitingBytes", "bytes that wait for the end of leases: freed, or given ahead")
+            .i64("readRate", "bytes that clients read in a second, or -1 if not counted")
+            .i64("writeRate", "bytes that clients write in a second, or -1 if not counted")
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")
             .bytes("tier", "tierLength", 1, TextLimits.TIER, "name of its tier")

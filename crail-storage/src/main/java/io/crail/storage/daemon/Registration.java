@@ -15,6 +15,7 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.part.Region;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
+import io.crail.storage.StorageServer;
 import io.crail.storage.daemon.Standing.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,8 +23,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,6 +72,7 @@ public final class Registration {
   private final Fencer fencer;
   private final long keepAliveNanos;
   private final BooleanSupplier impaired;
+  private final Supplier<Optional<StorageServer.Traffic>> traffic;
   private final Runnable onAnswer;
   private final List<Link> links = new ArrayList<>();
   private boolean wasRegistered;
@@ -81,6 +85,7 @@ public final class Registration {
    * @param fencer ends the access of clients that had a region before
    * @param keepAliveNanos pause between two signs of life
    * @param impaired whether the datanode does not reach all of its regions now
+   * @param traffic what clients have read and written so far; empty if the datanode does not see it
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
   public Registration(
@@ -89,12 +94,14 @@ public final class Registration {
       Fencer fencer,
       long keepAliveNanos,
       BooleanSupplier impaired,
+      Supplier<Optional<StorageServer.Traffic>> traffic,
       Runnable onAnswer) {
     this.namenodes = namenodes;
     this.description = description;
     this.fencer = fencer;
     this.keepAliveNanos = keepAliveNanos;
     this.impaired = impaired;
+    this.traffic = traffic;
     this.onAnswer = onAnswer;
     for (int i = 0; i < namenodes.count(); i++) {
       links.add(new Link(i));
@@ -247,9 +254,16 @@ public final class Registration {
 
     private OperationCall<?, ?> keepAlive() {
       toldImpaired = impaired.getAsBoolean();
+      Optional<StorageServer.Traffic> seen = traffic.get();
       return submit(
           NameNodeOperations.KEEP_ALIVE,
-          new KeepAlive.Request(datanode, toldImpaired, doneCutOff, heard));
+          new KeepAlive.Request(
+              datanode,
+              toldImpaired,
+              doneCutOff,
+              heard,
+              seen.map(StorageServer.Traffic::readBytes).orElse(-1L),
+              seen.map(StorageServer.Traffic::writtenBytes).orElse(-1L)));
     }
 
     /**

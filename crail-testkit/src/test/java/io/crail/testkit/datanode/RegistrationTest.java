@@ -27,6 +27,7 @@ import io.crail.rpc.Service;
 import io.crail.rpc.Transport.ServerEndpoint;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
+import io.crail.storage.StorageServer;
 import io.crail.storage.daemon.Registration;
 import io.crail.storage.daemon.Standing;
 import io.crail.testkit.sim.SimulatedNetwork;
@@ -39,6 +40,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -66,6 +68,7 @@ class RegistrationTest {
   private final List<List<Long>> cutOffs = new ArrayList<>();
   private boolean cutOffsWait;
   private boolean impaired;
+  private Optional<StorageServer.Traffic> traffic = Optional.empty();
   private final Set<Integer> unquiet = new HashSet<>();
   private NameNodeClient client;
 
@@ -108,6 +111,7 @@ class RegistrationTest {
             new ScriptedFencer(),
             KEEP_ALIVE.toNanos(),
             () -> impaired,
+            () -> traffic,
             () -> {});
   }
 
@@ -216,6 +220,17 @@ class RegistrationTest {
     assertTrue(registration.isRegistered());
     assertTrue(namenodes.get(0).registered.draining());
     assertFalse(namenodes.get(1).registered.draining());
+  }
+
+  @Test
+  void namenodesHearHowManyBytesClientsHaveMoved() throws IOException {
+    start(1, 1);
+    namenodes.get(0).listen();
+    pass(Duration.ofSeconds(5));
+    assertEquals(List.of(-1L, -1L), namenodes.get(0).moved, "it does not know");
+    traffic = Optional.of(new StorageServer.Traffic(0, 1, 4096, 2, 8192));
+    pass(Duration.ofSeconds(5));
+    assertEquals(List.of(4096L, 8192L), namenodes.get(0).moved);
   }
 
   /** It does not wait for the next sign of life, which is due two seconds after the last one. */
@@ -545,6 +560,7 @@ class RegistrationTest {
     private boolean stop;
     private boolean draining;
     private boolean impaired;
+    private List<Long> moved;
     // Whether it loses its answers to regions.
     private boolean loses;
     // Whether it loses its answers to heartbeats.
@@ -638,6 +654,7 @@ class RegistrationTest {
         if (isKnown(batch, i, responses, request.datanode())) {
           keepAlives++;
           impaired = request.impaired();
+          moved = List.of(request.readBytes(), request.writtenBytes());
           haveCutOff = request.cutOff();
           if (losesAnswers) {
             return;
