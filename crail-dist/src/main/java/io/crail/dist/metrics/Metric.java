@@ -28,7 +28,8 @@ public enum Metric {
   NODES(
       Type.GAUGE,
       "crail_namenode_nodes",
-      "Nodes in its part of the tree, by type; those of removed subtrees until they are taken apart",
+      "Nodes in its part of the tree, by type; those of removed subtrees until they are taken"
+          + " apart",
       "type"),
   /** Namenode. */
   WRITE_LEASES(Type.GAUGE, "crail_namenode_write_leases", "Write leases that clients hold"),
@@ -53,6 +54,17 @@ public enum Metric {
       Type.GAUGE,
       "crail_namenode_memory_limit_bytes",
       "Heap above which the namenode refuses to keep more, in bytes"),
+  /** Namenode. */
+  LOCATED_BYTES(
+      Type.COUNTER,
+      "crail_namenode_located_bytes",
+      "Bytes whose places clients were told, to read them; those of small values came with the"
+          + " answer"),
+  /** Namenode. */
+  COMMITTED_BYTES(
+      Type.COUNTER,
+      "crail_namenode_committed_bytes",
+      "Bytes that clients have made visible, by a sync, a close or a put"),
   /** Namenode. */
   SUCCESSOR(
       Type.GAUGE,

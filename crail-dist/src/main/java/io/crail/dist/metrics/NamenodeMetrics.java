@@ -45,6 +45,8 @@ final class NamenodeMetrics implements MetricsSource {
     readings.add(Metric.SMALL_VALUE_BYTES, holdings.smallValueBytes());
     readings.add(Metric.MEMORY_BYTES, holdings.memoryBytes());
     readings.add(Metric.MEMORY_LIMIT_BYTES, holdings.memoryLimitBytes());
+    readings.add(Metric.LOCATED_BYTES, holdings.locatedBytes());
+    readings.add(Metric.COMMITTED_BYTES, holdings.committedBytes());
     readings.add(Metric.SUCCESSOR, holdings.successor() ? 1 : 0);
     for (ClassUsage usage : holdings.usage()) {
       String storageClass = String.valueOf(usage.storageClass());

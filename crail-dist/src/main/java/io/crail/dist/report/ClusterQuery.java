@@ -128,6 +128,8 @@ public final class ClusterQuery {
         0,
         0,
         0,
+        0,
+        0,
         0);
   }
 
@@ -152,6 +154,8 @@ public final class ClusterQuery {
         usage.requests(),
         usage.requestNanos(),
         usage.waitedNanos(),
+        usage.locatedBytes(),
+        usage.committedBytes(),
         usage.nodes() - 1,
         usage.leases(),
         usage.smallValueBytes(),

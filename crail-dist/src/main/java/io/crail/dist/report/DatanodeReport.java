@@ -23,6 +23,8 @@ import java.util.stream.Stream;
  * @param freeBytes what can be given out now
  * @param usedBytes what belongs to files
  * @param waitingBytes what was freed or given ahead, and waits for the end of leases
+ * @param readRate bytes that clients read from it in a second; -1 if it does not see them
+ * @param writeRate bytes that clients write to it in a second; -1 if it does not see them
  * @param lostBytes what belonged to files and is lost
  * @param namenodes the namenodes with which it is registered
  * @param silentAt those of them that have not heard of it lately
@@ -40,6 +42,8 @@ public record DatanodeReport(
     long freeBytes,
     long usedBytes,
     long waitingBytes,
+    long readRate,
+    long writeRate,
     long lostBytes,
     List<Integer> namenodes,
     List<Integer> silentAt) {
@@ -50,7 +54,7 @@ public record DatanodeReport(
   }
 
   /** What one namenode says. */
-  static DatanodeReport of(int namenode, ReportDatanodes.Datanode datanode) {
+  public static DatanodeReport of(int namenode, ReportDatanodes.Datanode datanode) {
     boolean lost = datanode.state() == DatanodeState.LOST;
     return new DatanodeReport(
         new UUID(datanode.uuidHigh(), datanode.uuidLow()),
@@ -65,13 +69,15 @@ public record DatanodeReport(
         lost ? 0 : datanode.freeBytes(),
         lost ? 0 : datanode.usedBytes(),
         lost ? 0 : datanode.waitingBytes(),
+        datanode.readRate(),
+        datanode.writeRate(),
         lost ? datanode.usedBytes() : 0,
         lost ? List.of() : List.of(namenode),
         datanode.state() == DatanodeState.OFFLINE ? List.of(namenode) : List.of());
   }
 
   /** The same datanode at several namenodes. */
-  DatanodeReport plus(DatanodeReport other) {
+  public DatanodeReport plus(DatanodeReport other) {
     return new DatanodeReport(
         uuid,
         tier,
@@ -85,6 +91,9 @@ public record DatanodeReport(
         freeBytes + other.freeBytes,
         usedBytes + other.usedBytes,
         waitingBytes + other.waitingBytes,
+        // Each namenode hears of all bytes.
+        Math.max(readRate, other.readRate),
+        Math.max(writeRate, other.writeRate),
         lostBytes + other.lostBytes,
         Stream.concat(namenodes.stream(), other.namenodes.stream()).distinct().toList(),
         Stream.concat(silentAt.stream(), other.silentAt.stream()).distinct().toList());

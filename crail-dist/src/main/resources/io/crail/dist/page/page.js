@@ -401,6 +401,7 @@
   function showRates(namenodes, seconds) {
     const rates = {};
     const times = {};
+    const moved = { located: null, written: null };
     for (const each of namenodes) {
       if (!each.answers) continue;
       const part = difference(`namenode ${each.index}`, seconds, { count: each.requests, nanos: each.requestNanos });
@@ -408,7 +409,13 @@
         rates[`namenode ${each.index}`] = part.count / part.seconds;
         if (part.count > 0) times[`namenode ${each.index}`] = part.nanos / part.count;
       }
+      for (const [name, value] of [['located', each.locatedBytes], ['written', each.committedBytes]]) {
+        const more = difference(`${name} at ${each.index}`, seconds, { count: value });
+        if (more !== null) moved[name] = (moved[name] ?? 0) + more.count / more.seconds;
+      }
     }
+    const perSecond = (value) => (value === null ? '-' : `${bytes(value)}/s`);
+    tile('Written', '', perSecond(moved.written), `${perSecond(moved.located)} located to read`);
     rateChart(seconds, rates);
     latencyChart(seconds, times);
   }
@@ -478,6 +485,9 @@
 
   const lost = (value) => (value === 0 ? number('0 B') : { text: `\u2716 ${bytes(value)}`, number: true, kind: 'bad' });
 
+  // A datanode does not see all bytes of its clients.
+  const served = (perSecond) => number(perSecond < 0 ? '-' : bytes(perSecond));
+
   function namenodeRow(each) {
     const told = (text) => number(each.answers ? text : '-');
     return [
@@ -508,6 +518,8 @@
       number(bytes(each.lentBytes)),
       number(bytes(each.usedBytes)),
       number(bytes(each.waitingBytes)),
+      served(each.readRate),
+      served(each.writeRate),
       lost(each.lostBytes),
       number(ago(each.silentMillis)),
       { text: each.uuid.slice(0, 8), whole: each.uuid },

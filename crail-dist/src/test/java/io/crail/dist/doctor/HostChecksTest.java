@@ -168,7 +168,25 @@ class HostChecksTest {
             .build();
     NamenodeReport namenode =
         new NamenodeReport(
-            0, "127.0.0.1", known, 0, "", Optional.empty(), false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            0,
+            "127.0.0.1",
+            known,
+            0,
+            "",
+            Optional.empty(),
+            false,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0);
     DatanodeReport datanode =
         new DatanodeReport(
             new UUID(1, 1),
@@ -184,6 +202,8 @@ class HostChecksTest {
             0,
             0,
             0,
+            -1,
+            -1,
             List.of(0),
             List.of());
     List<DatanodeReport> datanodes = known ? List.of(datanode) : List.of();

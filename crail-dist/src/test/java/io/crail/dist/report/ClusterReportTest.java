@@ -42,6 +42,8 @@ class ClusterReportTest {
         0,
         used,
         5,
+        id * 100,
+        id,
         Utf8.of("tcp"),
         Utf8.of("::1"));
   }
@@ -89,6 +91,8 @@ class ClusterReportTest {
     assertEquals(List.of(0, 1), report.namenodes());
     assertEquals(List.of(1), report.silentAt());
     assertEquals(200, report.lentBytes());
+    // Each namenode hears of all bytes that it moves.
+    assertEquals(List.of(300L, 3L), List.of(report.readRate(), report.writeRate()));
   }
 
   @Test
@@ -152,6 +156,8 @@ class ClusterReportTest {
             5,
             9,
             2_500_000_000L,
+            0,
+            0,
             12,
             3,
             0,
@@ -168,6 +174,8 @@ class ClusterReportTest {
             "timed out",
             Optional.empty(),
             false,
+            0,
+            0,
             0,
             0,
             0,
@@ -283,6 +291,8 @@ class ClusterReportTest {
                 1,
                 0,
                 0,
+                -1,
+                -1,
                 Utf8.of("tcp"),
                 Utf8.of(host)));
     assertEquals(found, DatanodeAddress.parse(text).among(List.of(report)).isPresent(), text);

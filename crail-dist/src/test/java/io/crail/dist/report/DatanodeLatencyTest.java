@@ -32,6 +32,8 @@ class DatanodeLatencyTest {
             1,
             0,
             0,
+            -1,
+            -1,
             Utf8.of("tcp"),
             Utf8.of("::1")));
   }

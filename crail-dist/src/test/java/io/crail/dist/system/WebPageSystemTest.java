@@ -249,8 +249,16 @@ class WebPageSystemTest {
     assertEquals(
         CHILDREN + HOSTILE.size() + 12,
         namenodes.stream().mapToInt(each -> (int) each.get("objects")).sum());
+    assertTrue(
+        namenodes.stream().mapToInt(each -> (int) each.get("committedBytes")).sum() >= BYTES + 100,
+        namenodes::toString);
     List<Map<?, ?>> datanodes = datanodes();
     assertEquals(2, datanodes.size());
+    // A TCP datanode counts the bytes that pass through it.
+    for (Map<?, ?> datanode : datanodes) {
+      assertTrue((int) datanode.get("readRate") >= 0, datanode::toString);
+      assertTrue((int) datanode.get("writeRate") >= 0, datanode::toString);
+    }
     Map<?, ?> space = report("classes").get(0);
     for (String count : List.of("lentBytes:capacityBytes", "usedBytes:usedBytes")) {
       String[] names = count.split(":");
