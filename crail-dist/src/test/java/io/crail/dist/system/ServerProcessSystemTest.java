@@ -8,6 +8,7 @@ import io.crail.dist.Ran;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,6 +81,30 @@ class ServerProcessSystemTest {
       String said = namenode.stdout() + namenode.stderr();
       assertFalse(said.contains("tail of the pipeline"), said);
       assertFalse(said.contains("\tat "), said);
+    }
+  }
+
+  /** Such a host has no hardware address, of which Netty warns if it may. */
+  @Test
+  void aHostWithItsLoopbackOnlyGetsNoWarning() throws Exception {
+    List<String> alone =
+        List.of("unshare", "-rn", "sh", "-c", "ip link set lo up; exec \"$@\"", "sh");
+    Process permitted =
+        new ProcessBuilder("unshare", "-rn", "ip", "link", "set", "lo", "up")
+            .redirectErrorStream(true)
+            .start();
+    String why = new String(permitted.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    Assumptions.assumeTrue(permitted.waitFor() == 0, why);
+    try (CrailProcess namenode = namenode(alone.toArray(String[]::new))) {
+      await(namenode);
+      Files.copy(Path.of("..", "conf", "log4j2.xml"), directory.resolve("log4j2.xml"));
+      // It is in a network of its own, so nothing listens there.
+      try (CrailProcess ping = CrailProcess.crail(alone, directory, "ping")) {
+        assertEquals(1, ping.awaitExit(PATIENCE), ping.stderr());
+        assertEquals(1, ping.stderr().lines().count(), ping.stderr());
+      }
+      String said = namenode.stdout() + namenode.stderr();
+      assertFalse(said.contains("WARN"), said);
     }
   }
 
