@@ -11,6 +11,7 @@ import io.crail.dist.admin.DumpCommand;
 import io.crail.dist.admin.GetconfCommand;
 import io.crail.dist.admin.PingCommand;
 import io.crail.dist.admin.RemoveDatanodeCommand;
+import io.crail.dist.admin.TopCommand;
 import io.crail.dist.admin.UsageCommand;
 import io.crail.dist.admin.VersionCommand;
 import io.crail.dist.admin.WholeReportCommand;
@@ -77,6 +78,7 @@ final class Launcher {
           new SparkCommand(),
           new StatusCommand(),
           new WholeReportCommand(),
+          new TopCommand(),
           new PingCommand(),
           new UsageCommand(),
           new DatanodesCommand(),

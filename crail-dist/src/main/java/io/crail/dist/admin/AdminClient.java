@@ -12,6 +12,8 @@ import io.crail.dist.report.ClusterQuery;
 import io.crail.dist.report.ClusterReport;
 import io.crail.dist.report.NamenodeAnswer;
 import io.crail.dist.report.PartialReport;
+import io.crail.dist.top.TopQuery;
+import io.crail.dist.top.TopReport;
 import io.crail.protocol.Answers;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
@@ -36,6 +38,7 @@ public final class AdminClient implements AutoCloseable {
   private final List<InetSocketAddress> addresses;
   private final Transport transport;
   private final ClientLoop loop;
+  private final NameNodeClient.Identity identity;
   private final NameNodeClient client;
 
   private final CommandCluster embedded;
@@ -46,11 +49,12 @@ public final class AdminClient implements AutoCloseable {
     addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     transport = TransportProvider.open(configuration);
     loop = transport.newClientLoop("admin");
+    identity = NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME));
     client =
         new NameNodeClient(
             loop,
             addresses,
-            NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME)),
+            identity,
             transport.peerOptions(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
   }
@@ -118,6 +122,11 @@ public final class AdminClient implements AutoCloseable {
   /** Which namenodes answer, and how fast. */
   public List<NamenodeAnswer> answers() throws InterruptedException {
     return ClusterQuery.answers(client);
+  }
+
+  /** Asks what goes on, again and again. */
+  public TopQuery top(TopReport.Manner manner) {
+    return new TopQuery(client, identity.clientId(), manner);
   }
 
   /** Adds the part of one namenode to a report. */

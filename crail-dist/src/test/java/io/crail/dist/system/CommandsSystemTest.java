@@ -7,11 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailAttributeChanges;
+import io.crail.CrailBufferedOutputStream;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.bench.report.JsonInput;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
@@ -32,6 +34,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -318,6 +322,66 @@ class CommandsSystemTest {
       Ran forced = ran("applications", "--clean", "--force", "--id", living);
       assertTrue(forced.stdout().contains(living + " is ended"), forced.stdout());
       assertEquals(1, ran("applications").stdout().lines().count());
+    }
+  }
+
+  @Test
+  void topShowsWhoDoesWhat() throws Exception {
+    CrailConfiguration configuration = CrailConfiguration.of(cluster.configuration());
+    AtomicBoolean ends = new AtomicBoolean();
+    FutureTask<Void> load =
+        new FutureTask<>(
+            () -> {
+              try (CrailStore store = CrailStore.newInstance(configuration)) {
+                CrailNode node =
+                    store
+                        .create(
+                            "/commands-hot",
+                            CrailNodeType.DATAFILE,
+                            CrailStorageClass.DEFAULT,
+                            CrailLocationClass.DEFAULT,
+                            true)
+                        .get();
+                try (CrailBufferedOutputStream out = node.asFile().getBufferedOutputStream(0)) {
+                  while (!ends.get()) {
+                    out.write(new byte[64]);
+                    out.sync();
+                    for (int i = 0; i < 20; i++) {
+                      store.lookup("/commands-hot").get();
+                    }
+                  }
+                }
+              }
+              return null;
+            });
+    new Thread(load, "load").start();
+    try {
+      Await.until(
+          "the client and the path are hot",
+          PATIENCE,
+          () -> {
+            Map<?, ?> top = (Map<?, ?>) JsonInput.parse(ran("top", "--json").stdout());
+            List<?> clients = (List<?>) top.get("clients");
+            List<?> paths = (List<?>) top.get("paths");
+            return !clients.isEmpty()
+                && (double) ((Map<?, ?>) clients.get(0)).get("committedBytes") > 0
+                && (double) ((Map<?, ?>) clients.get(0)).get("locatedBytes") > 0
+                && !paths.isEmpty()
+                && "/commands-hot".equals(((Map<?, ?>) paths.get(0)).get("path"));
+          });
+      Ran shown = ran("top", "--by", "user", "-n", "3");
+      assertEquals(0, shown.code(), shown::toString);
+      assertTrue(shown.stdout().contains("  /commands-hot\n"), shown::toString);
+      assertTrue(shown.stdout().contains(System.getProperty("user.name")), shown::toString);
+      for (int i = 0; i < 2; i++) {
+        String address = "127.0.0.1:" + cluster.datanodeAddress(i).getPort();
+        assertTrue(shown.stdout().contains(address), shown::toString);
+      }
+      shown.stdout().lines().forEach(line -> assertTrue(line.length() <= 80, line));
+      assertEquals(2, ran("top", "--by", "weather").code());
+    } finally {
+      ends.set(true);
+      load.get();
     }
   }
 

@@ -173,6 +173,8 @@ class MissingNamenodeSystemTest {
             "1 of 1 datanodes online",
             "datanodes",
             "127.0.0.1:" + cluster.datanodeAddress(0).getPort(),
+            "top",
+            " operations/s, ",
             "dump",
             "# namenode " + (1 - down) + " at ",
             "rebalance",

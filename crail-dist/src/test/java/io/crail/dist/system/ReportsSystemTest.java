@@ -80,6 +80,7 @@ class ReportsSystemTest {
             "applications", "applications",
             "status", "healthy",
             "report", "cluster",
+            "top", "paths",
             "fsck", "lostFiles",
             "doctor", "places");
     for (String command : keys.keySet()) {
