@@ -230,13 +230,34 @@ final class CrailProcess implements AutoCloseable {
     String command = "kill -" + signal + " " + process.pid();
     int code = new ProcessBuilder("bash", "-c", command).start().waitFor();
     if (code != 0) {
-      throw new AssertionError("kill -" + signal + " gave " + code);
+      throw new AssertionError(
+          "kill -" + signal + " of " + name + " gave " + code + "\n" + out.text() + err.text());
     }
     if (signal.equals("STOP")) {
       // The signal is only sent; each thread stops when it is scheduled next.
       Await.until(
           "all threads of " + name + " stand still", Duration.ofSeconds(60), this::isStopped);
     }
+  }
+
+  /**
+   * The numbers of a stopped process's threads that use the processor themselves, and wait for
+   * nothing.
+   *
+   * @param name the name of a thread; its first group is the number
+   */
+  List<Integer> computing(Pattern name) throws IOException {
+    List<Integer> found = new ArrayList<>();
+    try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
+      for (Path thread : threads.toList()) {
+        Matcher matcher = name.matcher(Files.readString(thread.resolve("comm")).strip());
+        // -1: in no system call.
+        if (matcher.matches() && Files.readString(thread.resolve("syscall")).startsWith("-1")) {
+          found.add(Integer.parseInt(matcher.group(1)));
+        }
+      }
+    }
+    return found;
   }
 
   private boolean isStopped() throws IOException {

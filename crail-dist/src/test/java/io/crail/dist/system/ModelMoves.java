@@ -18,6 +18,7 @@ final class ModelMoves {
   private final ProcessCluster cluster;
   private final List<CrailProcess> running = new ArrayList<>();
   private final List<Integer> drained = new ArrayList<>();
+  private String answer = "";
 
   ModelMoves(ProcessCluster cluster) {
     this.cluster = cluster;
@@ -50,7 +51,11 @@ final class ModelMoves {
   void healed() throws Exception {
     end();
     for (int datanode : drained) {
-      Await.until("datanode " + datanode + " is used again", PATIENCE, () -> isBack(datanode));
+      try {
+        Await.until("datanode " + datanode + " is used again", PATIENCE, () -> isBack(datanode));
+      } catch (AssertionError e) {
+        throw new AssertionError(e.getMessage() + "; the last answer was: " + answer, e);
+      }
     }
     drained.clear();
   }
@@ -60,7 +65,9 @@ final class ModelMoves {
       cluster.startDatanodeAgain(datanode);
       return true;
     }
-    CrailProcess cancel = cluster.run("drain", "--cancel", address(datanode));
+    CrailProcess cancel =
+        cluster.run("drain", "--cancel", address(datanode), "--set", "crail.rpctimeout=60s");
+    answer = cancel.stderr();
     return cancel.awaitExit(PATIENCE) == 0;
   }
 }

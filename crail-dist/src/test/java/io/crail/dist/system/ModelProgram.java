@@ -93,7 +93,7 @@ public final class ModelProgram {
         (int) number(options, "--clients", 3),
         (int) number(options, "--threads", 3),
         (int) number(options, "--mebibytes", 48),
-        (int) number(options, "--longest-fault", 40_000),
+        (int) number(options, "--longest-fault", 12_000),
         Boolean.parseBoolean(take(options, "--fill", "false")),
         Boolean.parseBoolean(take(options, "--network", "false")));
   }

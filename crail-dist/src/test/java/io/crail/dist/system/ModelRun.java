@@ -7,6 +7,7 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.testkit.model.Board;
 import io.crail.testkit.model.Board.Counter;
 import io.crail.testkit.model.ModelNames;
+import io.crail.testkit.nemesis.BreakingRelay;
 import io.crail.testkit.nemesis.Fault;
 import io.crail.testkit.nemesis.Nemesis;
 import io.crail.testkit.nemesis.NetworkNamespaces;
@@ -44,6 +45,13 @@ final class ModelRun implements Nemesis.Victims {
   private static final Duration LONGEST_FINISH = Duration.ofSeconds(240);
 
   private static final Pattern COUNT = Pattern.compile("([A-Za-z][A-Za-z_' -]*)=([0-9]+)");
+
+  private static final Pattern WORKER = Pattern.compile("worker-([0-9]+)");
+
+  /** How long a moment is looked for in which a client is in the middle of a large write. */
+  private static final long LOOK_MILLIS = 3000;
+
+  private static final int LONGEST_RUN_MILLIS = 10;
 
   private static final long TICK_MILLIS = 250;
   private static final long SHOWN_MILLIS = 60_000;
@@ -112,6 +120,8 @@ final class ModelRun implements Nemesis.Victims {
   private final ModelMoves moves;
   private final SmallMemory memory;
   private final NetworkNamespaces networks;
+  // How clients reach the namenodes, by their indexes. None where networks can be cut.
+  private final List<BreakingRelay> relays = new ArrayList<>();
   private final CrailProcess[] clients;
   private final int[] incarnations;
   private final List<CrailProcess> dead = new CopyOnWriteArrayList<>();
@@ -120,6 +130,10 @@ final class ModelRun implements Nemesis.Victims {
   private int moving;
   private volatile long calmNanos = System.nanoTime();
   private final AtomicInteger faults = new AtomicInteger();
+
+  /** Clients that were stopped or killed in the middle of a large write. */
+  private int hits;
+
   private volatile boolean ended;
   private volatile long capacityBytes;
   private volatile boolean found;
@@ -144,6 +158,23 @@ final class ModelRun implements Nemesis.Victims {
     board = Board.create(directory.resolve("board"), names.count());
     clients = new CrailProcess[parameters.clients];
     incarnations = new int[parameters.clients];
+    StringBuilder addresses = new StringBuilder();
+    for (int i = 0; i < parameters.namenodes && networks == null; i++) {
+      relays.add(new BreakingRelay(cluster.namenodeAddress(i)));
+      addresses.append(i == 0 ? "" : ",").append("crail://127.0.0.1:").append(relays.get(i).port());
+    }
+    String site = Files.readString(cluster.directory().resolve("crail-site.conf"));
+    Pattern address = Pattern.compile("^crail\\.namenode\\.address .*$", Pattern.MULTILINE);
+    Files.writeString(
+        configuration(),
+        networks == null
+            ? address.matcher(site).replaceFirst("crail.namenode.address " + addresses)
+            : site);
+  }
+
+  /** That of the clients. */
+  private Path configuration() {
+    return directory.resolve("clients.conf");
   }
 
   /** Short times in the order that they need: a datanode waits for data less than space rests. */
@@ -223,7 +254,7 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private static void delete(Path directory) throws IOException {
-    for (String name : List.of("board", "nemesis.log")) {
+    for (String name : List.of("board", "nemesis.log", "clients.conf")) {
       Files.deleteIfExists(directory.resolve(name));
     }
     Files.delete(directory);
@@ -262,8 +293,8 @@ final class ModelRun implements Nemesis.Victims {
 
   private List<Step> plan() {
     List<Plan.Choice> choices = new ArrayList<>();
-    choices.add(new Plan.Choice(Fault.KILL, Role.CLIENT, 3));
-    choices.add(new Plan.Choice(Fault.STOP, Role.CLIENT, 5));
+    choices.add(new Plan.Choice(Fault.KILL, Role.CLIENT, 6));
+    choices.add(new Plan.Choice(Fault.STOP, Role.CLIENT, 6));
     choices.add(new Plan.Choice(Fault.KILL, Role.DATANODE, 1));
     choices.add(new Plan.Choice(Fault.STOP, Role.DATANODE, 4));
     choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, 1));
@@ -273,7 +304,10 @@ final class ModelRun implements Nemesis.Victims {
     if (memory != null) {
       choices.add(new Plan.Choice(Fault.FILL, Role.DATANODE, 4));
     }
-    if (networks != null) {
+    if (networks == null) {
+      choices.add(new Plan.Choice(Fault.BREAK, Role.NAMENODE, 5));
+      choices.add(new Plan.Choice(Fault.CUT, Role.NAMENODE, 4));
+    } else {
       choices.add(new Plan.Choice(Fault.CUT, Role.CLIENT, 4));
       choices.add(new Plan.Choice(Fault.CUT, Role.DATANODE, 4));
       choices.add(new Plan.Choice(Fault.CUT, Role.NAMENODE, 4));
@@ -314,11 +348,14 @@ final class ModelRun implements Nemesis.Victims {
   // ---- clients ----
 
   private void startClient(int index) throws IOException {
+    for (int thread = 0; thread < parameters.threads; thread++) {
+      board.busy(index * parameters.threads + thread, false);
+    }
     clients[index] =
         CrailProcess.program(
             places.through().apply(Role.CLIENT, index),
             ModelClientProgram.class,
-            cluster.directory().resolve("crail-site.conf").toString(),
+            configuration().toString(),
             String.valueOf(parameters.mapped),
             directory.resolve("board").toString(),
             String.valueOf(parameters.clients),
@@ -363,7 +400,9 @@ final class ModelRun implements Nemesis.Victims {
 
   private List<String> verdict() throws Exception {
     List<String> wrong = mismatches();
-    System.out.println("ended after " + millis() / 1000 + " s; " + totals());
+    System.out.printf(
+        "ended after %d s and %d faults, %d of them in the middle of a write; %s%n",
+        millis() / 1000, faults.get(), hits, totals());
     for (int i = 0; i < clients.length && wrong.isEmpty(); i++) {
       int finished = (int) clients[i].stdout().lines().filter("finished"::equals).count();
       if (clients[i].isAlive() || finished != parameters.threads) {
@@ -476,8 +515,9 @@ final class ModelRun implements Nemesis.Victims {
     lasting++;
     CrailProcess victim = victim(role, index);
     switch (fault) {
-      case STOP -> victim.signal("STOP");
-      case CUT -> networks.cut(parameters.member(role, index));
+      case STOP -> stop(victim, role, index);
+      case CUT -> cut(role, index);
+      case BREAK -> relays.get(index).mode(BreakingRelay.Mode.BREAK);
       case FILL -> memory.fill();
       case DRAIN, REBALANCE -> moves.begin(fault, index);
       case KILL -> {
@@ -486,6 +526,7 @@ final class ModelRun implements Nemesis.Victims {
         } else if (role == Role.DATANODE) {
           board.increment(Counter.DATANODE_LOSS, 0);
         } else {
+          stop(victim, role, index);
           dead.add(victim);
         }
         victim.kill();
@@ -498,11 +539,58 @@ final class ModelRun implements Nemesis.Victims {
     }
   }
 
+  /** Stops a process; a client in the middle of a large write, if such a moment is found. */
+  private void stop(CrailProcess victim, Role role, int index) throws Exception {
+    Random random = new Random(parameters.seed ^ faults.get());
+    long begin = millis();
+    if (role != Role.CLIENT) {
+      victim.signal("STOP");
+      return;
+    }
+    board.want(index, true);
+    boolean hit = false;
+    while (!hit && millis() - begin < LOOK_MILLIS) {
+      victim.signal("CONT");
+      TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_RUN_MILLIS));
+      victim.signal("STOP");
+      hit = isInWrite(victim, index);
+    }
+    board.want(index, false);
+    hits += hit ? 1 : 0;
+  }
+
+  private boolean isInWrite(CrailProcess client, int index) throws IOException {
+    for (int thread : client.computing(WORKER)) {
+      if (board.isBusy(index * parameters.threads + thread)) {
+        note("client " + index + " stands still while thread " + thread + " writes");
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void cut(Role role, int index) throws Exception {
+    if (networks == null) {
+      relays.get(index).mode(BreakingRelay.Mode.CUT);
+    } else {
+      networks.cut(parameters.member(role, index));
+    }
+  }
+
+  private void heal(Role role, int index) throws Exception {
+    if (networks == null) {
+      relays.get(index).mode(BreakingRelay.Mode.FORWARD);
+    } else {
+      networks.heal(parameters.member(role, index));
+    }
+  }
+
   @Override
   public void end(Fault fault, Role role, int index) throws Exception {
     switch (fault) {
       case STOP -> victim(role, index).signal("CONT");
-      case CUT -> networks.heal(parameters.member(role, index));
+      case CUT -> heal(role, index);
+      case BREAK -> relays.get(index).mode(BreakingRelay.Mode.FORWARD);
       case FILL -> memory.empty();
       case DRAIN, REBALANCE -> {
         moves.end();
@@ -539,6 +627,9 @@ final class ModelRun implements Nemesis.Victims {
       if (client != null && client.isAlive()) {
         client.kill();
       }
+    }
+    for (BreakingRelay each : relays) {
+      each.close();
     }
   }
 }

@@ -66,6 +66,16 @@ final class ModelWorker implements Runnable {
   private static final int LARGEST_VALUE = 600_000;
   private static final int PIECE = 256 << 10;
 
+  /** Of the writes in whose middle a client is stopped or killed. */
+  private static final int LARGE_WRITE = 1 << 20;
+
+  private static final int MOST_LARGE_WRITES = 4;
+
+  /** Handles that a thread keeps, to read through them when their files may be gone. */
+  private static final int MOST_HANDLES = 8;
+
+  private static final int LOOKS_AFTER_SYNC = 3;
+
   /** Errors that no state and no fault of these tests excuses. */
   private static final Set<ErrorCode> BUGS =
       EnumSet.of(
@@ -98,6 +108,9 @@ final class ModelWorker implements Runnable {
     }
   }
 
+  /** A file as it was looked up at some time: its path then, its id and its length. */
+  private record Handle(CrailFile file, String path, long id, int length) {}
+
   private final CrailStore store;
   private final Board board;
   private final ModelNames names;
@@ -105,6 +118,7 @@ final class ModelWorker implements Runnable {
   private final Random random;
   private final Map<String, Integer> counts = new TreeMap<>();
   private final Queue<String> trace = new ArrayDeque<>();
+  private final List<Handle> handles = new ArrayList<>();
   private long counter;
 
   ModelWorker(CrailStore store, Board board, ModelNames names, Place place, long seed) {
@@ -358,7 +372,16 @@ final class ModelWorker implements Runnable {
 
   /** What is wrong with a file of which nothing is known. */
   private static String strange(ByteBuffer bytes) {
-    long file = 0;
+    return strange(bytes, 0);
+  }
+
+  /**
+   * What is wrong with the bytes of a file.
+   *
+   * @param id the file's id; 0 when only one file must be found
+   */
+  private static String strange(ByteBuffer bytes, long id) {
+    long file = id;
     int broken = 0;
     for (int at = 0; at + Units.LENGTH <= bytes.limit(); at += Units.LENGTH) {
       Units.Unit unit = Units.at(bytes, at);
@@ -375,6 +398,46 @@ final class ModelWorker implements Runnable {
       }
     }
     return null;
+  }
+
+  /** Looks a file of anybody up, or reads through a handle that was looked up before. */
+  private void useHandle(int name) throws Exception {
+    if (handles.size() == MOST_HANDLES || (!handles.isEmpty() && random.nextBoolean())) {
+      readHandle(handles.remove(random.nextInt(handles.size())));
+      return;
+    }
+    if (name == ModelNames.top(name) || ModelNames.containerOf(name) == Container.TABLE) {
+      return;
+    }
+    try {
+      CrailNode node = get(store.lookup(names.path(name)));
+      int length = node == null ? 0 : (int) node.asFile().getCapacity();
+      if (length < Units.LENGTH) {
+        return;
+      }
+      Units.Unit first = Units.at(read(node.asFile(), 0, Units.LENGTH), 0);
+      if (first != null) {
+        handles.add(new Handle(node.asFile(), names.path(name), first.file(), length));
+      }
+    } catch (Exception e) {
+      codeOf("keep a handle of " + names.path(name), e);
+    }
+  }
+
+  /** What is read through an old handle belongs to the file that was looked up, or is refused. */
+  private void readHandle(Handle handle) throws Exception {
+    ByteBuffer found;
+    try {
+      found = read(handle.file, 0, handle.length);
+    } catch (Exception e) {
+      codeOf("read through a handle of " + handle.path, e);
+      return;
+    }
+    String wrong = strange(found, handle.id);
+    if (wrong != null) {
+      throw new Mismatch(handle.path + " through an old handle: " + wrong);
+    }
+    count("read handles");
   }
 
   /** Reads a part of a file whose content is known. */
@@ -410,10 +473,19 @@ final class ModelWorker implements Runnable {
   // ---- one step ----
 
   private void step() throws Exception {
-    if (random.nextInt(4) == 0) {
-      observeForeign(random.nextInt(names.count()));
+    // One thread goes on as usual, so that other files are hit too.
+    if (place.thread > 0 && board.isWanted(place.client)) {
+      writeMuch();
       return;
     }
+    switch (random.nextInt(8)) {
+      case 0, 1 -> observeForeign(random.nextInt(names.count()));
+      case 2 -> useHandle(random.nextInt(names.count()));
+      default -> act();
+    }
+  }
+
+  private void act() throws Exception {
     Container kind = Container.values()[random.nextInt(Container.values().length)];
     int top = names.container(place.client, place.thread, kind);
     int name = top + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
@@ -638,10 +710,29 @@ final class ModelWorker implements Runnable {
       get(out.sync());
       board.write(name, state(name).done(content, losses, datanodes));
       count(name, "synced");
-      return true;
     } catch (Exception e) {
       codeOf("sync " + names.path(name), e);
       return false;
+    }
+    lookAfterSync(name, content.length());
+    return true;
+  }
+
+  /** What was synced is there at once, before anything else makes it visible. */
+  private void lookAfterSync(int name, long length) throws Exception {
+    for (int i = 0; i < LOOKS_AFTER_SYNC; i++) {
+      try {
+        CrailNode node = get(store.lookup(names.path(name)));
+        long found = node == null ? -1 : node.asFile().getCapacity();
+        if (found < length) {
+          wrong(name, "has " + found + " bytes after a sync of " + length);
+        }
+        return;
+      } catch (Mismatch e) {
+        throw e;
+      } catch (Exception e) {
+        codeOf("look after the sync of " + names.path(name), e);
+      }
     }
   }
 
@@ -663,6 +754,46 @@ final class ModelWorker implements Runnable {
     }
     board.write(name, before.done(content, before.namenodeLoss(), before.datanodeLoss()));
     count(name, "closed");
+  }
+
+  /** A file that only this thread writes and nobody reads. */
+  private String scratch() {
+    return "/w" + place.client + "-" + place.thread;
+  }
+
+  /** Does nothing but copy, so that a stop is likely to hit the middle of a write. */
+  private void writeMuch() throws Exception {
+    int worker = place.client * names.threads() + place.thread;
+    long id = nextId();
+    ByteBuffer piece = ByteBuffer.allocateDirect(LARGE_WRITE);
+    Units.fill(piece, id, id, 0);
+    try {
+      if (get(store.lookup(scratch())) != null) {
+        get(store.delete(scratch(), false));
+      }
+      CrailFile file =
+          get(store.create(
+                  scratch(),
+                  CrailNodeType.DATAFILE,
+                  CrailStorageClass.DEFAULT,
+                  CrailLocationClass.DEFAULT,
+                  true))
+              .asFile();
+      CrailOutputStream out = file.getDirectOutputStream(0);
+      try {
+        for (int i = 0; i < MOST_LARGE_WRITES && board.isWanted(place.client); i++) {
+          board.busy(worker, true);
+          get(out.write(OffHeapBuffer.wrap(piece.duplicate())));
+          board.busy(worker, false);
+        }
+      } finally {
+        board.busy(worker, false);
+        out.close();
+      }
+      count("written much");
+    } catch (Exception e) {
+      codeOf("write much to " + scratch(), e);
+    }
   }
 
   private void delete(int name) throws Exception {
@@ -891,23 +1022,50 @@ final class ModelWorker implements Runnable {
       }
     }
     System.out.println("verified " + verified + ", unreadable " + unreadable);
-    for (Container kind : Container.values()) {
-      remove(names.container(place.client, place.thread, kind), begin);
+    int files = names.container(place.client, place.thread, Container.DIRECTORY);
+    for (int i = files + 1; i < files + ModelNames.PER_CONTAINER; i++) {
+      if (state(i).isKnown() && state(i).last().isPresent()) {
+        awaitWritable(names.path(i), begin);
+      }
     }
+    awaitWritable(scratch(), begin);
+    for (Container kind : Container.values()) {
+      remove(names.path(names.container(place.client, place.thread, kind)), begin);
+    }
+    remove(scratch(), begin);
     System.out.println("finished");
   }
 
-  private void remove(int top, long begin) throws Exception {
+  /** No lease of anybody who has gone is left. */
+  private void awaitWritable(String path, long begin) throws Exception {
     while (true) {
       try {
-        if (get(store.lookup(names.path(top))) != null) {
-          get(store.delete(names.path(top), true));
+        CrailNode node = get(store.lookup(path));
+        if (node != null) {
+          node.asFile().getDirectOutputStream(0).close();
         }
         return;
       } catch (Exception e) {
-        ErrorCode code = codeOf("remove " + names.path(top), e);
+        ErrorCode code = codeOf("open " + path, e);
         if (System.nanoTime() - begin > 2 * FINISH_NANOS) {
-          throw new Mismatch(names.path(top) + " cannot be removed: " + code);
+          throw new Mismatch(path + " cannot be written to at the end: " + code);
+        }
+        TimeUnit.MILLISECONDS.sleep(100);
+      }
+    }
+  }
+
+  private void remove(String path, long begin) throws Exception {
+    while (true) {
+      try {
+        if (get(store.lookup(path)) != null) {
+          get(store.delete(path, true));
+        }
+        return;
+      } catch (Exception e) {
+        ErrorCode code = codeOf("remove " + path, e);
+        if (System.nanoTime() - begin > 2 * FINISH_NANOS) {
+          throw new Mismatch(path + " cannot be removed: " + code);
         }
         TimeUnit.MILLISECONDS.sleep(100);
       }

@@ -17,12 +17,15 @@ import java.nio.file.StandardOpenOption;
  * knows what the process had begun. One process writes to a name; all may read it. Thread-safe.
  *
  * <pre>
- *  4096 bytes of counters, then for each name:
+ *  4096 bytes: counters, clients that are to write, workers that do; then for each name:
  *  | versions (8) ... (64) | state of even versions | state of odd versions |
  * </pre>
  */
 public final class Board {
   private static final int HEADER = 4096;
+  private static final int WANTED_AT = 1024;
+  private static final int BUSY_AT = 2048;
+  private static final int MOST_WORKERS = (HEADER - BUSY_AT) / Long.BYTES;
   private static final int VERSION_LENGTH = 64;
   private static final int STATE_LENGTH = NameState.MAX_LONGS * Long.BYTES;
   private static final int RECORD = VERSION_LENGTH + 2 * STATE_LENGTH;
@@ -66,6 +69,9 @@ public final class Board {
   }
 
   private static Board map(Path file, int names, StandardOpenOption option) throws IOException {
+    if (names / ModelNames.PER_CONTAINER > MOST_WORKERS) {
+      throw new IllegalArgumentException("too many names: " + names);
+    }
     long length = HEADER + (long) names * RECORD;
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE, option)) {
@@ -91,6 +97,26 @@ public final class Board {
   /** Adds one to a counter. */
   public void increment(Counter counter, int index) {
     LONG.getAndAdd(memory, (counter.ordinal() + index) * Long.BYTES, 1L);
+  }
+
+  /** Sets whether a client is to write large pieces, so that it can be stopped in one. */
+  public void want(int client, boolean isWanted) {
+    LONG.setRelease(memory, WANTED_AT + client * Long.BYTES, isWanted ? 1L : 0L);
+  }
+
+  /** True when a client is to write large pieces. */
+  public boolean isWanted(int client) {
+    return (long) LONG.getAcquire(memory, WANTED_AT + client * Long.BYTES) != 0;
+  }
+
+  /** Notes whether a worker is in the middle of a large write. */
+  public void busy(int worker, boolean isBusy) {
+    LONG.setRelease(memory, BUSY_AT + worker * Long.BYTES, isBusy ? 1L : 0L);
+  }
+
+  /** True when a worker is in the middle of a large write, or was when its process ended. */
+  public boolean isBusy(int worker) {
+    return (long) LONG.getAcquire(memory, BUSY_AT + worker * Long.BYTES) != 0;
   }
 
   /** How often the state of a name was written. */

@@ -9,6 +9,8 @@ public enum Fault {
   STOP,
   /** The process is cut off from the network until the end. */
   CUT,
+  /** Connections to the process break, and lose requests and answers, until the end. */
+  BREAK,
   /** Other users take all free memory until the end. */
   FILL,
   /** A command moves the data of a datanode to others; it is killed at the end. */

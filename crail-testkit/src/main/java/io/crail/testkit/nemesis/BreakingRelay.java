@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.testkit.nemesis;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Another address of a server. It forwards what arrives there, and can lose requests and answers:
+ * it cannot be known then whether the server has executed a request. Thread-safe.
+ */
+public final class BreakingRelay implements AutoCloseable {
+  /** One of this many pieces ends its connection in place of being forwarded. */
+  private static final int LOST = 12;
+
+  private static final int BUFFER = 64 << 10;
+  private static final int CONNECT_MILLIS = 5000;
+  private static final int BACKLOG = 200;
+
+  /** What the relay does. */
+  public enum Mode {
+    /** It forwards everything. */
+    FORWARD,
+    /** It ends connections at random, and loses what they were to forward. */
+    BREAK,
+    /** It ends all connections, also new ones. */
+    CUT
+  }
+
+  private final ServerSocket listener =
+      new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
+  private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final InetSocketAddress server;
+  private volatile Mode mode = Mode.FORWARD;
+
+  /** Begins to forward to a server. */
+  public BreakingRelay(InetSocketAddress server) throws IOException {
+    this.server = server;
+    threads.submit(this::accept);
+  }
+
+  /** {@return its own port, on the loopback address} */
+  public int port() {
+    return listener.getLocalPort();
+  }
+
+  /** Changes what it does from now on. */
+  public void mode(Mode next) throws IOException {
+    mode = next;
+    if (next == Mode.CUT) {
+      for (Socket each : sockets) {
+        each.close();
+      }
+    }
+  }
+
+  private Void accept() throws IOException {
+    while (true) {
+      Socket client = listener.accept();
+      threads.submit(() -> connect(client));
+    }
+  }
+
+  private Void connect(Socket client) throws IOException {
+    Socket target = new Socket();
+    sockets.add(client);
+    sockets.add(target);
+    try {
+      if (mode == Mode.CUT) {
+        throw new IOException("cut");
+      }
+      target.connect(server, CONNECT_MILLIS);
+      client.setTcpNoDelay(true);
+      target.setTcpNoDelay(true);
+    } catch (IOException e) {
+      end(client, target);
+      return null;
+    }
+    threads.submit(() -> forward(target, client));
+    forward(client, target);
+    return null;
+  }
+
+  private Void forward(Socket from, Socket to) throws IOException {
+    byte[] buffer = new byte[BUFFER];
+    try {
+      for (int count = 0; count >= 0; count = from.getInputStream().read(buffer)) {
+        boolean lost = mode == Mode.BREAK && ThreadLocalRandom.current().nextInt(LOST) == 0;
+        // Whichever comes last sees the other: a connection, or the cut.
+        if (mode == Mode.CUT || (lost && count > 0)) {
+          break;
+        }
+        to.getOutputStream().write(buffer, 0, count);
+      }
+    } catch (IOException e) {
+      // An end has gone.
+    } finally {
+      end(from, to);
+    }
+    return null;
+  }
+
+  private void end(Socket one, Socket other) throws IOException {
+    sockets.remove(one);
+    sockets.remove(other);
+    one.close();
+    other.close();
+  }
+
+  @Override
+  public void close() throws Exception {
+    listener.close();
+    mode(Mode.CUT);
+    threads.shutdown();
+    if (!threads.awaitTermination(30, TimeUnit.SECONDS)) {
+      throw new IllegalStateException("a connection does not end");
+    }
+  }
+}
