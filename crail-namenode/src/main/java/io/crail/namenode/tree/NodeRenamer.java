@@ -34,11 +34,16 @@ public final class NodeRenamer {
     }
     tree.requireOneNamenode(source, target);
     while (true) {
-      Tree.Place from = tree.locate(source);
+      Tree.Place from = tree.locateBeside(source);
+      Tree.Place to = tree.locateBeside(target);
+      if (from.child() == null || !(to.parent() instanceof Container)) {
+        // Under the locks nobody would look again.
+        from = tree.locate(source);
+        to = tree.locate(target);
+      }
       if (from.child() == null) {
         throw ErrorCode.NODE_NOT_FOUND.exception(source.toString());
       }
-      Tree.Place to = tree.locate(target);
       Tree.requireContainer(to.parent(), target);
       NodeInfo info = rename(from, source, to, target, replace);
       if (info != null) {
@@ -67,14 +72,16 @@ public final class NodeRenamer {
               || tree.child(to.container(), target) != to.child()) {
             return null;
           }
-          return tree.renames()
-              .run(
-                  () -> {
-                    requireRename(from.child(), source, to, target, replace);
-                    return isReachable(from.child(), source, to.container(), target)
-                        ? move(from.child(), from.container(), to, target)
-                        : null;
-                  });
+          RenameSequence.Change<NodeInfo> change =
+              () -> {
+                requireRename(from.child(), source, to, target, replace);
+                return isReachable(from.child(), source, to.container(), target)
+                    ? move(from.child(), from.container(), to, target)
+                    : null;
+              };
+          return from.child() instanceof Container
+              ? tree.renames().runAlone(change)
+              : tree.renames().runBeside(change);
         }
       }
     }

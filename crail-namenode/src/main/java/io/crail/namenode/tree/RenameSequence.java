@@ -2,32 +2,46 @@
 package io.crail.namenode.tree;
 
 import io.crail.common.error.CrailException;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Supplier;
 
 /**
- * Makes renames atomic for lookups that take no lock: the sequence is odd while a name is being
- * changed, and a lookup is valid only if the sequence was even and the same before and after it. A
- * lookup that fails several times in a row stops renames while it runs. Thread-safe.
+ * Makes renames atomic for lookups that take no lock: a lookup is valid only if no rename ran while
+ * it did. A lookup that fails several times in a row stops renames while it runs.
+ *
+ * <p>Renames of nodes with bytes run beside each other. That of a container runs alone: it changes
+ * the way up from all that is below it. Thread-safe.
  */
 final class RenameSequence {
   /** How often a lookup tries before it stops renames. */
   static final int ATTEMPTS = 8;
 
+  /** The low bits count the renames that run now; those above, all that have begun. */
+  private static final long RUNNING = 0xffff;
+
+  private static final long BEGUN = RUNNING + 1;
+  private static final VarHandle SEQUENCE = sequenceHandle();
+
   // Fair, so that a stream of renames cannot starve a lookup.
-  private final ReentrantLock lock = new ReentrantLock(true);
+  private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock(true);
   private volatile long sequence;
 
-  /** Begins a lookup. The result is odd when a rename is running. */
+  /**
+   * As the sequence, of containers alone; odd while one is renamed. Written by whoever is alone.
+   */
+  private volatile long ways;
+
+  /** Begins a lookup. */
   long read() {
     return sequence;
   }
 
-  /** True when no rename ran since {@link #read()} gave {@code before}. */
+  /** True when no rename has run since {@link #read()} gave {@code before}. */
   boolean isUnchanged(long before) {
     VarHandle.acquireFence();
-    return (before & 1) == 0 && sequence == before;
+    return (before & RUNNING) == 0 && sequence == before;
   }
 
   /** Runs a lookup of several steps so that its answer is that of one moment between renames. */
@@ -40,22 +54,44 @@ final class RenameSequence {
       }
       Thread.onSpinWait();
     }
-    lock.lock();
+    lock();
     try {
       return lookup.get();
     } finally {
-      lock.unlock();
+      unlock();
+    }
+  }
+
+  /**
+   * As {@link #read(Supplier)}, but renames of nodes with bytes may run meanwhile: for the way to a
+   * node. What is found there has to be looked at again, under the lock of its container.
+   */
+  <T> T readWay(Supplier<T> lookup) {
+    for (int i = 0; i < ATTEMPTS; i++) {
+      long before = ways;
+      T answer = lookup.get();
+      VarHandle.acquireFence();
+      if ((before & 1) == 0 && ways == before) {
+        return answer;
+      }
+      Thread.onSpinWait();
+    }
+    lock.readLock().lock();
+    try {
+      return lookup.get();
+    } finally {
+      lock.readLock().unlock();
     }
   }
 
   /** Keeps renames from running until {@link #unlock()}. */
   public void lock() {
-    lock.lock();
+    lock.writeLock().lock();
   }
 
   /** Lets renames run again. */
   public void unlock() {
-    lock.unlock();
+    lock.writeLock().unlock();
   }
 
   /**
@@ -64,20 +100,47 @@ final class RenameSequence {
    * @param <T> the result
    */
   interface Change<T> {
-    /** Makes the change, or changes nothing and throws. */
+    /** Makes the change, or changes nothing and throws. Does no lookup by {@link #read}. */
     T make() throws CrailException;
   }
 
-  /** Runs a change of a name. No other rename can change what it looks at. */
-  <T> T run(Change<T> change) throws CrailException {
-    lock.lock();
+  /** Runs a change of the name of a container: no other change runs meanwhile. */
+  <T> T runAlone(Change<T> change) throws CrailException {
+    lock();
     try {
-      sequence++;
+      ways++;
+      return marked(change);
+    } finally {
+      ways++;
+      unlock();
+    }
+  }
+
+  /** Runs a change of the name of a node with bytes: no container is renamed meanwhile. */
+  <T> T runBeside(Change<T> change) throws CrailException {
+    lock.readLock().lock();
+    try {
+      return marked(change);
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  private <T> T marked(Change<T> change) throws CrailException {
+    SEQUENCE.getAndAdd(this, BEGUN + 1);
+    try {
       VarHandle.fullFence();
       return change.make();
     } finally {
-      sequence++;
-      lock.unlock();
+      SEQUENCE.getAndAdd(this, -1L);
+    }
+  }
+
+  private static VarHandle sequenceHandle() {
+    try {
+      return MethodHandles.lookup().findVarHandle(RenameSequence.class, "sequence", long.class);
+    } catch (ReflectiveOperationException e) {
+      throw new AssertionError(e);
     }
   }
 }

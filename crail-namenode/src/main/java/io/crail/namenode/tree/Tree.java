@@ -23,8 +23,9 @@ import java.util.random.RandomGenerator;
  * <p>A change of a container's children holds that container's monitor. Several containers are
  * locked in the order of their ids. Once the locks are held, the nodes that were found before are
  * checked again: a container that was removed, or lies below a removed one, gets no child. Readers
- * take no lock. {@link RenameSequence} makes renames atomic for readers and for each other, so that
- * two renames cannot make a cycle.
+ * take no lock. {@link RenameSequence} makes renames atomic for readers. It is locked last. A
+ * rename of a container excludes all others, so that two renames cannot make a cycle or a path that
+ * is too long; those of nodes with bytes do not exclude each other.
  *
  * <p>No node has a path that is too long for a request. Each container knows a limit for how much
  * longer the paths below it are than its own (its reach). Before a new node can be found, it
@@ -218,6 +219,14 @@ public final class Tree {
   /** Where a path leads, at one moment between renames. */
   Place locate(PathBytes path) {
     return renames.read(() -> walk(path));
+  }
+
+  /**
+   * As {@link #locate}, but takes no lock for nodes with bytes that are renamed meanwhile. So the
+   * child has to be looked at again, under the lock of its parent.
+   */
+  Place locateBeside(PathBytes path) {
+    return renames.readWay(() -> walk(path));
   }
 
   private Place walk(PathBytes path) {

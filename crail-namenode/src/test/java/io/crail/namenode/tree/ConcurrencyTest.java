@@ -178,6 +178,26 @@ class ConcurrencyTest {
   }
 
   @Test
+  void readersSeeEachOfManyRenamedFilesUnderExactlyOneName() throws Exception {
+    for (String directory : new String[] {"/a", "/b", "/c", "/d"}) {
+      store.mkdir(directory);
+    }
+    String[][] pairs = {{"/a/f", "/b/f"}, {"/c/g", "/d/a-name-that-is-too-long-to-be-inline"}};
+    List<Worker> workers = new ArrayList<>();
+    for (String[] pair : pairs) {
+      store.file(pair[0]);
+      workers.add(
+          (wire, random) -> {
+            rename(wire, pair[0], pair[1]);
+            rename(wire, pair[1], pair[0]);
+          });
+      workers.add((wire, random) -> assertEquals(1, found(wire, pair)));
+    }
+    run(workers.toArray(Worker[]::new));
+    store.namenode.verify();
+  }
+
+  @Test
   void aReaderIsNotStarvedByRenames() throws Exception {
     store.file("/stable");
     store.file("/x");
