@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.spark.line42.KnownShuffles;
+import java.lang.ref.Reference;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaFutureAction;
+import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.serializer.JavaSerializer;
 import org.apache.spark.serializer.KryoSerializer;
@@ -74,14 +76,17 @@ class SparkProcessesTest {
   void executorsForgetAShuffleThatIsRemoved() throws Exception {
     application.awaitExecutors();
     JavaSparkContext spark = application.spark();
-    ShuffleJobs.moved(
+    JavaPairRDD<Integer, Integer> numbers =
+        ShuffleJobs.moved(
             NumbersJob.pairs(spark, Gate.closed(local), null),
             PARTITIONS,
-            new JavaSerializer(spark.getConf()))
-        .count();
+            new JavaSerializer(spark.getConf()));
+    numbers.count();
     spark.sc().listenerBus().waitUntilEmpty();
     int shuffle = application.log().shuffle();
     assertEquals(List.of(true, true), knownTo(shuffle));
+    // Spark removes it by itself when the program has dropped it and garbage is collected.
+    Reference.reachabilityFence(numbers);
     spark.sc().cleaner().get().doCleanupShuffle(shuffle, true);
     assertEquals(List.of(false, false), knownTo(shuffle));
   }
