@@ -5,8 +5,9 @@ package io.crail;
  * A value in a table. To put a value means to create its key, to write the bytes and to close the
  * stream; {@link CrailStore#put} does all of that. Puts on one key are ordered by their creates,
  * and the last one wins. A create takes the old value away for everybody at once; the new value
- * then grows from nothing, as a file does. While {@link CrailStore#put} sends the bytes, {@link
- * #isBeingPut} is true, and {@link CrailStore#get} waits.
+ * then grows from nothing, as a file does. {@link CrailStore#put} leaves the old value there until
+ * the new one is whole. If there is none, {@link #isBeingPut} is true while the bytes are sent, and
+ * {@link CrailStore#get} waits.
  *
  * <p>When the key is put again or deleted, every client that still holds this value gets a {@code
  * StaleNodeException}. A reader gets it at its next access to the bytes. A writer gets it when it
@@ -36,9 +37,8 @@ public interface CrailKeyValue extends CrailFile {
 
   /**
    * Tells whether, at the lookup of this value, a {@link CrailStore#put} had failed, or its program
-   * had vanished, before any of its bytes had arrived. The old value is gone and there is no new
-   * one: {@link CrailStore#get} reports that there is no such key. The key can be put, written and
-   * deleted.
+   * had vanished, before any of its bytes had arrived, and the key had no value before. {@link
+   * CrailStore#get} reports that there is no such key. The key can be put, written and deleted.
    *
    * @return true when there is no value, and no put that will bring one
    * @throws Exception the error of the create, for a handle that came early

@@ -99,13 +99,10 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   }
 
   /**
-   * Puts a whole value under a key of a table, and replaces an existing value. This means the same
-   * as to create the key-value, to write the bytes and to close the stream, but takes fewer
-   * requests.
-   *
-   * <p>A small value ({@code crail.namenode.smallvalue}) takes one request, and a reader finds
-   * either the old value or the new one. For a larger value, the put first takes the old value
-   * away; the new bytes can be read when the put has ended.
+   * Puts a whole value under a key of a table, and replaces an existing value. A reader finds the
+   * old value until all bytes of the new one are there, and then the new one. When the put fails,
+   * or its program ends in the middle, the old value stays. A small value ({@code
+   * crail.namenode.smallvalue}) takes one request.
    *
    * <p>A value of up to a block may take one request as well, when its space is on this host and
    * values of about the same length are put into the table one after the other: each put then
@@ -114,11 +111,8 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    *
    * <p>Many puts may be in flight. On one key, the last one wins.
    *
-   * <p>The old value stays until there is room for the new value beside it. A put that fails with a
-   * {@code NoSpaceException} for lack of that room has changed nothing. For a value of more than 64
-   * blocks ({@code crail.blocksize}) this holds for its first 64 extents. When the bytes of a
-   * larger value cannot be written, for example because a datanode is gone, the old value is gone
-   * as well.
+   * <p>The new value needs room beside the old one. Without it, the put fails with a {@code
+   * NoSpaceException}. A program that needs the room of the old value deletes it first.
    *
    * <p>When the answer of a put is lost with its connection, the put fails with an {@code
    * UnavailableException}, and it is unknown whether it took place. The program may put the value
@@ -146,10 +140,10 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /**
    * Gets the whole value of a key. This means the same as to look the key up and to read it, but
    * takes fewer requests: a small value takes one. The bytes are always of one value, never parts
-   * of two. The operation waits for a value that is being put, and fails with a {@code
-   * CrailTimeoutException} at its deadline. A key whose put failed before any byte had arrived does
-   * not exist. The operation fails with a {@code StaleNodeException} when a large value is replaced
-   * again and again, faster than it can be read. Many gets may be in flight.
+   * of two. While a value is put under a new key, the operation waits, and fails with a {@code
+   * CrailTimeoutException} at its deadline. A new key whose put failed before any byte had arrived
+   * does not exist. The operation fails with a {@code StaleNodeException} when a large value is
+   * replaced again and again, faster than it can be read. Many gets may be in flight.
    *
    * @param path the table and the key
    * @param target direct memory, for the operation alone until it has ended; the bytes are written

@@ -30,6 +30,7 @@ import io.crail.namenode.tree.NodeMaker;
 import io.crail.namenode.tree.NodeMover;
 import io.crail.namenode.tree.NodeRemover;
 import io.crail.namenode.tree.NodeRenamer;
+import io.crail.namenode.tree.NodeReplacer;
 import io.crail.namenode.tree.NodeStorage;
 import io.crail.namenode.tree.NodeWriter;
 import io.crail.namenode.tree.Outfitter;
@@ -78,6 +79,7 @@ public final class NameNode {
   private final SmallValues smallValues;
   private final NodeWriter writer;
   private final UserNames users;
+  private final NodeReplacer replacer;
   private final NodeMaker maker;
   private final NodeRemover remover;
   private final NodeRenamer renamer;
@@ -103,6 +105,7 @@ public final class NameNode {
     this.writer = new NodeWriter(allocator, storage, leases, clock);
     this.users = new UserNames(options.user(), budget);
     this.tree = new Tree(options, clock, random, budget, users, writer);
+    this.replacer = new NodeReplacer(tree, writer);
     this.maker = new NodeMaker(options, tree, hosts, users, new Outfitter(storage, leases));
     this.remover = new NodeRemover(tree);
     this.renamer = new NodeRenamer(tree, clock);
@@ -213,9 +216,7 @@ public final class NameNode {
     if (found == null || tree.isDetached(found)) {
       writer.farewell(found, request);
     }
-    Node node = tree.require(request.id());
-    client.committed(writer.setSize(node, request));
-    return node.info();
+    return replacer.setSize(tree.require(request.id()), request, client::committed).info();
   }
 
   Extend.Response extend(Extend.Request request) throws CrailException {

@@ -256,6 +256,31 @@ abstract class KeyValueContract implements EachTier.Shared {
   }
 
   @Test
+  void aReaderFindsTheOldValueUntilTheNewOneIsWhole() throws Exception {
+    CrailTable table = table("/replaced");
+    byte[][] values = {value(600_000, 1), value(700_000, 2)};
+    table.put("k", Bytes.buffer(values[0])).get();
+    for (int i = 1; i < 10; i++) {
+      byte[] before = values[(i + 1) % 2];
+      byte[] after = values[i % 2];
+      Upcoming<CrailKeyValue> put = table.put("k", Bytes.buffer(after));
+      byte[] found = before;
+      for (int looks = 0; looks < 10 && !Arrays.equals(found, after); looks++) {
+        CrailKeyValue looked = other.lookup("/replaced/k").get().asKeyValue();
+        assertTrue(looked.getCapacity() == before.length || looked.getCapacity() == after.length);
+        found = get(other, "/replaced/k", 700_000);
+        if (!Arrays.equals(found, before)) {
+          assertArrayEquals(after, found);
+        }
+      }
+      put.get();
+      assertArrayEquals(after, get(other, "/replaced/k", 700_000));
+    }
+    store.delete("/replaced", true).get();
+    TestCluster.await("space is free", () -> cluster.usage().usedBytes() == 0);
+  }
+
+  @Test
   void mistakesAreToldByTheirType() throws Exception {
     CrailTable table = table("/mistakes");
     table.put("k", Bytes.buffer(value(2000, 1))).get();

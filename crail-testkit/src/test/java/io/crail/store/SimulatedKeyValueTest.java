@@ -118,11 +118,13 @@ class SimulatedKeyValueTest {
     switch (random.nextInt(8)) {
       case 0, 1 -> {
         byte[] value = newValue();
-        int before = doubtful;
+        final List<Candidate> before = List.copyOf(model.get(key));
+        int doubts = doubtful;
         attempt(key, value, () -> store.put(key, Bytes.buffer(value)).get());
-        if (doubtful > before) {
-          // What a put has left without a byte is no value.
-          model.get(key).add(Candidate.of(null));
+        if (doubtful > doubts && before.stream().allMatch(each -> each.all != null)) {
+          // What was there stays until the new value is whole.
+          model.put(key, new ArrayList<>(before));
+          model.get(key).add(Candidate.of(value));
         }
       }
       case 2 -> {

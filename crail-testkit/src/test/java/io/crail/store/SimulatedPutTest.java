@@ -191,6 +191,30 @@ class SimulatedPutTest {
     }
   }
 
+  @Test
+  void aPutWithoutAnAnswerGivesBackWhatItHasTakenBesideTheOldValue() throws Exception {
+    start("crail.namenode.smallvalue=0");
+    put(value(100, 1)).get();
+    final long before = cluster.usage().usedBytes();
+    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
+    // The request arrives, its answer does not.
+    cluster
+        .network()
+        .schedule(Duration.ofNanos(1_500_000), () -> cluster.network().cut("client", NAMENODE));
+    assertThrows(ExecutionException.class, () -> put(value(1 << 20, 2)).get());
+    assertEquals(before + (1 << 20), cluster.usage().usedBytes());
+    assertValue(value(100, 1));
+    final long began = cluster.nanoTime();
+    for (int i = 0; cluster.usage().usedBytes() > before; i++) {
+      Duration passed = Duration.ofNanos(cluster.nanoTime() - began);
+      assertTrue(passed.compareTo(Duration.ofSeconds(32)) < 0, "space is taken after " + passed);
+      // It prolongs all leases of this client.
+      Bytes.createFile(store, "/f" + i);
+      cluster.drive(store, Duration.ofSeconds(1));
+    }
+    assertValue(value(100, 1));
+  }
+
   /** Lets whoever drives the loop stand still when the next answer has come. */
   private void standStillBehindNext() throws Exception {
     store
@@ -377,14 +401,13 @@ class SimulatedPutTest {
     Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
     cluster.network().runFor(LEASE.multipliedBy(2));
     CrailStore other = cluster.newStore("other");
-    CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
-    assertEquals(0, found.getCapacity());
-    TestCluster.await("its lease has ended", () -> cluster.usage().usedBytes() == 0);
+    assertEquals(LARGE, other.lookup(KEY).get().getCapacity());
+    TestCluster.await("its lease has ended", () -> cluster.usage().usedBytes() == 64 << 10);
     cluster.network().heal("client", NAMENODE);
     put.get();
     assertEquals(2, writes.size());
     assertValue(value(LARGE, 3));
-    found.getDirectOutputStream(0).close();
+    other.lookup(KEY).get().asKeyValue().getDirectOutputStream(0).close();
   }
 
   @ParameterizedTest
@@ -428,11 +451,16 @@ class SimulatedPutTest {
   }
 
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void bytesThatMayStillArriveKeepTheirSpace(boolean renamed) throws Exception {
+  @ValueSource(strings = {"new", "new, then renamed", "replacing"})
+  void bytesThatMayStillArriveKeepTheirSpace(String key) throws Exception {
+    final boolean renamed = key.contains("renamed");
+    final boolean replaces = key.equals("replacing");
     // Who uses up all other space must not wait for the space that rests.
     start("crail.datatimeout=4s", "crail.client.spacepatience=0s");
     prepare();
+    if (!replaces) {
+      store.delete(KEY, false).get();
+    }
     // Its renewals prolong all leases of this client.
     final CrailOutputStream stream = Bytes.createFile(store, "/stream").getDirectOutputStream(0);
     AtomicInteger writes = new AtomicInteger();
@@ -446,16 +474,22 @@ class SimulatedPutTest {
     assertInstanceOf(UnavailableException.class, failed.getCause());
     assertEquals(Map.of(ErrorCode.UNAVAILABLE, 1L), writeErrors());
     CrailKeyValue left = store.lookup(KEY).get().asKeyValue();
-    assertEquals(0, left.getCapacity());
-    // Its lease ends by itself, and its space rests after that.
-    assertThrows(WriteLeaseHeldException.class, () -> left.getDirectOutputStream(0));
+    assertEquals(replaces ? LARGE : 0, left.getCapacity());
+    if (!replaces) {
+      // Its lease ends by itself, and its space rests after that.
+      assertThrows(WriteLeaseHeldException.class, () -> left.getDirectOutputStream(0));
+    }
     if (renamed) {
       store.rename(KEY, "/t/other").get();
     }
     useAllSpace();
     cluster.drive(store, LEASE.plusSeconds(1));
-    String path = renamed ? "/t/other" : KEY;
-    SimulatedCluster.takeOver(store.lookup(path).get().asKeyValue()).close();
+    if (replaces) {
+      assertValue(value(LARGE, 2));
+    } else {
+      String path = renamed ? "/t/other" : KEY;
+      SimulatedCluster.takeOver(store.lookup(path).get().asKeyValue()).close();
+    }
     assertAllSpaceIsUntouched();
     store.delete("/all", false).get();
     cluster.drive(store, LEASE.multipliedBy(3));
@@ -475,6 +509,7 @@ class SimulatedPutTest {
     start("crail.datatimeout=100s", "crail.namenode.freemargin=60s");
     cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
     prepare();
+    store.delete(KEY, false).get();
     // Its renewals prolong all leases of this client.
     final CrailOutputStream stream = Bytes.createFile(store, "/stream").getDirectOutputStream(0);
     List<Transfer> writes = writes(0);
@@ -522,11 +557,53 @@ class SimulatedPutTest {
   }
 
   @Test
-  void aGetWaitsForAValueThatIsBeingPut() throws Exception {
+  void aGetFindsTheOldValueUntilTheNewOneIsWhole() throws Exception {
     start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
     put(value(LARGE, 1)).get();
     CrailStore other = cluster.newStore("other");
-    assertEquals(LARGE, other.get(KEY, Bytes.empty(LARGE)).get().getLen());
+    cluster.tier().latency(Duration.ofSeconds(1), Duration.ofSeconds(1));
+    Upcoming<CrailKeyValue> put = put(value(LARGE, 2));
+    cluster.network().runFor(Duration.ofMillis(100));
+    CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
+    assertFalse(found.isBeingPut());
+    assertEquals(LARGE, found.getCapacity());
+    cluster.tier().latency(Duration.ZERO, Duration.ZERO);
+    assertValue(value(LARGE, 1));
+    assertFalse(put.isDone());
+    put.get();
+    assertValue(value(LARGE, 2));
+    // Who holds the old one is told now.
+    ExecutionException stale = assertThrows(ExecutionException.class, () -> Bytes.read(found));
+    assertInstanceOf(StaleNodeException.class, stale.getCause());
+  }
+
+  @Test
+  void theOldValueStaysWhenTheOneWhoWasReplacingItIsGone() throws Exception {
+    start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
+    put(value(LARGE, 1)).get();
+    cluster.tier().stall(true);
+    put(value(LARGE, 2));
+    cluster.network().runFor(Duration.ofMillis(100));
+    cluster.network().partition("client", NAMENODE);
+    store = cluster.newStore("other");
+    cluster.network().runFor(LEASE.multipliedBy(2));
+    cluster.tier().stall(false);
+    assertValue(value(LARGE, 1));
+    // The namenode's own thread has to notice that.
+    TestCluster.await("its space is given back", () -> cluster.usage().usedBytes() == 64 << 10);
+    assertValue(value(LARGE, 1));
+    cluster.tier().releaseStalled();
+    put(value(LARGE, 3)).get();
+    assertValue(value(LARGE, 3));
+    cluster.network().heal("client", NAMENODE);
+    store.delete(KEY, false).get();
+    TestCluster.await("nothing is left", () -> cluster.usage().usedBytes() == 0);
+  }
+
+  @Test
+  void aGetWaitsForTheFirstValueOfAKey() throws Exception {
+    start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
+    CrailStore other = cluster.newStore("other");
     cluster.tier().latency(Duration.ofSeconds(1), Duration.ofSeconds(1));
     final long begin = cluster.nanoTime();
     Upcoming<CrailKeyValue> put = put(value(LARGE, 2));
@@ -552,7 +629,6 @@ class SimulatedPutTest {
   @Test
   void aValueIsAbsentWhenTheOneWhoWasPuttingItIsGone() throws Exception {
     start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
-    put(value(LARGE, 1)).get();
     cluster.tier().stall(true);
     put(value(LARGE, 2));
     cluster.network().runFor(Duration.ofMillis(100));

@@ -84,7 +84,7 @@ final class Records implements AutoCloseable {
     known = table;
   }
 
-  /** Puts a record. An existing record is removed first, and this one takes its place. */
+  /** Puts a record. It takes the place of an existing one. */
   void insert(String path, byte[] record) throws Exception {
     try {
       put(path, record);
@@ -99,9 +99,7 @@ final class Records implements AutoCloseable {
   /**
    * Replaces a record. A reader gets either the old record or the new one. When this fails, or its
    * process ends in the middle, the old record stays: the new record is put under a temporary name
-   * of this object, and then renamed. Small values are replaced in this way too. Usually a small
-   * value is put in one step; but when the namenode lacks memory for it, the old value is removed
-   * first.
+   * of this object, and then renamed.
    */
   void replace(String table, String path, byte[] record) throws Exception {
     String written = table + '/' + temporary;

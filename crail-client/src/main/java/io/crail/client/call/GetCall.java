@@ -26,8 +26,8 @@ import java.nio.ByteBuffer;
  * into the caller's memory. The bytes of a larger value are read from the location that the lookup
  * returned. After that, nobody checks whether the value was replaced: the get began before the
  * replacement. The get looks up the new value only when the bytes of the old one are gone, or when
- * the namenode has to be asked where the rest of them lies. While the value is being put, the get
- * waits: no get sees a state between the old value and the new one.
+ * the namenode has to be asked where the rest of them lies. While the first value of a key is being
+ * put, the get waits. An old value is found until the new one is whole.
  */
 public final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
   /**

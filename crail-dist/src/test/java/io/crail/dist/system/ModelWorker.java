@@ -855,10 +855,12 @@ final class ModelWorker implements Runnable {
     long id = nextId();
     Content content = Content.of(id, length);
     NameState before = state(name);
-    // Of a large one the name comes first, then the bytes.
+    // Of a large one under a new name the name comes first, then the bytes. A value that is there
+    // stays until the new one is whole.
+    boolean isNew = before.possible().stream().anyMatch(each -> !each.isPresent());
     board.write(
         name,
-        length > SMALL_VALUE
+        length > SMALL_VALUE && isNew
             ? before.attempt(Content.empty(id), content)
             : before.attempt(content));
     ByteBuffer value = ByteBuffer.allocateDirect(length);

@@ -27,6 +27,20 @@ final class NameTable extends NodeTable {
     return a.parent() == b.parent() && a.hasNameOf(b);
   }
 
+  /** The node with the parent and the name of another, which need not be in the table; or null. */
+  Node namesake(Node other) {
+    long key = hash(other);
+    Node[] slots = slots(key);
+    int index = firstIndex(slots, key);
+    for (Node node = at(slots, index); node != null; node = at(slots, index)) {
+      if (node != Node.TOMBSTONE && sameKey(node, other)) {
+        return node;
+      }
+      index = nextIndex(slots, index);
+    }
+    return null;
+  }
+
   /** The child of {@code parent} whose name is in {@code [start, end)}; null when there is none. */
   Node find(Container parent, ByteBuffer buffer, int start, int end) {
     long key = hash.of(parent.id(), buffer, start, end);

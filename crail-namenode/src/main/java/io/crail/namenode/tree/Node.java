@@ -30,7 +30,7 @@ public class Node {
   private static final int NUMBER_MASK = (1 << UserNames.NUMBER_BITS) - 1;
 
   /** Bytes of a node without a long name, and of its place among the children of its parent. */
-  private static final long FOOTPRINT = Footprint.object(4, 75) + 4L * Footprint.REFERENCE;
+  private static final long FOOTPRINT = Footprint.object(4, 76) + 4L * Footprint.REFERENCE;
 
   private final long id;
   private final byte typeNumber;
@@ -41,6 +41,8 @@ public class Node {
 
   private byte nameLength;
   private volatile boolean removed;
+  // Changed under the parent's monitor.
+  private volatile boolean coming;
   private long word0;
   private long word1;
   private long word2;
@@ -113,6 +115,16 @@ public class Node {
 
   public final boolean isStrict() {
     return (flags & NodeInfo.STRICT) != 0;
+  }
+
+  /** True when there are bytes, or nobody has announced any that are still missing. */
+  final boolean hasValue() {
+    return size() > 0 || (flags & (NodeInfo.BEING_PUT | NodeInfo.ABANDONED)) == 0;
+  }
+
+  /** True while its content is to come as a whole, and its writer has not given up. */
+  final boolean isBeingPut() {
+    return (flags & NodeInfo.BEING_PUT) != 0;
   }
 
   /** Notes that the node's content will come as a whole. Under the node's monitor. */
@@ -263,6 +275,16 @@ public class Node {
     removed = true;
   }
 
+  /** True while its name leads to the node that it is to replace. See {@link ComingNodes}. */
+  public final boolean isComing() {
+    return coming;
+  }
+
+  /** Sets whether the node is to replace another. Under the parent's monitor. */
+  final void coming(boolean isToCome) {
+    coming = isToCome;
+  }
+
   /** The number of bytes that readers see. To get size and extents together, use {@link #space}. */
   public final long size() {
     NodeSpace present = space();
@@ -283,6 +305,14 @@ public class Node {
 
   /** Notes that the content has come and is visible. Under the node's monitor. */
   final void endPut() {
+    // What is to replace a value is no value before it is whole.
+    if (!coming) {
+      arrived();
+    }
+  }
+
+  /** Notes that the content is whole. Under the node's monitor. */
+  final void arrived() {
     flags &= ~(NodeInfo.BEING_PUT | NodeInfo.ABANDONED);
   }
 

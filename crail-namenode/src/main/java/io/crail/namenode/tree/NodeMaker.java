@@ -14,8 +14,8 @@ import io.crail.protocol.part.NodeType;
 
 /**
  * Makes nodes, for creates and puts. Nodes with the same name replace each other in the order in
- * which they are equipped, under their container's monitor. For a small value it makes only the
- * objects that the namenode keeps. Thread-safe.
+ * which they are equipped, under their container's monitor; a value goes when the next one is
+ * whole. For a small value it makes only the objects that the namenode keeps. Thread-safe.
  */
 public final class NodeMaker {
   private final int storageClasses;
@@ -65,13 +65,13 @@ public final class NodeMaker {
                 + "; choose another parent, such as a directory");
       }
       Node node = request.make(tree.newId(), parent, hosts);
-      Node old;
+      Node loser;
       synchronized (parent) {
         if (!tree.admits(parent, path)) {
           // The parent is gone or has moved since it was found. Another one may be in its place.
           continue;
         }
-        old = tree.child(parent, path);
+        Node old = tree.child(parent, path);
         requireReplaceable(old, node, request, parent);
         tree.charge(node, old, path);
         try {
@@ -83,17 +83,17 @@ public final class NodeMaker {
           tree.discharge(node);
           throw e;
         }
-        tree.link(node, old, parent);
+        loser = tree.link(node, old, parent, request.length());
       }
       try {
-        // Before the old node frees its space. Otherwise the next value could be written at once to
+        // Before another node frees its space. Otherwise the next value could be written at once to
         // space that is still being read.
         if (request.nextLength() > 0 && request.token() != 0) {
           outfitter.giveAhead(node, request, tree.newId(), clientId);
         }
       } finally {
-        if (old != null) {
-          tree.destroy(old);
+        if (loser != null) {
+          tree.destroy(loser);
         }
       }
       return node;

@@ -72,11 +72,16 @@ public final class NodeRenamer {
               || tree.child(to.container(), target) != to.child()) {
             return null;
           }
+          Node coming = tree.coming().of(from.child());
+          if (coming != null && !coming.isBeingPut()) {
+            // Its writer is gone, so that the old name would lead to nothing.
+            tree.destroy(tree.giveUp(from.child()));
+          }
           RenameSequence.Change<NodeInfo> change =
               () -> {
                 requireRename(from.child(), source, to, target, replace);
                 return isReachable(from.child(), source, to.container(), target)
-                    ? move(from.child(), from.container(), to, target)
+                    ? move(from.child(), source, from.container(), to, target)
                     : null;
               };
           return from.child() instanceof Container
@@ -148,20 +153,26 @@ public final class NodeRenamer {
    * Moves a node to its new place, and replaces the node that is there. Under the locks, within the
    * sequence.
    */
-  private NodeInfo move(Node node, Container from, Tree.Place place, PathBytes target)
+  private NodeInfo move(
+      Node node, PathBytes source, Container from, Tree.Place place, PathBytes target)
       throws CrailException {
     tree.chargeName(node, target);
     Container to = place.container();
     Node old = place.child();
     long now = clock.currentTimeMillis();
     boolean stays = from == to && old == null;
+    // A value that is being put under the old name belongs there. Added before the node is removed,
+    // so that the container is never empty.
+    boolean keepsName = leaveName(node, source);
     if (!stays) {
       from.remove(node, now);
     }
     // It takes the old node's place in the order, so that a listing shows each name once.
     long sequence =
         old != null ? old.sequence() : stays ? node.sequence() : to.children().nextSequence();
-    tree.names().remove(node);
+    if (!keepsName) {
+      tree.names().remove(node);
+    }
     node.place(to, target.bytes(), target.nameStart(), target.end(), sequence);
     if (old == null) {
       tree.names().add(node);
@@ -178,6 +189,26 @@ public final class NodeRenamer {
       to.add(node, now);
     }
     return node.info();
+  }
+
+  /**
+   * Gives the name of a node that is being renamed to the node that was to replace it. Under the
+   * locks, within the sequence.
+   *
+   * @return false when there is none
+   */
+  private boolean leaveName(Node present, PathBytes path) {
+    Node node = tree.coming().remove(present);
+    if (node == null) {
+      return false;
+    }
+    Container parent = present.parent();
+    long sequence = parent.children().nextSequence();
+    node.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
+    tree.names().replace(present, node);
+    parent.add(node, node.modifiedMillis());
+    node.coming(false);
+    return true;
   }
 
   /** Bytes of a container's path, without the slash of the root. */

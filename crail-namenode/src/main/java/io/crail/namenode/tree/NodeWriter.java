@@ -362,9 +362,16 @@ public final class NodeWriter {
       node.abandonPut();
       long now = clock.nanoTime();
       Quarantine.Writer writer = NodeStorage.writer(lease);
-      cutOff(node, extent -> allocator.release(extent, now, writer, false));
+      Consumer<Allocation> release = extent -> allocator.release(extent, now, writer, false);
+      cutOff(node, release);
       NodeSpace space = node.space();
-      if (space != null && space.small() == null && node.size() < space.end()) {
+      if (space != null && node.isComing()) {
+        // Nobody reads a part of it, and its writer begins again, if ever.
+        for (int i = space.count() - 1; i >= 0; i--) {
+          release.accept(space.at(i));
+        }
+        node.space(null);
+      } else if (space != null && space.small() == null && node.size() < space.end()) {
         // Late writes of the old writer may hit this extent at any time. So the next writer
         // continues in space with another generation, and no reader looks at the late bytes.
         Allocation last = space.at(space.count() - 1);

@@ -47,6 +47,7 @@ public final class Tree {
   private final UserNames users;
   private final IdTable ids;
   private final NameTable names;
+  private final ComingNodes coming;
   private final RenameSequence renames = new RenameSequence();
   private final AtomicLong nextId;
 
@@ -72,6 +73,7 @@ public final class Tree {
     this.users = users;
     this.ids = new IdTable(budget);
     this.names = new NameTable(new NameHash(random), budget);
+    this.coming = new ComingNodes(budget);
     // Random, so that an id from before a restart names no node rather than a wrong one.
     long start = random.nextLong() >>> 2;
     this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
@@ -105,6 +107,10 @@ public final class Tree {
     return ids;
   }
 
+  ComingNodes coming() {
+    return coming;
+  }
+
   /** The id of the root. */
   public long rootId() {
     return root.id();
@@ -127,19 +133,21 @@ public final class Tree {
 
   /** Bytes of heap of the tables; for tests. */
   public long tableBytes() {
-    return ids.bytes() + names.bytes();
+    return ids.bytes() + names.bytes() + coming.bytes();
   }
 
   /** Compares the sizes of the tables, and the nodes themselves, with their numbers; for tests. */
   public void verify() {
-    if (ids.size() != size() || names.size() + 1 != size()) {
+    if (ids.size() != size() || names.size() + coming.size() + 1 != size()) {
       throw new AssertionError(
           size()
               + " nodes, but "
               + ids.size()
               + " ids and "
               + names.size()
-              + " names beside the root");
+              + " names beside the root and "
+              + coming.size()
+              + " nodes to come");
     }
     Map<NodeType, Long> found = new EnumMap<>(NodeType.class);
     for (NodeType type : NodeType.values()) {
@@ -358,20 +366,58 @@ public final class Tree {
 
   /**
    * Adds a placed new node to the tables and its parent's order. It replaces {@code old}, unless
-   * that is null. Under the parent's monitor.
+   * that is null: a value by a value that is being put only once that is whole. Under the parent's
+   * monitor.
+   *
+   * @param length the bytes of a value that is being put
+   * @return the node that is not found any more, which the caller destroys; or null
    */
-  void link(Node node, Node old, Container parent) {
-    ids.add(node);
+  Node link(Node node, Node old, Container parent, long length) {
     ofType.get(node.type()).increment();
     if (old == null) {
+      ids.add(node);
       names.add(node);
       parent.add(node, node.modifiedMillis());
-    } else {
-      names.replace(old, node);
-      parent.replace(old, node, node.modifiedMillis());
-      old.markRemoved();
-      ofType.get(old.type()).decrement();
+      return null;
     }
+    if (!node.isBeingPut()) {
+      ids.add(node);
+      replace(old, node, parent);
+      return old;
+    }
+    // So that a value which its writer ends now is either there before, or refused.
+    synchronized (old) {
+      boolean waits = old.hasValue();
+      node.coming(waits);
+      ids.add(node);
+      if (!waits) {
+        replace(old, node, parent);
+        return old;
+      }
+    }
+    return ended(coming.put(old, node, length));
+  }
+
+  /** Replaces a node, which the caller destroys. Under the parent's monitor. */
+  void replace(Node old, Node node, Container parent) {
+    names.replace(old, node);
+    parent.replace(old, node, node.modifiedMillis());
+    old.markRemoved();
+    ofType.get(old.type()).decrement();
+  }
+
+  /**
+   * Ends the put that is to replace a node. Returns its node, which the caller destroys; or null.
+   */
+  Node giveUp(Node present) {
+    return ended(coming.remove(present));
+  }
+
+  private Node ended(Node node) {
+    if (node != null) {
+      drop(node);
+    }
+    return node;
   }
 
   /** Removes a node from its parent and the tables. Under the parent's monitor. */
@@ -400,8 +446,15 @@ public final class Tree {
     }
   }
 
-  /** Frees the space and the lease of a node with bytes that was marked as removed. */
+  /**
+   * Frees the space and the lease of a node with bytes that was marked as removed, and those of the
+   * node that was to replace it.
+   */
   void destroy(Node node) {
+    Node successor = giveUp(node);
+    if (successor != null) {
+      destroy(successor);
+    }
     writer.destroy(node);
     // Only now, so that the close of its writer always finds either the node or its resting space.
     ids.remove(node);

@@ -274,6 +274,51 @@ class ConcurrencyTest {
   }
 
   @Test
+  void aValueThatIsPutAnewIsNeverMissing() throws Exception {
+    store.create(NodeType.TABLE, "/t", 0);
+    String[] keys = {"/t/a", "/t/b", "/t/a-name-that-is-too-long-to-be-inline"};
+    for (String key : keys) {
+      end(store.wire, store.wire.call(NameNodeOperations.PUT, put(key, 5000)).node().id(), 5000);
+    }
+    Worker put =
+        (wire, random) -> {
+          String key = keys[random.nextInt(keys.length)];
+          long id = wire.call(NameNodeOperations.PUT, put(key, 5000)).node().id();
+          // A writer that gives up leaves what was there.
+          tried(() -> end(wire, id, random.nextInt(3) * 2500));
+        };
+    Worker mover =
+        (wire, random) -> {
+          String key = keys[random.nextInt(keys.length)];
+          String other = "/t/other-" + random.nextInt();
+          long id = wire.call(NameNodeOperations.PUT, put(other, 5000)).node().id();
+          end(wire, id, 5000);
+          wire.call(NameNodeOperations.PUT, put(other, 5000));
+          renameOver(wire, other, key);
+          // The last put has kept the name.
+          remove(wire, other, false);
+        };
+    Worker reader =
+        (wire, random) -> {
+          Lookup.Request request = new Lookup.Request(Utf8.of(keys[random.nextInt(3)]));
+          assertEquals(5000, wire.call(NameNodeOperations.LOOKUP, request).node().size());
+        };
+    run(put, put, mover, reader);
+    store.namenode.verify();
+    for (String key : keys) {
+      remove(store.wire, key, false);
+    }
+    assertEquals(2, store.namenode.tree().ids().size());
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
+    store.namenode.verify();
+    assertEquals(256L << 20, store.usage(0).freeBytes());
+  }
+
+  private static void end(Wire wire, long id, long size) throws CrailException {
+    wire.call(NameNodeOperations.SET_SIZE, new SetSize.Request(id, 9, size, SetSize.END));
+  }
+
+  @Test
   void overwritersOfTheSameFilesLeaveNoGap() throws Exception {
     store.mkdir("/d");
     String longName = "/d/a-name-that-is-too-long-to-be-inline";

@@ -42,8 +42,8 @@ public record NodeInfo(
   public static final int STRICT = 2;
 
   /**
-   * Flag: the value is being put. It has a meaning only while there are no bytes: then there is no
-   * value yet, rather than an empty one.
+   * Flag: the first value of a key is being put. It has a meaning only while there are no bytes:
+   * then there is no value yet, rather than an empty one.
    */
   public static final int BEING_PUT = 4;
 

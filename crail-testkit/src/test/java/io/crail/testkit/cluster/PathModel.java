@@ -2,6 +2,7 @@
 package io.crail.testkit.cluster;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -197,18 +198,34 @@ final class PathModel {
 
   /** A client found no value: there is no node, or a put has left a node that never got a value. */
   void seenNoValue(long begin, long end) {
-    if (possible(begin, end).noneMatch(this::mayBeAbandoned)) {
+    if (possible(begin, end).noneMatch(c -> mayBeAbandoned(c, begin, end, new HashSet<>()))) {
       seenNothing(null, begin, end);
     }
   }
 
-  private boolean mayBeAbandoned(Change change) {
+  /** Whether a change may be why a lookup in a span finds a node without a value. */
+  private boolean mayBeAbandoned(Change change, long begin, long end, Set<Change> asked) {
     return switch (change.kind) {
       case REMOVED -> false;
-      case PUT, CREATED -> !change.whole;
+      case CREATED -> !change.whole;
+      // A value stays until the one that replaces it is whole.
+      case PUT ->
+          !change.whole
+              && asked.add(change)
+              && possible(Math.max(change.begin, doneBefore(change, begin) + 1), end)
+                  .anyMatch(c -> c.kind == Kind.REMOVED || mayBeAbandoned(c, begin, end, asked));
       // The node of this change was seen under another path, or never.
       case MOVED, SEEN -> change.value == null && !isKnownToBeWhole(change.node());
     };
+  }
+
+  /** The end of the last other change that surely took place before a moment. */
+  private long doneBefore(Change change, long moment) {
+    return changes.stream()
+        .filter(c -> c != change && c.outcome == Outcome.DONE && c.end < moment)
+        .mapToLong(c -> c.end)
+        .max()
+        .orElse(-1);
   }
 
   private boolean isKnownToBeWhole(long node) {

@@ -33,6 +33,17 @@ class PathModelTest {
   }
 
   @Test
+  void aPutThatFailedLeavesNoNodeWithoutAValueInThePlaceOfAValue() {
+    source.unknown(source.begin(PathModel.Kind.PUT, new Value(1, 8), 10));
+    source.seenNoValue(20, 30);
+    source.done(source.begin(PathModel.Kind.PUT, new Value(2, 8), 40), NODE, 50, 10);
+    source.unknown(source.begin(PathModel.Kind.PUT, new Value(3, 8), 60));
+    assertThrows(AssertionError.class, () -> source.seenNoValue(70, 80));
+    source.done(source.begin(PathModel.Kind.REMOVED, null, 90), 0, 100, 10);
+    source.seenNoValue(110, 120);
+  }
+
+  @Test
   void whatWasFoundWhereOneCreateWasUnderWayIsOfNoOther() {
     source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
     target.unknown(target.begin(PathModel.Kind.CREATED, null, 10));

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.namenode.memory.Footprint;
+import io.crail.namenode.memory.HeapBudget;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The nodes of puts that are to replace values which are still there. Such a node has the parent
+ * and the name of the node that it is to replace, but is found by its id only. An entry is made,
+ * and its node takes its place, under the parent's monitor. Who removes an entry in between has to
+ * destroy its node. Thread-safe.
+ */
+final class ComingNodes {
+  /** Bytes of heap of an entry. */
+  private static final long FOOTPRINT = Footprint.MAP_ENTRY + Footprint.object(1, Long.BYTES);
+
+  /**
+   * A node that is to come.
+   *
+   * @param length the bytes of its whole value
+   */
+  private record Coming(Node node, long length) {}
+
+  private final ConcurrentHashMap<Node, Coming> ofPresent = new ConcurrentHashMap<>();
+  private final HeapBudget budget;
+
+  ComingNodes(HeapBudget budget) {
+    this.budget = budget;
+  }
+
+  /** Bytes of heap of all entries. */
+  long bytes() {
+    return ofPresent.size() * FOOTPRINT;
+  }
+
+  int size() {
+    return ofPresent.size();
+  }
+
+  /** The node that is to replace a node, or null. */
+  Node of(Node present) {
+    // Most puts replace a node when no other put is under way.
+    Coming coming = ofPresent.isEmpty() ? null : ofPresent.get(present);
+    return coming == null ? null : coming.node;
+  }
+
+  /** True when the node that is to replace {@code present} has all its bytes. */
+  boolean isWhole(Node present) {
+    Coming coming = ofPresent.get(present);
+    return coming.node.size() >= coming.length;
+  }
+
+  /**
+   * Notes that a node is to replace another. Under the parent's monitor.
+   *
+   * @return the node that was to replace it until now, or null
+   */
+  Node put(Node present, Node node, long length) {
+    // Bounded, since both nodes were admitted.
+    budget.add(FOOTPRINT);
+    return removed(ofPresent.put(present, new Coming(node, length)));
+  }
+
+  /** Removes and returns the node that is to replace a node; null when there is none. */
+  Node remove(Node present) {
+    return ofPresent.isEmpty() ? null : removed(ofPresent.remove(present));
+  }
+
+  private Node removed(Coming coming) {
+    if (coming == null) {
+      return null;
+    }
+    budget.give(FOOTPRINT);
+    return coming.node;
+  }
+}
