@@ -59,6 +59,11 @@ class PagesTest {
             wrong.add(block.place() + ": nobody compiles its Java");
           }
         }
+        case "python" -> {
+          if (!page(block).equals("docs/pyspark.md")) {
+            wrong.add(block.place() + ": nobody runs its Python");
+          }
+        }
         case "xml" ->
             assertDoesNotThrow(
                 () ->
@@ -82,7 +87,7 @@ class PagesTest {
     String program = line.split(" ")[0];
     return program.contains("/") && !program.contains("=")
         ? program.matches("(bin|ci)/[a-z-]+") && Files.isExecutable(ROOT.resolve(program))
-        : program.matches("[a-z][a-z0-9]*(=.*)?");
+        : program.matches("[a-z][a-z0-9-]*(=.*)?");
   }
 
   /** Those of blocks, and those within sentences and tables. */

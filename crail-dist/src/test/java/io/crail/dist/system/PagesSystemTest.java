@@ -93,6 +93,7 @@ class PagesSystemTest {
           new NotRun("docs/performance-rdma.md", "bin/measure ", MEASURES),
           new NotRun("docs/performance-rdma.md", "ci/rdma ", TESTS),
           new NotRun("docs/performance.md", "bin/crail compare ", MEASURES),
+          new NotRun("docs/pyspark.md", "", "needs pip's package; PySparkTest runs it"),
           new NotRun("docs/releasing.md", "mvn ", "is how bin/test makes the installation here"),
           new NotRun("docs/releasing.md", "tar ", RELEASE),
           new NotRun("docs/releasing.md", "sha512sum ", RELEASE),
