@@ -116,10 +116,11 @@ class DirectStreamTest implements EachTier.Shared {
     assertContent(bytes, target, position, what);
     input.close();
     output.close();
-    assertArrayEquals(
-        bytes,
-        Arrays.copyOfRange(Bytes.read(store.lookup(path).get().asFile()), offset, offset + length),
-        what);
+    CrailFile found = store.lookup(path).get().asFile();
+    assertEquals(offset + length, found.getCapacity(), what);
+    byte[] all = Bytes.read(found);
+    assertEquals(offset + length, all.length, what);
+    assertArrayEquals(bytes, Arrays.copyOfRange(all, offset, offset + length), what);
     store.delete(path, false).get();
   }
 

@@ -53,8 +53,7 @@ public final class NodeReplacer {
   }
 
   /** Returns the node that has to be destroyed, or null. Under the parent's monitor. */
-  private Node setSize(
-      Node node, Container parent, SetSize.Request request, LongConsumer committed)
+  private Node setSize(Node node, Container parent, SetSize.Request request, LongConsumer committed)
       throws CrailException {
     Node present = tree.names().namesake(node);
     if (present == null || tree.coming().of(present) != node) {
