@@ -3,6 +3,7 @@ package io.crail.namenode.tree;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.node.SetAttributes;

@@ -5,6 +5,8 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
+import io.crail.namenode.name.NameHash;
+import io.crail.namenode.name.NodeName;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.Extent;

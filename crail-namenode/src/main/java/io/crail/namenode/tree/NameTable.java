@@ -2,6 +2,7 @@
 package io.crail.namenode.tree;
 
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.name.NameHash;
 import java.nio.ByteBuffer;
 
 /** Finds a node by its parent and its name. Thread-safe as {@link NodeTable} says. */

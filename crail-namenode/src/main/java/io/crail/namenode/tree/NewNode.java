@@ -4,6 +4,7 @@ package io.crail.namenode.tree;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.space.HostNames;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Put;

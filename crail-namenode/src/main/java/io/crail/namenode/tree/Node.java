@@ -3,6 +3,8 @@ package io.crail.namenode.tree;
 
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.memory.Footprint;
+import io.crail.namenode.name.NameHash;
+import io.crail.namenode.name.NodeName;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.user.UserNames;

@@ -4,6 +4,7 @@ package io.crail.namenode.tree;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.user.SessionUser;

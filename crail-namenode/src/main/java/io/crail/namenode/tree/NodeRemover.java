@@ -4,6 +4,7 @@ package io.crail.namenode.tree;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.name.PathBytes;
 import io.crail.protocol.part.NodeInfo;
 
 /** Removes nodes. The nodes below a removed container are taken apart later. Thread-safe. */

@@ -5,6 +5,7 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.name.PathBytes;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import java.util.Arrays;

@@ -9,6 +9,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.Refusals;
 import io.crail.namenode.TestStore;
+import io.crail.namenode.name.NameHash;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.ListNodes;

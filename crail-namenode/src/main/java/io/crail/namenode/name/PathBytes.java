@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.name;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
@@ -8,14 +8,14 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /** A checked path, read in place. May be reused. Not thread-safe. */
-final class PathBytes {
+public final class PathBytes {
   private ByteBuffer bytes;
   private int start;
   private int nameStart;
   private int end;
 
   /** A path with its own bytes. */
-  static PathBytes of(Utf8 text) throws CrailException {
+  public static PathBytes of(Utf8 text) throws CrailException {
     PathBytes path = new PathBytes();
     ByteBuffer bytes = ByteBuffer.wrap(text.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
     path.read(bytes, 0, text.length());
@@ -23,7 +23,7 @@ final class PathBytes {
   }
 
   /** Reads a path that lies in a buffer. */
-  void read(ByteBuffer in, int offset, int length) throws CrailException {
+  public void read(ByteBuffer in, int offset, int length) throws CrailException {
     bytes = in;
     start = offset;
     end = offset + length;
@@ -38,36 +38,36 @@ final class PathBytes {
     }
   }
 
-  boolean isRoot() {
+  public boolean isRoot() {
     return end - start == 1;
   }
 
   /** The buffer that holds the path, at the offsets below. */
-  ByteBuffer bytes() {
+  public ByteBuffer bytes() {
     return bytes;
   }
 
   /** Where the first component begins. */
-  int firstStart() {
+  public int firstStart() {
     return start + 1;
   }
 
   /** Where the last component begins. */
-  int nameStart() {
+  public int nameStart() {
     return nameStart;
   }
 
-  int end() {
+  public int end() {
     return end;
   }
 
   /** Bytes of the last component. */
-  int nameLength() {
+  public int nameLength() {
     return end - nameStart;
   }
 
   /** The namenode that owns the path. */
-  int namenode(int count) {
+  public int namenode(int count) {
     return NodePath.namenodeOf(bytes, start, end - start, count);
   }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.name;
 
 import java.nio.ByteBuffer;
 
@@ -8,9 +8,9 @@ import java.nio.ByteBuffer;
  * #INLINE_LENGTH} bytes is three words, so hashing and comparing it take a few instructions and no
  * array. All buffers are little-endian and accessed at absolute offsets.
  */
-final class NodeName {
+public final class NodeName {
   /** The most bytes of a name that lies in its node. */
-  static final int INLINE_LENGTH = 3 * Long.BYTES;
+  public static final int INLINE_LENGTH = 3 * Long.BYTES;
 
   private static final long SLASHES = 0x2f2f2f2f2f2f2f2fL;
   private static final long LOW_BITS = 0x0101010101010101L;
@@ -23,7 +23,7 @@ final class NodeName {
    *
    * @param start absolute offset; if it is not below {@code end}, the word is 0
    */
-  static long word(ByteBuffer buffer, int start, int end) {
+  public static long word(ByteBuffer buffer, int start, int end) {
     int left = end - start;
     if (left >= Long.BYTES) {
       return buffer.getLong(start);
@@ -44,7 +44,7 @@ final class NodeName {
   }
 
   /** The offset of the first slash in {@code [start, end)}, or {@code end}. */
-  static int endOfComponent(ByteBuffer buffer, int start, int end) {
+  public static int endOfComponent(ByteBuffer buffer, int start, int end) {
     int at = start;
     while (end - at >= Long.BYTES) {
       long found = slashes(buffer.getLong(at));
@@ -69,7 +69,7 @@ final class NodeName {
   }
 
   /** The bytes of an inline name. */
-  static byte[] bytes(long word0, long word1, long word2, int length) {
+  public static byte[] bytes(long word0, long word1, long word2, int length) {
     byte[] bytes = new byte[length];
     for (int i = 0; i < length; i++) {
       long word = i < 8 ? word0 : i < 16 ? word1 : word2;

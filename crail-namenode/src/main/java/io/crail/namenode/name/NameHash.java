@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.name;
 
 import java.nio.ByteBuffer;
 import java.util.random.RandomGenerator;
@@ -8,12 +8,12 @@ import java.util.random.RandomGenerator;
  * The hash of a name under its parent, with secret seeds, so that a client cannot choose names that
  * collide. A hash never decides alone: names are compared whole. Immutable.
  */
-final class NameHash {
+public final class NameHash {
   private final long seed;
   private final long multiplier;
   private final long finisher;
 
-  NameHash(RandomGenerator random) {
+  public NameHash(RandomGenerator random) {
     this.seed = random.nextLong();
     this.multiplier = random.nextLong() | 1;
     this.finisher = random.nextLong() | 1;
