@@ -28,7 +28,7 @@ final class IdTable extends NodeTable {
     Node[] slots = slots(key);
     int index = firstIndex(slots, key);
     for (Node node = at(slots, index); node != null; node = at(slots, index)) {
-      if (node.id() == id) {
+      if (node.id() == id && node != Node.TOMBSTONE) {
         return node;
       }
       index = nextIndex(slots, index);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.crail.namenode.memory.HeapBudget;
+import io.crail.protocol.part.NodeType;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+class IdTableTest {
+  private final IdTable table = new IdTable(new HeapBudget(1 << 30, ""));
+
+  private static Node node(long id) {
+    return new Node(id, NodeType.DATAFILE, 0, 0, 0);
+  }
+
+  /** A removed node leaves a mark, which is no node: not even that of id 0, which it looks like. */
+  @Test
+  void whereANodeWasIsNone() {
+    long wanted = table.hash(node(0));
+    // Both begin their search where that of id 0 begins, so that one lies behind the other.
+    long[] ids =
+        LongStream.iterate(1, id -> id + 1)
+            .filter(id -> (table.hash(node(id)) & 0xff000000000000ffL) == wanted)
+            .limit(2)
+            .toArray();
+    Node first = node(ids[0]);
+    Node second = node(ids[1]);
+    table.add(first);
+    table.add(second);
+    table.remove(first);
+    assertNull(table.find(0));
+    assertNull(table.find(ids[0]));
+    assertSame(second, table.find(ids[1]));
+  }
+}
