@@ -54,11 +54,21 @@ public final class ClientActivity {
   }
 
   private void sample(long nodeId) {
+    followLoad();
     all.hotNodes().offer(nodeId, distance);
     // At random, or of a program that repeats the same lookups only one would be seen.
     distance = all.hotNodes().distance();
     random = random * 1_103_515_245 + 12_345;
     untilSample = 1 + (random >>> 16) % (2 * distance - 1);
+  }
+
+  /** Once there are fewer lookups, none of them stands for as many as before. */
+  private void followLoad() {
+    int now = all.hotNodes().distance();
+    if (now < distance) {
+      distance = now;
+      untilSample = Math.min(untilSample, now);
+    }
   }
 
   /** Counts bytes that the client has made visible. */
@@ -72,6 +82,7 @@ public final class ClientActivity {
   /** Counts requests that were served together. */
   public void served(Kind kind, int requests) {
     add(kind.ordinal(), requests);
+    followLoad();
     long located = counts[LOCATED];
     if (located != locatedBefore) {
       all.addLocated(located - locatedBefore);
@@ -88,7 +99,7 @@ public final class ClientActivity {
     return count(kind.ordinal());
   }
 
-  /** Bytes whose places the client was told so far; those of small values came with the answer. */
+  /** Bytes whose places were given to the client so far; those of small values came with the answer. */
   public long locatedBytes() {
     return count(LOCATED);
   }

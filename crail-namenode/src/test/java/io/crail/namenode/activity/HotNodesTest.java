@@ -33,6 +33,7 @@ class HotNodesTest {
     for (int tick = 0; tick < seconds * TICKS_A_SECOND; tick++) {
       for (int i = 0; i < perSecond / TICKS_A_SECOND; i++) {
         client.located(load.next(), 0);
+        client.served(ClientActivity.Kind.LOOKUP, 1);
       }
       now += TICK_NANOS;
       activity.tick(now);
@@ -84,6 +85,17 @@ class HotNodesTest {
     for (HotNodes.Hot each : found) {
       assertEquals(10, each.perSecond(), 1.5, found::toString);
     }
+  }
+
+  @Test
+  void fewLookupsAreAllCountedAlsoAfterMany() {
+    run(10, 1_000_000, () -> random.nextInt(1_000_000));
+    assertTrue(activity.hotNodes().distance() > 100, "not all lookups are looked at");
+    run(1, 0, () -> 0);
+    run(20, TICKS_A_SECOND, () -> -7);
+    List<HotNodes.Hot> found = activity.hotNodes().hottest();
+    assertEquals(List.of(-7L), hottest(128), found::toString);
+    assertEquals(TICKS_A_SECOND, found.get(0).perSecond(), 4, found::toString);
   }
 
   @Test
