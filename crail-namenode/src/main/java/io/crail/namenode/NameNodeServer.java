@@ -129,7 +129,7 @@ public final class NameNodeServer implements AutoCloseable {
    * @param smallValueBytes heap that small values take
    * @param memoryBytes heap taken by all that the namenode keeps
    * @param memoryLimitBytes heap above which it refuses to keep more
-   * @param locatedBytes bytes whose places clients were told so far
+   * @param locatedBytes bytes whose places clients were given so far
    * @param committedBytes bytes that clients have made visible so far
    * @param successor whether the nodes of an earlier start of it are gone
    * @param usage the accounts of the classes

@@ -302,7 +302,7 @@ final class NameNodeService {
       throws CrailException {
     ClientSession client = attachment(session);
     Node made = namenode.make(request, client.clientId(), client.user());
-    client.activity().committed(request.valueLength());
+    client.activity().committed(made.size());
     return made;
   }
 

@@ -58,7 +58,7 @@ public enum Metric {
   LOCATED_BYTES(
       Type.COUNTER,
       "crail_namenode_located_bytes",
-      "Bytes whose places clients were told, to read them; those of small values came with the"
+      "Bytes whose places clients were given, to read them; those of small values came with the"
           + " answer"),
   /** Namenode. */
   COMMITTED_BYTES(

@@ -49,7 +49,7 @@ public final class Activity {
     return hotNodes;
   }
 
-  /** Bytes whose places clients were told since the start, also those that are gone. */
+  /** Bytes whose places clients were given since the start, also those that are gone. */
   public long locatedBytes() {
     return located.sum();
   }

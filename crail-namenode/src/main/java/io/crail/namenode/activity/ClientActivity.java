@@ -99,7 +99,9 @@ public final class ClientActivity {
     return count(kind.ordinal());
   }
 
-  /** Bytes whose places were given to the client so far; those of small values came with the answer. */
+  /**
+   * Bytes whose places were given to the client so far; those of small values came with the answer.
+   */
   public long locatedBytes() {
     return count(LOCATED);
   }

@@ -70,11 +70,14 @@ public final class HotNodes {
     if (!busy.compareAndSet(false, true)) {
       return;
     }
-    if (taken < MOST_IN_A_TICK) {
-      taken++;
-      count(id, weight);
+    try {
+      if (taken < MOST_IN_A_TICK) {
+        taken++;
+        count(id, weight);
+      }
+    } finally {
+      busy.set(false);
     }
-    busy.set(false);
   }
 
   private void count(long id, int weight) {
@@ -135,14 +138,18 @@ public final class HotNodes {
       }
       Thread.yield();
     }
-    List<Hot> hottest = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
-      double sure = weights[i] - doubtful[i];
-      if (sure >= LEAST_SAMPLES * distance) {
-        hottest.add(new Hot(ids[i], sure / SPAN_SECONDS));
+    List<Hot> hottest;
+    try {
+      hottest = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        double sure = weights[i] - doubtful[i];
+        if (sure >= LEAST_SAMPLES * distance) {
+          hottest.add(new Hot(ids[i], sure / SPAN_SECONDS));
+        }
       }
+    } finally {
+      busy.set(false);
     }
-    busy.set(false);
     hottest.sort(Comparator.comparingDouble(Hot::perSecond).reversed());
     return hottest;
   }

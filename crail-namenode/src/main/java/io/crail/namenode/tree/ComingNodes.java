@@ -4,6 +4,7 @@ package io.crail.namenode.tree;
 import io.crail.namenode.memory.Footprint;
 import io.crail.namenode.memory.HeapBudget;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The nodes of puts that are to replace values which are still there. Such a node has the parent
@@ -23,6 +24,10 @@ final class ComingNodes {
   private record Coming(Node node, long length) {}
 
   private final ConcurrentHashMap<Node, Coming> ofPresent = new ConcurrentHashMap<>();
+
+  // At least the entries of the map. Unlike the map's own size it never misses one, so it may
+  // answer for the map. Most puts replace a node when no other put is under way.
+  private final AtomicInteger most = new AtomicInteger();
   private final HeapBudget budget;
 
   ComingNodes(HeapBudget budget) {
@@ -40,8 +45,7 @@ final class ComingNodes {
 
   /** The node that is to replace a node, or null. */
   Node of(Node present) {
-    // Most puts replace a node when no other put is under way.
-    Coming coming = ofPresent.isEmpty() ? null : ofPresent.get(present);
+    Coming coming = most.get() == 0 ? null : ofPresent.get(present);
     return coming == null ? null : coming.node;
   }
 
@@ -59,18 +63,20 @@ final class ComingNodes {
   Node put(Node present, Node node, long length) {
     // Bounded, since both nodes were admitted.
     budget.add(FOOTPRINT);
+    most.incrementAndGet();
     return removed(ofPresent.put(present, new Coming(node, length)));
   }
 
   /** Removes and returns the node that is to replace a node; null when there is none. */
   Node remove(Node present) {
-    return ofPresent.isEmpty() ? null : removed(ofPresent.remove(present));
+    return most.get() == 0 ? null : removed(ofPresent.remove(present));
   }
 
   private Node removed(Coming coming) {
     if (coming == null) {
       return null;
     }
+    most.decrementAndGet();
     budget.give(FOOTPRINT);
     return coming.node;
   }

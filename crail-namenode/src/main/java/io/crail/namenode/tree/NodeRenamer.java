@@ -5,6 +5,7 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
@@ -74,7 +75,7 @@ public final class NodeRenamer {
             return null;
           }
           Node coming = tree.coming().of(from.child());
-          if (coming != null && !coming.isBeingPut()) {
+          if (coming != null && isGivenUp(coming)) {
             // Its writer is gone, so that the old name would lead to nothing.
             tree.destroy(tree.giveUp(from.child()));
           }
@@ -205,11 +206,22 @@ public final class NodeRenamer {
     }
     Container parent = present.parent();
     long sequence = parent.children().nextSequence();
-    node.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
-    tree.names().replace(present, node);
-    parent.add(node, node.modifiedMillis());
-    node.coming(false);
+    // So that the end of its lease does not take bytes away that can be found.
+    synchronized (node) {
+      node.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
+      tree.names().replace(present, node);
+      parent.add(node, node.modifiedMillis());
+      node.coming(false);
+    }
     return true;
+  }
+
+  /** True when no writer of a node can go on. */
+  private static boolean isGivenUp(Node node) {
+    synchronized (node) {
+      WriteLease<Node> lease = node.lease();
+      return lease == null || lease.isEnding();
+    }
   }
 
   /** Bytes of a container's path, without the slash of the root. */

@@ -63,10 +63,14 @@ public final class NodeReplacer {
     }
     // So that its lease does not run out in between, which takes its bytes away.
     synchronized (node) {
-      committed.accept(writer.setSize(node, request));
+      writer.setSize(node, request);
       if (tree.coming().isWhole(present)) {
+        // Only now are they visible.
+        committed.accept(node.size());
         node.arrived();
-        tree.coming().remove(present);
+        if (tree.coming().remove(present) != node) {
+          throw new AssertionError("another node is to replace " + present);
+        }
         tree.replace(present, node, parent);
         // Last, so that a second request of the writer is not answered before.
         node.coming(false);

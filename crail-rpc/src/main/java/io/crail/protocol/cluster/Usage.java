@@ -36,7 +36,7 @@ public final class Usage {
    * @param smallValueBytes memory that the small values of the namenode take
    * @param memoryBytes heap taken by all that the namenode keeps, small values included
    * @param memoryLimitBytes heap above which it refuses to keep more
-   * @param locatedBytes bytes whose places clients were told since the start, as they read
+   * @param locatedBytes bytes whose places clients were given since the start, as they read
    * @param committedBytes bytes that clients have made visible since the start
    * @param successor whether an earlier start of it had the space of datanodes; the nodes of that
    *     one are gone
@@ -72,7 +72,7 @@ public final class Usage {
             .i64("smallValueBytes", "memory that the small values of the namenode take")
             .i64("memoryBytes", "heap taken by all that the namenode keeps")
             .i64("memoryLimitBytes", "heap above which it refuses to keep more")
-            .i64("locatedBytes", "bytes whose places clients were told since the start")
+            .i64("locatedBytes", "bytes whose places clients were given since the start")
             .i64("committedBytes", "bytes that clients have made visible since the start")
             .u8("successor", "whether the nodes of an earlier start of it are gone; 0 or 1")
             .u16("classesCount", "number of classes")
