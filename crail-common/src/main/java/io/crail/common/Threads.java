@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes the threads of Crail. They are daemons, and their names begin with {@code crail-}. If one
  * dies of what it has not caught, the process decides if it is a server of Crail. In any other
- * process, which may be a user's program, the death is logged, and whoever needs the thread fails.
+ * process, which may be a user's program, the death is logged, and what needs the thread fails.
  */
 public final class Threads {
   private static final Logger LOG = LoggerFactory.getLogger(Threads.class);
@@ -25,7 +25,8 @@ public final class Threads {
 
   /** Makes a thread that is not started yet. */
   public static Thread daemon(String name, Runnable work) {
-    return watched(new Thread(work, name));
+    // Inherits no locals of its maker: some threads live as long as the process.
+    return watched(new Thread(null, work, name, 0, false));
   }
 
   /** Makes a factory for a pool, whose threads all have the same name. */

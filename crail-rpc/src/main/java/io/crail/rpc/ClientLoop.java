@@ -430,9 +430,12 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
     } finally {
       ended = true;
       seat.end();
-      round.rejectTasks();
-      // Only now, so that a waiting thread finds its call ended.
-      seat.wakeAll();
+      try {
+        round.rejectTasks();
+      } finally {
+        // Only now, so that a waiting thread finds its call ended.
+        seat.wakeAll();
+      }
     }
   }
 
@@ -440,6 +443,10 @@ public abstract class ClientLoop implements Connector, AutoCloseable {
   final void helperDied() {
     boolean isFirst = closing.compareAndSet(false, true);
     closed = true;
+    if (ended) {
+      // It died at the end of the loop, and no thread can take the seat again.
+      return;
+    }
     if (callersDrive && !isFirst) {
       // The thread that closes the loop waits for the helper, and then ends it.
       return;
