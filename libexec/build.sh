@@ -208,9 +208,16 @@ quick_start() {
   archive=$layout/.classes-$(java_major "$1").jsa
   # bin/crail takes a blank for the end of an option. A cluster in one process has the classes of
   # servers and clients.
-  [[ -e $archive || $archive == *[[:space:]]* ]] || JAVA_HOME=${1%/bin/java} CRAIL_CONF_DIR=$layout/conf \
-    CRAIL_EXTRA_JAVA_OPTIONS="$options -XX:ArchiveClassesAtExit=$archive -Xlog:disable" \
-    "$layout/bin/crail" iobench -t write -s 4k >/dev/null 2>&1 </dev/null || true
+  if [[ ! -e $archive && $archive != *[[:space:]]* ]]; then
+    if JAVA_HOME=${1%/bin/java} CRAIL_CONF_DIR=$layout/conf \
+      CRAIL_EXTRA_JAVA_OPTIONS="$options -XX:ArchiveClassesAtExit=$archive.$$ -Xlog:disable" \
+      timeout 120 env -u CRAIL_HOME -u CRAIL_CLIENT_OPTS "$layout/bin/crail" iobench -t write -s 4k \
+      >/dev/null 2>&1 </dev/null && [ -e "$archive.$$" ]; then
+      mv "$archive.$$" "$archive"
+    else
+      rm -f "$archive.$$"
+    fi
+  fi
   [ ! -e "$archive" ] || options+=" -XX:SharedArchiveFile=$archive -Xlog:disable"
   printf '%s\n' "$options"
 }

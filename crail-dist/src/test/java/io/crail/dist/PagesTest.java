@@ -56,12 +56,12 @@ class PagesTest {
       switch (block.language()) {
         case "java" -> {
           if (!WITH_JAVA.contains(page(block))) {
-            wrong.add(block.place() + ": nobody compiles its Java");
+            wrong.add(block.place() + ": no test compiles its Java");
           }
         }
         case "python" -> {
           if (!page(block).equals("docs/pyspark.md")) {
-            wrong.add(block.place() + ": nobody runs its Python");
+            wrong.add(block.place() + ": no test runs its Python");
           }
         }
         case "xml" ->
@@ -107,7 +107,7 @@ class PagesTest {
     return commands;
   }
 
-  /** Settings of other programs are given to nobody here, but they name classes of Crail. */
+  /** Settings of other programs are not used here, but they name classes of Crail. */
   @Test
   void everyClassThatASettingNamesExists() throws IOException {
     Set<String> classes = new TreeSet<>();

@@ -60,6 +60,8 @@ class ThreadDeathsTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx64m",
                 "-XX:TieredStopAtLevel=1",
+                // As the logging of servers is set. Else it may end before the hook has logged.
+                "-Dlog4j2.shutdownHookEnabled=false",
                 "-cp",
                 System.getProperty("java.class.path"),
                 Server.class.getName(),

@@ -143,9 +143,11 @@ public final class SharedCluster {
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
     builder.environment().put("CRAIL_CONF_DIR", directory.toString());
     builder.environment().remove("CRAIL_HOME");
-    builder
-        .environment()
-        .put("CRAIL_EXTRA_JAVA_OPTIONS", System.getProperty("crail.test.quickstart", ""));
+    if (!Boolean.getBoolean("crail.test.long")) {
+      builder
+          .environment()
+          .put("CRAIL_EXTRA_JAVA_OPTIONS", System.getProperty("crail.test.quickstart", ""));
+    }
     Process process = builder.start();
     processes.add(process);
     Pattern line = Pattern.compile("(?m)^" + pattern + "$");

@@ -10,6 +10,7 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.part.DatanodeState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -84,6 +85,9 @@ public final class TopQuery {
         List<ReportDatanodes.Datanode> known = ClusterQuery.datanodes(namenodes, index);
         compare(before.put(index, now), now, clients);
         for (ReportDatanodes.Datanode each : known) {
+          if (each.state() == DatanodeState.LOST) {
+            continue;
+          }
           DatanodeReport report = DatanodeReport.of(index, each);
           datanodes.merge(report.uuid(), report, DatanodeReport::plus);
         }

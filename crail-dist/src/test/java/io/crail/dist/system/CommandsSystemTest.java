@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
@@ -354,7 +355,9 @@ class CommandsSystemTest {
               }
               return null;
             });
-    new Thread(load, "load").start();
+    Thread loading = new Thread(load, "load");
+    loading.setDaemon(true);
+    loading.start();
     try {
       Await.until(
           "the client and the path are hot",
@@ -381,7 +384,7 @@ class CommandsSystemTest {
       assertEquals(2, ran("top", "--by", "weather").code());
     } finally {
       ends.set(true);
-      load.get();
+      load.get(60, TimeUnit.SECONDS);
     }
   }
 

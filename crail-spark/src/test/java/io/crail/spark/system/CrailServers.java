@@ -151,7 +151,9 @@ final class CrailServers implements AutoCloseable {
             "JAVA_HOME", System.getProperty("java.home"),
             "CRAIL_CONF_DIR", directory.toString(),
             "CRAIL_EXTRA_JAVA_OPTIONS",
-                System.getProperty("crail.test.quickstart", "-XX:TieredStopAtLevel=1"));
+                Boolean.getBoolean("crail.test.long")
+                    ? ""
+                    : System.getProperty("crail.test.quickstart", "-XX:TieredStopAtLevel=1"));
     return ChildProcess.start(
         directory.resolve(arguments[0] + "-" + processes++ + ".log"), environment, command);
   }

@@ -107,6 +107,7 @@ class PySparkTest {
     List<String> daemons = blocks(DAEMONS);
     assertEquals(2, daemons.size());
     String master = daemons.get(0).replace("localhost --port 7077", "127.0.0.1 --port 0");
+    assertTrue(master.contains("127.0.0.1 --port 0"), master);
     try (ChildProcess first = daemon("master", master)) {
       String address = first.await(".*Starting Spark master at (\\S+)").group(1);
       String worker = daemons.get(1).replace("spark://localhost:7077", address);

@@ -65,7 +65,16 @@ public final class BreakingRelay implements AutoCloseable {
 
   private Void accept() throws IOException {
     while (true) {
-      Socket client = listener.accept();
+      Socket client;
+      try {
+        client = listener.accept();
+      } catch (IOException e) {
+        if (!listener.isClosed()) {
+          // Else each later fault would look like a namenode that is down.
+          System.err.println("the relay to " + server + " has ended: " + e);
+        }
+        throw e;
+      }
       threads.submit(() -> connect(client));
     }
   }

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -48,6 +49,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("once")
 @Execution(ExecutionMode.CONCURRENT)
 class NamespaceClaimTest {
+  /** Of tests that a halt of half a second can change: they do not run beside each other. */
+  private static final String HALF_A_SECOND = "half a second";
+
   private static final int MIB = 1 << 20;
   private static final int SECTOR = 512;
 
@@ -113,6 +117,7 @@ class NamespaceClaimTest {
   }
 
   @Test
+  @ResourceLock(HALF_A_SECOND)
   void aLivingDatanodeKeepsItsNamespace() throws Exception {
     StorageServer first = started();
     assertFalse(first.wasLent(0));
@@ -211,6 +216,7 @@ class NamespaceClaimTest {
 
   /** Between the last look at a dead datanode's label and the write of the new one. */
   @Test
+  @ResourceLock(HALF_A_SECOND)
   void whatIsOverwrittenLastIsKept() throws Exception {
     StorageServer dead = started();
     byte[] label = namespace.read(0, SECTOR);
@@ -279,6 +285,7 @@ class NamespaceClaimTest {
 
   /** A device may be slow at first. */
   @Test
+  @ResourceLock(HALF_A_SECOND)
   void aFirstClaimWithoutAnAnswerIsRepeated() throws Exception {
     // Each attempt has a connection for the admin queue and one for I/O.
     ignoreFirst(2, 1);
@@ -322,7 +329,7 @@ class NamespaceClaimTest {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(12);
     while (System.nanoTime() - end < 0) {
       assertEquals(Map.of(target.text(), false), server.targets());
-      LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
     }
     target.plan((queue, opcode, number) -> Fate.NORMAL);
     awaitUsable(server, true);
