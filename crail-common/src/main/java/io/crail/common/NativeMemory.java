@@ -120,8 +120,8 @@ public final class NativeMemory {
   private static final class InArena implements Kind {
     private static final int ALIGNMENT = 4096;
 
-    /** Its thread starts with the first memory, and closes arenas whose memory is not used. */
-    private final Cleaner cleaner = Cleaner.create(Threads.factory("crail-memory"));
+    /** Its thread lives as long as the JVM, and inherits nothing: that of the JDK. */
+    private final Cleaner cleaner = Cleaner.create();
 
     private final MethodHandle open;
     private final MethodHandle close;

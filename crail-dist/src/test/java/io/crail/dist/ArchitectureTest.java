@@ -104,6 +104,8 @@ class ArchitectureTest {
       Map.of(
           "io.crail.common.Threads",
           "makes all others",
+          "io.crail.common.NativeMemory",
+          "the JDK's cleaner inherits nothing, catches all, and stays when all stores are closed",
           "io.crail.rpc.netty.NettyTransport",
           "Netty wants threads of its own class, which Threads watches",
           "io.crail.rpc.netty.DrivenEventLoop",
