@@ -266,16 +266,23 @@ class RdmaFaultsTest {
     try (RdmaChild child = RdmaChild.datanode(dataPath, REGION, -1)) {
       StorageEndpoint endpoint = connect(child.description());
       moveOnce(endpoint, MIB);
-      long used = child.processorMillis();
-      long began = System.nanoTime();
-      for (int i = 0; i < 50; i++) {
-        moveOnce(endpoint, i % 10 == 0 ? MIB / 2 : 1 + random.nextInt(20_000));
+      List<String> seen = new ArrayList<>();
+      // The end of its start may fall into a round, but not into each: bytes would.
+      for (int round = 0; round < 3; round++) {
+        long used = child.processorMillis();
+        long began = System.nanoTime();
+        for (int i = 0; i < 50; i++) {
+          moveOnce(endpoint, i % 10 == 0 ? MIB / 2 : 1 + random.nextInt(20_000));
+        }
+        long millis = (System.nanoTime() - began) / 1_000_000;
+        used = child.processorMillis() - used;
+        // It looks after its connections ten times a second.
+        if (used < 200 + millis / 10) {
+          return;
+        }
+        seen.add(used + " ms of its processor in " + millis + " ms");
       }
-      long millis = (System.nanoTime() - began) / 1_000_000;
-      used = child.processorMillis() - used;
-      // It looks after its connections ten times a second.
-      long allowed = 200 + millis / 10;
-      assertTrue(used < allowed, used + " ms of its processor in " + millis + " ms");
+      throw new AssertionError(seen.toString());
     }
   }
 

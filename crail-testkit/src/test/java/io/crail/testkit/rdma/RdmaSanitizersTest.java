@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What Crail does over RDMA, with the sanitizers for addresses and undefined behaviour. */
 @Tag("rdma")
 class RdmaSanitizersTest {
-  private static final int PATIENCE_SECONDS = 400;
+  private static final int PATIENCE_SECONDS = 1200;
 
   private static final String TRANSPORT = "io.crail.testkit.transport.DarpcTransportTest#";
   private static final String TIER = "--select-method=io.crail.testkit.tier.";
