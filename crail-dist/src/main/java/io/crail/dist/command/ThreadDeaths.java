@@ -2,7 +2,11 @@
 package io.crail.dist.command;
 
 import io.crail.common.Threads;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
 import java.lang.Thread.UncaughtExceptionHandler;
+import java.nio.charset.StandardCharsets;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,6 +18,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class ThreadDeaths implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ThreadDeaths.class);
+
+  private static final FileOutputStream STDERR = new FileOutputStream(FileDescriptor.err);
+  private static final byte[] LAST_WORDS =
+      "crail: a thread died of an error of the JVM, such as OutOfMemoryError; this process ends\n"
+          .getBytes(StandardCharsets.US_ASCII);
 
   private final UncaughtExceptionHandler former = Thread.getDefaultUncaughtExceptionHandler();
 
@@ -28,6 +37,9 @@ public final class ThreadDeaths implements AutoCloseable {
   }
 
   private static void died(Thread thread, Throwable cause) {
+    if (cause instanceof VirtualMachineError) {
+      sayWithoutMemory();
+    }
     try {
       LOG.error("the thread {} has died, so this process ends", thread.getName(), cause);
     } finally {
@@ -36,6 +48,15 @@ public final class ThreadDeaths implements AutoCloseable {
       }
       // Waits for the hooks, which wait no longer than a limit.
       Runtime.getRuntime().exit(ExitCode.DEAD_THREAD);
+    }
+  }
+
+  /** Allocates nothing, since there may be no memory for a log line. */
+  private static void sayWithoutMemory() {
+    try {
+      STDERR.write(LAST_WORDS);
+    } catch (IOException e) {
+      // Then the exit code alone says it.
     }
   }
 
