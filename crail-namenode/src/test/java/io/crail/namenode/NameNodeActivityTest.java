@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ReportActivity;
@@ -41,6 +42,37 @@ class NameNodeActivityTest {
 
   private static Lookup.Request lookup(String path) {
     return new Lookup.Request(Utf8.of(path));
+  }
+
+  /** So that a new operation is given its kind on purpose. */
+  @Test
+  void allButTheseAreLookupsOrChanges() {
+    List<String> others =
+        NameNodeOperations.all().values().stream()
+            .filter(each -> NameNodeActivity.kind(each) == ClientActivity.Kind.OTHER)
+            .map(Operation::name)
+            .sorted()
+            .toList();
+    assertEquals(
+        List.of(
+            "describe-datanode",
+            "drain-datanode",
+            "dump",
+            "examine",
+            "hello",
+            "keep-alive",
+            "list-datanodes",
+            "list-extents",
+            "names",
+            "ping",
+            "register-datanode",
+            "register-region",
+            "remove-datanode",
+            "renew-leases",
+            "report-activity",
+            "report-datanodes",
+            "usage"),
+        others);
   }
 
   @Test

@@ -125,7 +125,7 @@ public final class OperationServer implements Service {
     void closed(Session session);
   }
 
-  /** Is told of requests that were served, refused ones among them. */
+  /** Receives the requests that were served, refused ones among them. */
   @FunctionalInterface
   public interface RunListener {
     /** {@code requests} of one operation were served together. In the thread of the connection. */

@@ -572,7 +572,7 @@ class SimulatedPutTest {
     assertFalse(put.isDone());
     put.get();
     assertValue(value(LARGE, 2));
-    // Who holds the old one is told now.
+    // The holder of the old one learns it now.
     ExecutionException stale = assertThrows(ExecutionException.class, () -> Bytes.read(found));
     assertInstanceOf(StaleNodeException.class, stale.getCause());
   }

@@ -28,9 +28,9 @@ public final class TopCommand extends ReportCommand {
         "shows which clients do most, and which paths are hot",
         """
 Watches for a second, or from one report to the next, what clients ask of the namenodes.
-Data do not pass through a namenode. Located bytes are those whose places it has told a
+Data do not pass through a namenode. Located bytes are those whose places it has given to a
 client, to read them: a client that knows the places asks no more, and one that only looks at
-a file is told, too. Written bytes are those that a client has made visible, by a sync, a
+a file gets them, too. Written bytes are those that a client has made visible, by a sync, a
 close or a put. The bytes of datanodes are those that passed through them by their last signs
 of life: tier tcp only, and not what clients of a datanode's own host do in its memory; a
 dash means that it does not see them. A client is one store that a process has open, by the

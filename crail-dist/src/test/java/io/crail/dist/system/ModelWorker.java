@@ -756,7 +756,7 @@ final class ModelWorker implements Runnable {
     count(name, "closed");
   }
 
-  /** A file that only this thread writes and nobody reads. */
+  /** A file that only this thread writes, without a reader. */
   private String scratch() {
     return "/w" + place.client + "-" + place.thread;
   }

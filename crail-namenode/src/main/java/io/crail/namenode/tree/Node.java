@@ -119,7 +119,7 @@ public class Node {
     return (flags & NodeInfo.STRICT) != 0;
   }
 
-  /** True when there are bytes, or nobody has announced any that are still missing. */
+  /** True when there are bytes, or none were announced that are still missing. */
   final boolean hasValue() {
     return size() > 0 || (flags & (NodeInfo.BEING_PUT | NodeInfo.ABANDONED)) == 0;
   }

@@ -39,7 +39,7 @@ public final class NodeRenamer {
       Tree.Place from = tree.locateBeside(source);
       Tree.Place to = tree.locateBeside(target);
       if (from.child() == null || !(to.parent() instanceof Container)) {
-        // Under the locks nobody would look again.
+        // What is missing here is not looked for again under the locks.
         from = tree.locate(source);
         to = tree.locate(target);
       }

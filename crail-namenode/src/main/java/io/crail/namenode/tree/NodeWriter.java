@@ -366,7 +366,7 @@ public final class NodeWriter {
       cutOff(node, release);
       NodeSpace space = node.space();
       if (space != null && node.isComing()) {
-        // Nobody reads a part of it, and its writer begins again, if ever.
+        // A part of it has no reader, and its writer begins again, if ever.
         for (int i = space.count() - 1; i >= 0; i--) {
           release.accept(space.at(i));
         }
