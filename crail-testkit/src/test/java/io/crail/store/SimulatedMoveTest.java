@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailFile;
@@ -168,7 +169,9 @@ class SimulatedMoveTest {
             .ids()
             .get(0);
     cluster.crashDatanode(placed.extent().datanode() == first ? 1 : 2);
-    assertThrows(CrailException.class, begin(placed)::await);
+    ExtentMove move = begin(placed);
+    assertThrows(CrailException.class, move::await);
+    assertTrue(move.isFailedAtSource());
     cluster.drive(mover, Duration.ofSeconds(1));
     assertEquals(0, cluster.usage().waitingBytes());
   }
@@ -288,6 +291,7 @@ class SimulatedMoveTest {
     }
     cluster.tier().failWrites(transfer -> ErrorCode.OK, Duration.ZERO);
     assertEquals(ErrorCode.UNAVAILABLE, move.failure().code());
+    assertFalse(move.isFailedAtSource());
     assertEquals(placed, extents().get(0));
     cluster.awaitNothingWaits(mine);
     moveAll();

@@ -43,6 +43,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   private LocatedExtent source;
   private LocatedExtent target;
   private boolean writes;
+  private volatile boolean failedAtSource;
 
   /**
    * Creates a move; {@link #begin} starts it.
@@ -62,6 +63,13 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   /** The extent to move. */
   public Extent extent() {
     return request.extent();
+  }
+
+  /**
+   * True when it has failed because the datanode that has the bytes could not be reached or read.
+   */
+  public boolean isFailedAtSource() {
+    return failedAtSource;
   }
 
   /** Starts it. */
@@ -133,6 +141,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
 
     @Override
     public void endpointFailed(CrailException cause) {
+      failedAtSource = target == null || source.endpoint(context.endpoints()) == null;
       giveUp(cause);
     }
 
@@ -155,6 +164,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     @Override
     protected void completed() {
       if (isFailed()) {
+        failedAtSource = located == source;
         giveUp(failure());
         return;
       }

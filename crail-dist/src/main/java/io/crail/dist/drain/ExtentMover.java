@@ -158,11 +158,13 @@ final class ExtentMover {
       bytes += move.result();
       oldest.moved.accept(move.extent().length());
     } else {
-      refused(oldest.node, move.extent().length(), move.failure());
+      refused(oldest.node, move);
     }
   }
 
-  private void refused(long node, int length, CrailException cause) {
+  private void refused(long node, ExtentMove move) {
+    int length = move.extent().length();
+    CrailException cause = move.failure();
     // Nothing was copied, so the next one need not wait for that.
     nextNanos = Math.min(nextNanos, System.nanoTime());
     switch (cause.code()) {
@@ -179,7 +181,7 @@ final class ExtentMover {
         lengthWithoutSpace = Math.min(lengthWithoutSpace, length);
       }
       case UNAVAILABLE, WRITE_LEASE_LOST, TIMED_OUT -> {
-        targetSilent = true;
+        targetSilent |= !move.isFailedAtSource();
         failed(node, cause.getMessage());
       }
       case UNSUPPORTED -> {
@@ -216,7 +218,7 @@ final class ExtentMover {
     return failuresInRow >= MOST_AT_ONCE;
   }
 
-  /** True when a datanode did not answer, or the namenode gives it nothing; in this part. */
+  /** True when a target did not answer, or the namenode gives it nothing; in this part. */
   boolean isTargetSilent() {
     return targetSilent;
   }
