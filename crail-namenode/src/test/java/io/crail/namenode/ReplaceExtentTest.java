@@ -144,7 +144,7 @@ class ReplaceExtentTest {
     long id = id("/f");
     refused(
         ErrorCode.WRITE_LEASE_LOST, () -> replace(id, TOKEN + 1, given, ReplaceExtent.UNREACHABLE));
-    refused(ErrorCode.INVALID_ARGUMENT, () -> replace(id, TOKEN, given, 3));
+    refused(ErrorCode.INVALID_ARGUMENT, () -> replace(id, TOKEN, given, 4));
     for (long offset : new long[] {-1, BLOCK, Long.MAX_VALUE, Long.MIN_VALUE}) {
       Extent nowhere = new Extent(offset, 0, 0, Integer.MIN_VALUE, 0, 0);
       refused(ErrorCode.OUT_OF_RANGE, () -> replace(id, nowhere));
@@ -255,7 +255,8 @@ class ReplaceExtentTest {
                 TestStore.registration(3, "three", 1003, 0, traits))
             .datanode();
     store.region(flash, 0, 24L << 20);
-    for (int reason : new int[] {ReplaceExtent.SILENT, ReplaceExtent.UNREACHABLE}) {
+    for (int reason :
+        new int[] {ReplaceExtent.SILENT, ReplaceExtent.UNREACHABLE, ReplaceExtent.FULL}) {
       String path = "/flash" + reason;
       long id = store.create(NodeType.DATAFILE, path, TOKEN).id();
       Extent bad = store.extend(id, TOKEN, 0, 1).get(0);

@@ -383,6 +383,8 @@ public final class WriteLocator extends Locator {
           return ReplaceExtent.PINNED;
         case TIMED_OUT:
           return ReplaceExtent.SILENT;
+        case NO_SPACE:
+          return ReplaceExtent.FULL;
         default:
           return ReplaceExtent.UNREACHABLE;
       }

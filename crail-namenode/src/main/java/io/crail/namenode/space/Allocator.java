@@ -242,12 +242,17 @@ public final class Allocator {
    * client as long as a datanode may be silent, for other clients until the datanode's next sign of
    * life. So a client that lies, or has lost its network, affects the others only until that sign
    * of life.
+   *
+   * @param isFull whether it was reached, and has no memory for space that it has announced
    */
-  public void outOfReach(DatanodeSpace datanode, ClientLeases<?> client) {
+  public void outOfReach(DatanodeSpace datanode, ClientLeases<?> client, boolean isFull) {
     long now = clock.nanoTime();
     client.avoid(datanode.id(), now, now + options.offlineNanos());
     if (datanode.signs().suspect()) {
-      log.info(datanode + " could not be reached by a client");
+      log.info(
+          isFull
+              ? datanode + " could not take bytes of a client: its file system is full"
+              : datanode + " could not be reached by a client");
     }
   }
 

@@ -160,7 +160,7 @@ public final class NodeWriter {
    */
   public List<Extent> replace(Node node, ReplaceExtent.Request request) throws CrailException {
     requireBytes(node);
-    if (request.reason() > ReplaceExtent.SILENT) {
+    if (request.reason() > ReplaceExtent.FULL) {
       throw ErrorCode.INVALID_ARGUMENT.exception(node + ": reason " + request.reason());
     }
     List<Extent> extents = tryReplace(node, request);
@@ -210,9 +210,9 @@ public final class NodeWriter {
       others = storage.allocateInPlace(purpose, present);
     } else {
       DatanodeSpace unreachable = present.region().datanode();
-      allocator.outOfReach(unreachable, lease.client());
+      allocator.outOfReach(unreachable, lease.client(), reason == ReplaceExtent.FULL);
       // A datanode that is only slow is better than one that cannot be reached.
-      boolean lastResort = reason == ReplaceExtent.UNREACHABLE;
+      boolean lastResort = reason != ReplaceExtent.SILENT;
       others = storage.allocateInPlace(purpose.except(unreachable, lastResort), present);
       if (others == null && unreachable.executesLate()) {
         // Only the same place is of no use.

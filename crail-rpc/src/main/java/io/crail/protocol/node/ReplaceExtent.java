@@ -23,6 +23,12 @@ public final class ReplaceExtent {
    */
   public static final int SILENT = 2;
 
+  /**
+   * Reason: the datanode's file system is full, so it cannot back space that it has announced. For
+   * a while it gets no more bytes of this writer.
+   */
+  public static final int FULL = 3;
+
   private ReplaceExtent() {}
 
   /**
@@ -31,7 +37,7 @@ public final class ReplaceExtent {
    * @param id node id
    * @param token the write lease
    * @param extent the extent to replace, as the namenode gave it
-   * @param reason why: {@link #UNREACHABLE}, {@link #PINNED} or {@link #SILENT}
+   * @param reason why: {@link #UNREACHABLE}, {@link #PINNED}, {@link #SILENT} or {@link #FULL}
    */
   public record Request(long id, long token, Extent extent, int reason) {
     /** The layout. */
@@ -40,7 +46,7 @@ public final class ReplaceExtent {
             .i64("id", "node id")
             .i64("token", "the write lease")
             .struct("extent", Extent.CODEC)
-            .u8("reason", "why: UNREACHABLE, PINNED or SILENT");
+            .u8("reason", "why: UNREACHABLE, PINNED, SILENT or FULL");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
