@@ -168,9 +168,20 @@ namespace() {
   echo 1 >"$subsystem/namespaces/$1/enable"
 }
 
-# port <name>: prints the device of a virtio-serial port.
+# port <out|err|status>: prints the device whose output bin/rdma-vm gets: a port of virtio-serial, or a
+# console of user-mode Linux.
 port() {
-  local candidate
+  local candidate consoles=(out err status) i
+  if $uml; then
+    for i in 0 1 2; do
+      if [ "${consoles[i]}" = "$1" ]; then
+        # The bytes as they are.
+        stty -F "/dev/tty$((i + 1))" raw
+        echo "/dev/tty$((i + 1))"
+      fi
+    done
+    return
+  fi
   for candidate in /sys/class/virtio-ports/*; do
     if [ "$(cat "$candidate/name")" = "$1" ]; then
       echo "/dev/${candidate##*/}"
@@ -191,9 +202,30 @@ check_clock() {
   fi
 }
 
+# root_up <run>: goes on in this host's root file system, with memory above it, as the initramfs of QEMU's
+# guests does. For user-mode Linux, whose root is that of the host, read-only. A run is a directory of
+# bin/rdma-vm.
+root_up() {
+  local directory root=/tmp/root
+  export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+  mount -t tmpfs -o size=75% tmpfs /tmp
+  mkdir /tmp/upper /tmp/work "$root"
+  mount -t overlay -o lowerdir=/,upperdir=/tmp/upper,workdir=/tmp/work overlay "$root"
+  mount -t proc proc "$root/proc"
+  mount -t sysfs sys "$root/sys"
+  mount -t devtmpfs dev "$root/dev"
+  mount -t tmpfs tmpfs "$root/run"
+  mkdir "$root/run/rdma-vm"
+  mount --bind "$1" "$root/run/rdma-vm"
+  cd "$root"
+  pivot_root . mnt
+  umount -l /mnt
+  exec bash /run/rdma-vm/rdma-guest.sh boot
+}
+
 # boot: does the work of an init. The files in /run/rdma-vm say what to run, and how.
 boot() {
-  local modules=() shares=() directory host nvmet switched started environment command status=0 i
+  local modules=() shares=() directory host nvmet switched started uml environment command status=0 i
   export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
   . /run/rdma-vm/settings
   mkdir -p /dev/shm /dev/pts /dev/hugepages /lib/modules
@@ -201,13 +233,18 @@ boot() {
   mount -t devpts devpts /dev/pts
   [ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
   mount -t configfs configfs /sys/kernel/config
-  [ "$(cat /proc/sys/vm/nr_hugepages)" = 0 ] || mount -t hugetlbfs hugetlbfs /dev/hugepages
-  ln -sfn "$machine/modules" "/lib/modules/$(uname -r)"
+  [ "$(cat /proc/sys/vm/nr_hugepages 2>/dev/null || echo 0)" = 0 ] \
+    || mount -t hugetlbfs hugetlbfs /dev/hugepages
   for ((i = 0; i < ${#shares[@]}; i++)); do
     mkdir -p "${shares[i]}"
-    mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap "share$i" "${shares[i]}"
+    if $uml; then
+      mount -t hostfs -o "${shares[i]}" "share$i" "${shares[i]}"
+    else
+      mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000,cache=mmap "share$i" "${shares[i]}"
+    fi
   done
-  check_clock "$started"
+  ln -sfn "$machine/modules" "/lib/modules/$(uname -r)"
+  $uml || check_clock "$started"
   hostname "$host"
   network_up "$(! $switched || echo switched)"
   keep_routes &
@@ -228,9 +265,16 @@ boot() {
   ) || status=$?
   sync
   echo "$status" >&3
+  ! $uml || busybox poweroff -f
 }
 
-if [ "${1:-}" = boot ]; then
-  set -euo pipefail
-  boot
-fi
+case "${1:-}" in
+  root)
+    set -euo pipefail
+    root_up "$2"
+    ;;
+  boot)
+    set -euo pipefail
+    boot
+    ;;
+esac

@@ -137,15 +137,15 @@ class RdmaStrangersTest {
 
   @Test
   void othersMeasureTheSameDevices() throws Exception {
-    assertTrue(OtherPrograms.perftest("ib_send_lat") > 0);
+    assertTrue(OtherPrograms.pingPong("ibv_rc_pingpong") > 0);
     try (TestCluster cluster = start()) {
       CrailStore store = cluster.newStore();
       Bytes.write(store, "/file", bytes);
-      for (String program : List.of("ib_send_lat", "ib_read_lat")) {
-        assertTrue(OtherPrograms.perftest(program) > 0);
+      for (String program : List.of("ibv_rc_pingpong", "ibv_srq_pingpong")) {
+        assertTrue(OtherPrograms.pingPong(program) > 0);
         read(store);
       }
     }
-    assertTrue(OtherPrograms.perftest("ib_read_lat") > 0);
+    assertTrue(OtherPrograms.pingPong("ibv_rc_pingpong") > 0);
   }
 }

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What Crail does over RDMA, with the sanitizers for addresses and undefined behaviour. */
 @Tag("rdma")
+@Tag("sanitizers")
 class RdmaSanitizersTest {
   private static final int PATIENCE_SECONDS = 1200;
 
