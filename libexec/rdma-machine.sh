@@ -17,9 +17,14 @@ machine_modules=(virtio_pci 9p 9pnet_virtio overlay virtio_console crc32_generic
 # Where administrators' programs are, also for those who are none.
 export PATH=$PATH:/usr/sbin:/sbin
 
-# machine_name: what a machine made by this script is called, but for its kernel, which comes first.
+# machine_name: what a machine for $accelerator is called, but for its package, which comes first. It is
+# another one when this script makes another one.
 machine_name() {
-  sha256sum <"${BASH_SOURCE[0]}" | cut -c 1-12
+  if [ "$accelerator" = uml ]; then
+    declare -p uml_options && declare -f uml_make
+  else
+    declare -p machine_modules && declare -f machine_make initramfs
+  fi | sha256sum | cut -c 1-12
 }
 
 # machine_find: sets $machine to the newest one for $accelerator that this script has made; fails when
@@ -241,7 +246,7 @@ uml_make() {
   [ "$(grep -c PTRACE_O_EXITKILL "$tree/arch/um/os-Linux/skas/process.c")" = 2 ] \
     || die "$2: cannot make its processes end with the guest"
   printf 'CONFIG_%s=y\n' "${uml_options[@]}" >"$tree/options"
-  make=(nice make -C "$tree" ARCH=um -s)
+  make=(make -C "$tree" ARCH=um -s)
   quietly "${make[@]}" KCONFIG_ALLCONFIG=options allnoconfig || die "could not configure $2"
   grep -q '^CONFIG_RDMA_RXE=y' "$tree/.config" || die "$2 has no soft-RoCE for user-mode Linux"
   quietly "${make[@]}" "-j$(nproc)" linux || die "could not build $2"
