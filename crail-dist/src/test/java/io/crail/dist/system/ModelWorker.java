@@ -996,8 +996,9 @@ final class ModelWorker implements Runnable {
         noticeLoss(top);
         boolean seen = observe(i);
         while (!seen || !state(i).isKnown()) {
-          Content content = state(i).last();
-          boolean mayBeLost = state(i).datanodeLoss() != datanodeLoss() && content.length() > 0;
+          // Also one whose deletion is in doubt, since it has no answer to that while it is lost.
+          boolean hasBytes = state(i).possible().stream().anyMatch(each -> each.length() > 0);
+          boolean mayBeLost = state(i).datanodeLoss() != datanodeLoss() && hasBytes;
           if (!seen && mayBeLost && System.nanoTime() - begin > FINISH_NANOS / 3) {
             unreadable++;
             break;
