@@ -22,7 +22,9 @@ import org.openjdk.jmh.results.ScalarResult;
 
 /**
  * The bytes that the threads of each side allocate for an operation: one result for each side that
- * has threads. Other threads, such as those of the compiler, are not counted. Used by JMH's thread.
+ * has threads. Other threads, such as those of the compiler, are not counted, nor are timers: what
+ * they allocate depends on the time that passes, so that it would grow with a slower machine. Used
+ * by JMH's thread.
  */
 public final class ThreadAllocation implements InternalProfiler {
   /**
@@ -31,13 +33,13 @@ public final class ThreadAllocation implements InternalProfiler {
    */
   enum Side {
     /** Namenodes, and the service of calls that do nothing. */
-    NAMENODE("crail-(namenode|echo)-.*"),
+    NAMENODE("crail-(namenode|echo)-.*(?<!-timer)"),
 
     /** Datanodes, and their connections to the namenode. */
     DATANODE("crail-(datanode|storage).*"),
 
     /** All other threads of Crail, and the threads that call it. */
-    CLIENT("crail-.*|.*-jmh-worker-.*");
+    CLIENT("crail-.*(?<!-timer)|.*-jmh-worker-.*");
 
     private final Pattern threads;
 
