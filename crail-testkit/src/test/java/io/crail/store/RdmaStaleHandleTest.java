@@ -42,7 +42,7 @@ class RdmaStaleHandleTest {
             .set("crail.storage.types", "rdma")
             .set("crail.storage.rdma.interface", RdmaHost.SERVER)
             .set("crail.rdma.acktimeout", String.valueOf(ACK_TIMEOUT))
-            .set("crail.lease", "3s")
+            .set("crail.lease", "8s")
             .set("crail.namenode.freemargin", "1s")
             // The test machine may be emulated.
             .set("crail.rpctimeout", "60s")
