@@ -9,6 +9,9 @@ machine_tools=(busybox-static kmod iproute2 rdma-core ibverbs-providers ibverbs-
 qemu_packages=(qemu-system-x86 cpio)
 uml_packages=(gcc libc6-dev make flex bison bc xz-utils)
 
+# What a setup may take: packages, a kernel and its build, after those of another process.
+setup_seconds=7200
+
 # Modules that mount the root, and those that every guest needs. All others are found in $machine.
 # rdma_rxe looks up crc32 by name: nothing that modprobe knows of depends on it.
 machine_modules=(virtio_pci 9p 9pnet_virtio overlay virtio_console crc32_generic veth rdma_rxe
@@ -61,9 +64,27 @@ machine_lock() {
   fi
 }
 
-# machine_setup: installs the packages that are missing and makes the machine of the newest kernel for
-# $accelerator, unless it is there. Ends the script with the reason when that is not possible here.
+# machine_setup: installs the packages that are missing, makes the machine of the newest kernel for
+# $accelerator unless it is there, and sets $machine. Fails with the reason when that is not possible here. The
+# work has a shell of its own: this one would go on after a step that fails, as it does below any condition,
+# and keep half a machine.
 machine_setup() {
+  local status=0
+  timeout --foreground "$setup_seconds" bash -euo pipefail -c '
+    root=$1 cache=$2 accelerator=$3
+    . "$root/libexec/common.sh"
+    . "$root/libexec/rdma-machine.sh"
+    set_up' rdma-vm "$root" "$cache" "$accelerator" || status=$?
+  [ "$status" != 124 ] || say "rdma-vm: the setup was not done within $setup_seconds s"
+  [ "$status" = 0 ] || return 1
+  machine_find || {
+    say "rdma-vm: the setup made no machine"
+    return 1
+  }
+}
+
+# set_up: the work of machine_setup, for a shell that ends at the first step that fails.
+set_up() {
   local package version wanted new
   [ "$(uname -sm)" = "Linux x86_64" ] || die "runs on Linux x86-64 only"
   command -v apt-get >/dev/null || die "needs the kernel of Debian, and apt-get to fetch it"
@@ -131,13 +152,15 @@ quietly() {
 }
 
 # kernel_package: the package of the newest kernel for $accelerator, which a package without a version
-# depends on.
+# depends on; nothing when apt does not know it.
 kernel_package() {
   local kind latest
   kind=$(machine_kind)
   latest=$kind
   [ "$kind" != linux-image ] || latest=linux-image-amd64
-  apt-cache depends "$latest" 2>/dev/null | sed -n "s/.*Depends: \($kind-[0-9][^ ]*\).*/\1/p" | head -n 1
+  # It fails for a package that it does not know.
+  { apt-cache depends "$latest" 2>/dev/null || true; } \
+    | sed -n "s/.*Depends: \($kind-[0-9][^ ]*\).*/\1/p" | head -n 1
 }
 
 # fetch_package <directory> <package>: extracts it to the directory kernel there.
@@ -311,7 +334,7 @@ kvm_works() {
   local file boot found works=false log
   [ -w /dev/kvm ] && grep -qwE 'vmx|svm' /proc/cpuinfo || return 1
   accelerator=kvm
-  machine_find || { (machine_setup) && machine_find; } || return 1
+  machine_find || machine_setup || return 1
   file=$machine/kvm
   boot=$(cat /proc/sys/kernel/random/boot_id)
   if ! read -r found works 2>/dev/null <"$file" || [ "$found" != "$boot" ]; then
