@@ -38,6 +38,17 @@ public final class RateLimitedLog {
     log(Level.WARN, message);
   }
 
+  /** As {@link #warn(String)}, with what was survived after a colon. */
+  public void warn(String message, Throwable survived) {
+    String whole = null;
+    try {
+      whole = message + ": " + survived;
+    } catch (RuntimeException | Error e) {
+      // No memory for it.
+    }
+    warn(whole == null ? message : whole);
+  }
+
   /** Logs at INFO, unless there were too many lines recently. */
   public void info(String message) {
     log(Level.INFO, message);

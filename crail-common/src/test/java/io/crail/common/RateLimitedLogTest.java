@@ -83,4 +83,19 @@ class RateLimitedLogTest {
                 });
     new RateLimitedLog(failing, clock).warn("a");
   }
+
+  @Test
+  void whatWasSurvivedIsToldIfThereIsMemory() {
+    RateLimitedLog log = new RateLimitedLog(logger(), clock, 2);
+    log.warn("a", new IllegalStateException("b"));
+    log.warn(
+        "c",
+        new IllegalStateException() {
+          @Override
+          public String toString() {
+            throw new OutOfMemoryError("of the test");
+          }
+        });
+    assertEquals(List.of("a: java.lang.IllegalStateException: b", "c"), lines);
+  }
 }

@@ -61,7 +61,7 @@ final class LeaseTimer implements AutoCloseable {
           nanos = Math.min(MOST_SLEEP_NANOS, leases.tickNanos(now));
         } catch (RuntimeException | Error e) {
           // Without this thread all leases of the store would run out. Each renewal stands alone.
-          log.warn("cannot renew write leases; trying again: " + e);
+          log.warn("cannot renew write leases; trying again", e);
         }
         LockSupport.parkNanos(this, Math.max(LEAST_SLEEP_NANOS, nanos));
       } else if (!closed) {

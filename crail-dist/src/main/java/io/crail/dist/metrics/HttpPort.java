@@ -184,7 +184,7 @@ public final class HttpPort implements AutoCloseable {
   }
 
   private void failed(Throwable cause) {
-    log.warn("cannot accept a connection for metrics: " + cause);
+    log.warn("cannot accept a connection for metrics", cause);
     LockSupport.parkNanos(this, PAUSE_NANOS);
   }
 
@@ -289,7 +289,7 @@ public final class HttpPort implements AutoCloseable {
         LOG.debug("a request for metrics has failed", e);
       } catch (RuntimeException | Error e) {
         // Costs this request only, not the process.
-        log.warn("a request for metrics has failed: " + e);
+        log.warn("a request for metrics has failed", e);
       } finally {
         forget();
       }

@@ -173,7 +173,7 @@ final class LocalWriters implements AutoCloseable {
       selector.selectNow(this::ready);
     } catch (IOException e) {
       allAccepted = false;
-      log.warn("cannot see which processes of this host write: " + e);
+      log.warn("cannot see which processes of this host write", e);
     }
     return allAccepted;
   }
@@ -195,7 +195,7 @@ final class LocalWriters implements AutoCloseable {
       }
     } catch (IOException e) {
       allAccepted = false;
-      log.warn("cannot take a process of this host that writes: " + e);
+      log.warn("cannot take a process of this host that writes", e);
     }
   }
 
