@@ -176,6 +176,31 @@ class SimulatedMoveTest {
     assertEquals(0, cluster.usage().waitingBytes());
   }
 
+  /** The bytes are read, or written, so slowly that the lease of the new space ends. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theEndOfALeaseIsTheFaultOfWhoeverTookTheTime(boolean slowSource) throws Exception {
+    start(false, "crail.lease=2s", "crail.namenode.freemargin=1s");
+    writeAll(create(theirs, "/f"), 1, 100);
+    ListExtents.Placed placed = extents().get(0);
+    cluster.tier().stall(each -> slowSource || !each.extent().equals(placed.extent()));
+    ExtentMove move = begin(placed);
+    cluster.network().runFor(Duration.ofMillis(1800));
+    assertFalse(move.isComplete());
+    if (slowSource) {
+      cluster.tier().releaseStalled();
+    }
+    // The write takes the rest of the lease, or takes all of it.
+    cluster.network().runFor(Duration.ofMillis(300));
+    cluster.tier().stall(false);
+    cluster.tier().releaseStalled();
+    cluster.network().runFor(Duration.ofMillis(100));
+    assertTrue(move.isComplete());
+    assertEquals(ErrorCode.TIMED_OUT, move.failure().code());
+    assertEquals(slowSource, move.isFailedAtSource());
+    assertEquals(placed, extents().get(0));
+  }
+
   /** A reader knows where the first bytes are, and must not look there for later ones. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})

@@ -39,6 +39,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   private long sentNanos;
   private long askedNanos;
   private long endNanos;
+  private long readNanos;
   private BeginMove.Response begun;
   private LocatedExtent source;
   private LocatedExtent target;
@@ -66,7 +67,8 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   }
 
   /**
-   * True when it has failed because the datanode that has the bytes could not be reached or read.
+   * True when it has failed because the datanode that has the bytes could not be reached or read,
+   * or has taken most of the lease for that.
    */
   public boolean isFailedAtSource() {
     return failedAtSource;
@@ -122,7 +124,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     @Override
     public void runInLoop() {
       if (begun != null && isTooLate()) {
-        tooLate();
+        tooLate(source.endpoint(context.endpoints()) == null);
       } else if (source.endpoint(context.endpoints()) == null) {
         context.endpoints().resolve(extent().datanode(), this);
       } else if (begun == null) {
@@ -163,14 +165,17 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
 
     @Override
     protected void completed() {
+      if (located == source) {
+        readNanos = context.nanoTime();
+      }
       if (isFailed()) {
-        failedAtSource = located == source;
+        failedAtSource = located == source || (isTooLate() && hasReadForLonger());
         giveUp(failure());
         return;
       }
       located.answered(context);
       if (isTooLate()) {
-        tooLate();
+        tooLate(hasReadForLonger());
       } else {
         next.run();
       }
@@ -181,7 +186,13 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     return context.nanoTime() - endNanos >= 0;
   }
 
-  private void tooLate() {
+  /** Whether more of the lease went by until the bytes were read than since then. */
+  private boolean hasReadForLonger() {
+    return readNanos - askedNanos > context.nanoTime() - readNanos;
+  }
+
+  private void tooLate(boolean atSource) {
+    failedAtSource = atSource;
     giveUp(ErrorCode.TIMED_OUT.exception(this + ": the lease of its space is over"));
   }
 
