@@ -75,6 +75,16 @@ class HotNodesTest {
     }
   }
 
+  /** More than one namenode serves. */
+  @Test
+  void theRateIsRightHoweverManyLookupsThereAre() {
+    int perSecond = 8_000_000;
+    run(12, perSecond, () -> -7);
+    List<HotNodes.Hot> found = activity.hotNodes().hottest();
+    assertEquals(List.of(-7L), hottest(128), found::toString);
+    assertEquals(perSecond, found.get(0).perSecond(), 0.15 * perSecond, found::toString);
+  }
+
   @Test
   void fewLookupsAreAllCounted() {
     run(5, 0, () -> 0);
