@@ -42,12 +42,15 @@ is_local() {
 }
 
 # start_ticks <pid>: prints when a process was started, in ticks since the boot; fails when there is
-# none. With it nobody ends a process that has got the number of an earlier one.
+# none, or it has ended. With it nobody ends a process that has got the number of an earlier one.
 start_ticks() {
-  local stat
+  local stat fields
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
   # The second field, a name, may contain spaces and parentheses.
-  awk '{ print $20 }' <<<"${stat##*) }"
+  read -ra fields <<<"${stat##*) }"
+  # One that has ended stays where its parent never asks, as the first process of many containers.
+  [ "${fields[0]}" != Z ] || return 1
+  printf '%s\n' "${fields[19]}"
 }
 
 # read_addresses: sets $addresses, the addresses of the namenodes.
@@ -135,7 +138,7 @@ start_here() {
       say "$name: $(grep ' serves ' "$out" | head -n 1) (process $pid)"
       return 0
     fi
-    if ! kill -0 "$pid" 2>/dev/null; then
+    if ! start_ticks "$pid" >/dev/null; then
       rm -f "$file"
       say "$name did not start; its last words, from $out:"
       tail -n 10 "$out" >&2
@@ -158,7 +161,7 @@ stop_here() {
   pid=${pid%% *}
   kill "$pid" 2>/dev/null || true
   for ((tries = 0; tries < 300; tries++)); do
-    if ! kill -0 "$pid" 2>/dev/null; then
+    if ! start_ticks "$pid" >/dev/null; then
       rm -f "$file"
       say "$name has ended"
       return 0

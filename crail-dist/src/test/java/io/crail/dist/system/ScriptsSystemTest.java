@@ -301,6 +301,47 @@ class ScriptsSystemTest {
     }
   }
 
+  /** The first process of a container often never asks for its children, so they stay zombies. */
+  @Test
+  void aServerThatNobodyAsksForHasEndedAllTheSame() throws Exception {
+    Path conf = cluster("conf");
+    assertEquals(0, run(conf, script("start-crail")).code);
+    Path file;
+    try (Stream<Path> files = Files.list(directory.resolve("pids"))) {
+      file = files.findFirst().orElseThrow();
+    }
+    String addresses = Files.readAllLines(file).get(1);
+    assertEquals(0, run(conf, script("stop-crail")).code);
+    Path child = directory.resolve("child");
+    Process careless =
+        new ProcessBuilder("sh", "-c", "sleep 600 & echo $! >" + child + "; exec sleep 600")
+            .start();
+    String pid = "";
+    try {
+      Await.until(
+          "it has a child",
+          Duration.ofSeconds(60),
+          () -> Files.exists(child) && Files.readString(child).endsWith("\n"));
+      pid = Files.readString(child).strip();
+      String stat = stat(pid);
+      Files.write(file, List.of(pid + " " + stat.split(" ")[19], addresses));
+      assertEquals("namenode-0 has ended\n", run(conf, script("stop-crail")).output);
+      assertTrue(stat(pid).startsWith("Z "), "it was asked for");
+      Files.write(file, List.of(pid + " " + stat.split(" ")[19], addresses));
+      assertEquals("namenode-0 does not run\n", run(conf, script("stop-crail")).output);
+    } finally {
+      careless.destroyForcibly().waitFor();
+      ProcessHandle.of(pid.isEmpty() ? 0 : Long.parseLong(pid))
+          .ifPresent(ProcessHandle::destroyForcibly);
+    }
+  }
+
+  /** The fields of a process after its name: its state, and so on. */
+  private static String stat(String pid) throws IOException {
+    String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+    return stat.substring(stat.lastIndexOf(')') + 2);
+  }
+
   /** Anybody may make such files where the directory is open to all. */
   @Test
   void aPidFileOfAnotherUserIsLeftAlone() throws Exception {
@@ -312,8 +353,7 @@ class ScriptsSystemTest {
       String user = run("sh", "-c", "printf %s \"${USER:-$(id -un)}\"").output;
       String host = run("uname", "-n").output.strip();
       String prefix = "crail-" + user + "-" + host + "-" + cluster.split(" ")[0] + "-";
-      String stat = Files.readString(Path.of("/proc/" + other.pid() + "/stat"));
-      String ticks = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19];
+      String ticks = stat("" + other.pid()).split(" ")[19];
       // One that the configuration names, and one that it does not name any more.
       for (String name : List.of("namenode-0", "datanode-7")) {
         Path file = pids.resolve(prefix + name + ".pid");
