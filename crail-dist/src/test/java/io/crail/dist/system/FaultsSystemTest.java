@@ -14,19 +14,23 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
+import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
+import io.crail.dist.system.ReplacingProgram.Way;
 import io.crail.memory.OffHeapBuffer;
+import io.crail.testkit.model.Units;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -49,6 +53,9 @@ class FaultsSystemTest {
   private static final Duration IN_TIME = Duration.ofSeconds(60);
 
   private static final int MIB = 1 << 20;
+
+  /** Long enough to be killed in the middle of. */
+  private static final int REPLACED = 8 * MIB;
 
   /** What takes many seconds in production, but short; a pause of a few seconds does no harm. */
   private static Map<String, String> quick() {
@@ -156,6 +163,108 @@ class FaultsSystemTest {
         store.close();
       }
     }
+  }
+
+  /**
+   * A client is killed while it replaces a value, or a file by one that it writes aside. The old
+   * bytes stay, others replace them at once, and no space is lost.
+   */
+  @Test
+  void aKilledClientReplacesNothingByHalf() throws Exception {
+    long seed = Long.getLong("crail.seed", System.nanoTime());
+    System.out.println("-Dcrail.seed=" + seed);
+    Random random = new Random(seed);
+    Map<String, String> settings = quick();
+    // What was begun is free after that, three times.
+    settings.put("crail.lease", "4s");
+    try (ProcessCluster cluster = ProcessCluster.start(1, 1, settings);
+        CrailStore store = open(cluster, false)) {
+      for (String top : List.of("/PUT", "/RENAME")) {
+        CrailNodeType type = top.equals("/PUT") ? CrailNodeType.TABLE : CrailNodeType.DIRECTORY;
+        store
+            .create(top, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
+            .get(60, TimeUnit.SECONDS);
+      }
+      killInTheMiddle(cluster, store, random, Way.PUT, false);
+      killInTheMiddle(cluster, store, random, Way.PUT, true);
+      killInTheMiddle(cluster, store, random, Way.RENAME, true);
+      Await.until(
+          "all space is free", PATIENCE, () -> store.getSpace().freeBytes() == capacity(store));
+    }
+  }
+
+  private static long capacity(CrailStore store) throws Exception {
+    return store.getSpace().capacityBytes();
+  }
+
+  private static void killInTheMiddle(
+      ProcessCluster cluster, CrailStore store, Random random, Way way, boolean mapped)
+      throws Exception {
+    String top = "/" + way;
+    String path = top + "/mapped-" + mapped;
+    ByteBuffer bytes = ByteBuffer.allocateDirect(REPLACED);
+    way.replace(store, path, ReplacingProgram.filled(bytes, Units.id(1, 1)));
+    long usedBefore = store.getSpace().usedBytes();
+    CrailProcess program =
+        CrailProcess.program(
+            ReplacingProgram.class,
+            cluster.directory().resolve("crail-site.conf").toString(),
+            String.valueOf(mapped),
+            way.name(),
+            path,
+            String.valueOf(REPLACED),
+            "2");
+    long old;
+    try {
+      program.await("^replacing$", PATIENCE);
+      Await.until(
+          "it is stopped while the new bytes take space",
+          PATIENCE,
+          () -> {
+            // Any moment of what it does for ever will do.
+            TimeUnit.MICROSECONDS.sleep(random.nextInt(30_000));
+            program.signal("STOP");
+            boolean takes = store.getSpace().usedBytes() >= usedBefore + MIB;
+            if (!takes) {
+              program.signal("CONT");
+            }
+            return takes;
+          });
+      old = replacementAt(store, path);
+      assertEquals(2, Units.writerOf(old));
+    } finally {
+      program.kill();
+    }
+    assertEquals(old, replacementAt(store, path));
+    way.replace(store, path, ReplacingProgram.filled(bytes, Units.id(1, 2)));
+    assertEquals(Units.id(1, 2), replacementAt(store, path));
+    Await.until(
+        "the space of what was begun and of what was replaced is free",
+        PATIENCE,
+        () -> {
+          CrailSpace space = store.getSpace();
+          return space.usedBytes() <= usedBefore && space.waitingBytes() == 0;
+        });
+    assertEquals(Units.id(1, 2), replacementAt(store, path));
+    store.delete(path, false).get(60, TimeUnit.SECONDS);
+  }
+
+  /** The one replacement whose bytes are there, all of them. */
+  private static long replacementAt(CrailStore store, String path) throws Exception {
+    CrailNode node = store.lookup(path).get(60, TimeUnit.SECONDS);
+    boolean isValue = node.getType() == CrailNodeType.KEYVALUE;
+    CrailFile file = isValue ? node.asKeyValue() : node.asFile();
+    byte[] found;
+    try (CrailBufferedInputStream in = file.getBufferedInputStream(REPLACED)) {
+      found = in.readAllBytes();
+    }
+    assertEquals(REPLACED, found.length, path);
+    ByteBuffer bytes = ByteBuffer.wrap(found);
+    Units.Unit first = Units.at(bytes, 0);
+    assertNotNull(first, Units.describe(bytes, 0));
+    int wrong = Units.mismatch(bytes, 0, REPLACED, first.file(), first.file(), 0);
+    assertTrue(wrong < 0, path + " at " + wrong + ": " + Units.describe(bytes, Math.max(0, wrong)));
+    return first.file();
   }
 
   @Test
