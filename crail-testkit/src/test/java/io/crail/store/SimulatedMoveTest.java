@@ -85,9 +85,12 @@ class SimulatedMoveTest {
   }
 
   private ExtentMove begin(ListExtents.Placed placed) throws Exception {
+    return begin(placed, BeginMove.ANY_DATANODE);
+  }
+
+  private ExtentMove begin(ListExtents.Placed placed, int datanode) throws Exception {
     LoopContext connections = mover.connections();
-    BeginMove.Request request =
-        new BeginMove.Request(placed.id(), 4711, placed.extent(), BeginMove.ANY_DATANODE);
+    BeginMove.Request request = new BeginMove.Request(placed.id(), 4711, placed.extent(), datanode);
     ByteBuffer memory = ByteBuffer.allocateDirect(placed.extent().length());
     ExtentMove move = new ExtentMove(connections, request, memory, DATA_NANOS);
     move.begin();
@@ -199,6 +202,19 @@ class SimulatedMoveTest {
     assertEquals(ErrorCode.TIMED_OUT, move.failure().code());
     assertEquals(slowSource, move.isFailedAtSource());
     assertEquals(placed, extents().get(0));
+  }
+
+  @Test
+  void aTargetThatIsNotThereGetsNoSpace() throws Exception {
+    start(false);
+    writeAll(create(theirs, "/f"), 1, 100);
+    ListExtents.Placed placed = extents().get(0);
+    ExtentMove move = begin(placed, 4711);
+    CrailException failure = assertThrows(CrailException.class, move::await);
+    assertEquals(ErrorCode.UNAVAILABLE, failure.code());
+    assertFalse(move.isFailedAtSource());
+    assertEquals(placed, extents().get(0));
+    assertEquals(0, cluster.usage().waitingBytes());
   }
 
   /** A reader knows where the first bytes are, and must not look there for later ones. */
