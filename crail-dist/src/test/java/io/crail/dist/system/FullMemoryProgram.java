@@ -18,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
@@ -49,7 +48,7 @@ final class FullMemoryProgram {
 
   /** Runs it; ends with an exception when something is wrong. */
   public static void main(String[] args) throws Exception {
-    try (ProcessCluster cluster = ProcessCluster.start(1, 1, Map.of())) {
+    try (ProcessCluster cluster = ProcessCluster.startLogging(1, 1)) {
       new FullMemoryProgram(cluster, Boolean.parseBoolean(args[0])).run();
     }
     System.out.println("passed");
@@ -69,6 +68,9 @@ final class FullMemoryProgram {
         check(Arrays.equals(bytes, read(writer, "/before")), "the writer reads other bytes");
         check(Arrays.equals(bytes, read(other, "/before")), "another client reads other bytes");
       }
+      check(
+          cluster.namenode(0).stderr().contains("its file system is full"),
+          "the namenode does not say why:\n" + cluster.namenode(0).stderr());
       Files.delete(ballast);
       write(other, "/after");
       check(Arrays.equals(bytes, read(writer, "/after")), "other bytes once there was room again");
