@@ -33,8 +33,8 @@ public final class TopQuery {
   private final Map<Integer, Sample> before = new HashMap<>();
   private double seconds;
 
-  /** What a namenode has said, and when by its clock. */
-  private record Sample(long nanos, Map<Long, Seen> clients) {}
+  /** What a namenode has said since which start of it, and when by its clock. */
+  private record Sample(long incarnation, long nanos, Map<Long, Seen> clients) {}
 
   /** What a namenode has said of a client, and when by its clock. */
   private record Seen(long nanos, ReportActivity.Client client) {}
@@ -81,7 +81,8 @@ public final class TopQuery {
         continue;
       }
       try {
-        Sample now = new Sample(answer.nanos(), clients(index, answer));
+        long incarnation = namenodes.hello(index).incarnation();
+        Sample now = new Sample(incarnation, answer.nanos(), clients(index, answer));
         List<ReportDatanodes.Datanode> known = ClusterQuery.datanodes(namenodes, index);
         compare(before.put(index, now), now, clients);
         for (ReportDatanodes.Datanode each : known) {
@@ -134,8 +135,8 @@ public final class TopQuery {
 
   /** Adds the part of a namenode. It has none if it was not there before. */
   private void compare(Sample last, Sample now, Map<Long, ClientRate> clients) {
-    // By another clock, it has begun anew.
-    if (last == null || now.nanos <= last.nanos) {
+    // After a restart, maybe on another host, it counts anew, by another clock.
+    if (last == null || last.incarnation != now.incarnation || now.nanos <= last.nanos) {
       return;
     }
     seconds = Math.max(seconds, (now.nanos - last.nanos) / 1e9);
