@@ -20,6 +20,11 @@ import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.DrainStanding;
 import io.crail.protocol.part.NodePath;
+import io.crail.testkit.nemesis.BreakingRelay;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,8 +32,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * What becomes of a drain when its datanode falls silent, when one namenode has no space, and when
@@ -186,6 +194,80 @@ class DrainFaultsSystemTest {
       }
       cluster.namenode(1).signal("CONT");
     }
+  }
+
+  /**
+   * A namenode has begun the drain, but its answer is lost. The command asks again if it can, or
+   * says what may be; in either case the next one is right.
+   */
+  @ParameterizedTest
+  @EnumSource(
+      value = BreakingRelay.Mode.class,
+      names = {"FORWARD", "CUT"})
+  void aDrainGoesOnWhereItIsUnknownWhetherItHasBegun(BreakingRelay.Mode next) throws Exception {
+    Map<String, String> settings = new LinkedHashMap<>(SETTINGS);
+    settings.put("crail.rpctimeout", "5s");
+    try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 2, settings);
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
+        BreakingRelay relay = new BreakingRelay(cluster.namenodeAddress(1))) {
+      List<String> paths = new ArrayList<>(paths(0, 3));
+      paths.addAll(paths(1, 3));
+      write(store, paths, 3 * MIB);
+      ReportDatanodes.Datanode datanode = datanode(cluster, store, 0);
+      String address = address(cluster, 0);
+      Path relayed = relayed(cluster, relay);
+      AtomicBoolean begun = new AtomicBoolean();
+      relay.loseAnswers(
+          piece -> {
+            boolean begins = holds(piece, datanode, DrainAction.BEGIN);
+            begun.compareAndSet(false, begins);
+            return begins;
+          },
+          next);
+      Ran first = Ran.run(relayed, "drain", address);
+      assertTrue(begun.get());
+      if (next == BreakingRelay.Mode.CUT) {
+        assertEquals(1, first.code(), first.stdout());
+        assertTrue(first.stderr().contains("may have begun at some namenodes"), first.stderr());
+        assertEquals(DrainStanding.ACTIVE, standing(store, 0, datanode));
+        assertEquals(DrainStanding.DRAINING, standing(store, 1, datanode));
+        Ran again = ran(cluster, "drain", address);
+        assertEquals(0, again.code(), again.stderr());
+      } else {
+        assertEquals(0, first.code(), first.stderr());
+      }
+      assertEquals(0, cluster.datanode(0).awaitExit(PATIENCE));
+      check(store, paths, 3 * MIB);
+      assertEquals(0, ran(cluster, "fsck").code());
+    }
+  }
+
+  /** A configuration for commands that reach the second namenode through a relay. */
+  private static Path relayed(ProcessCluster cluster, BreakingRelay relay) throws Exception {
+    String site = Files.readString(cluster.directory().resolve("crail-site.conf"));
+    String direct = ":" + cluster.namenodeAddress(1).getPort();
+    assertTrue(site.contains(direct), site);
+    Path directory = Files.createDirectory(cluster.directory().resolve("relayed"));
+    Files.writeString(
+        directory.resolve("crail-site.conf"), site.replace(direct, ":" + relay.port()));
+    return directory;
+  }
+
+  /** Whether a piece of a connection has this request for the datanode. */
+  private static boolean holds(
+      ByteBuffer piece, ReportDatanodes.Datanode datanode, DrainAction action) {
+    DrainDatanode.Request request =
+        new DrainDatanode.Request(datanode.uuidHigh(), datanode.uuidLow(), action);
+    ByteBuffer wanted =
+        ByteBuffer.allocate(DrainDatanode.Request.CODEC.length(request))
+            .order(ByteOrder.LITTLE_ENDIAN);
+    DrainDatanode.Request.CODEC.encode(request, wanted, 0);
+    for (int at = piece.position(); at + wanted.capacity() <= piece.limit(); at++) {
+      if (piece.slice(at, wanted.capacity()).equals(wanted)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** One namenode has let the datanode go before the command begins. */

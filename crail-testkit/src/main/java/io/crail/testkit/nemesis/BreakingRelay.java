@@ -6,12 +6,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 
 /**
  * Another address of a server. It forwards what arrives there, and can lose requests and answers:
@@ -41,6 +44,8 @@ public final class BreakingRelay implements AutoCloseable {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final InetSocketAddress server;
   private volatile Mode mode = Mode.FORWARD;
+  private volatile Predicate<ByteBuffer> unanswered = piece -> false;
+  private volatile Mode modeAfterLoss = Mode.FORWARD;
 
   /** Begins to forward to a server. */
   public BreakingRelay(InetSocketAddress server) throws IOException {
@@ -61,6 +66,18 @@ public final class BreakingRelay implements AutoCloseable {
         each.close();
       }
     }
+  }
+
+  /**
+   * Loses the answer to some requests: the server executes them, and the connection ends when it
+   * answers.
+   *
+   * @param requests whether such a request is in a piece that comes from a client
+   * @param next what the relay does from then on
+   */
+  public void loseAnswers(Predicate<ByteBuffer> requests, Mode next) {
+    modeAfterLoss = next;
+    unanswered = requests;
   }
 
   private Void accept() throws IOException {
@@ -94,18 +111,32 @@ public final class BreakingRelay implements AutoCloseable {
       end(client, target);
       return null;
     }
-    threads.submit(() -> forward(target, client));
-    forward(client, target);
+    AtomicBoolean loses = new AtomicBoolean();
+    threads.submit(() -> forward(target, client, piece -> loses.get()));
+    forward(
+        client,
+        target,
+        piece -> {
+          // Before the server gets it, and so before its answer.
+          loses.compareAndSet(false, unanswered.test(piece));
+          return false;
+        });
     return null;
   }
 
-  private Void forward(Socket from, Socket to) throws IOException {
+  /** Forwards until an end has gone, or a piece is lost. */
+  private Void forward(Socket from, Socket to, Predicate<ByteBuffer> loss) throws IOException {
     byte[] buffer = new byte[BUFFER];
     try {
       for (int count = 0; count >= 0; count = from.getInputStream().read(buffer)) {
         boolean lost = mode == Mode.BREAK && ThreadLocalRandom.current().nextInt(LOST) == 0;
         // Whichever comes last sees the other: a connection, or the cut.
         if (mode == Mode.CUT || (lost && count > 0)) {
+          break;
+        }
+        if (loss.test(ByteBuffer.wrap(buffer, 0, count)) && count > 0) {
+          unanswered = piece -> false;
+          mode(modeAfterLoss);
           break;
         }
         to.getOutputStream().write(buffer, 0, count);
