@@ -3,6 +3,7 @@ package io.crail.dist;
 
 import io.crail.common.LostText;
 import io.crail.common.Printable;
+import io.crail.dist.command.DecodedText;
 import io.crail.dist.command.ExitCode;
 import io.crail.dist.command.ResultStream;
 import java.io.FileDescriptor;
@@ -24,7 +25,7 @@ public final class Main {
     System.setOut(out);
     System.setErr(
         new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8));
-    String refusal = refusal(List.of(arguments), System.getProperty("sun.jnu.encoding", "UTF-8"));
+    String refusal = refusal(List.of(arguments), DecodedText.charset());
     if (refusal != null) {
       System.err.println("crail: " + refusal);
       System.exit(ExitCode.USAGE);
@@ -40,13 +41,14 @@ public final class Main {
    *     UTF-8
    */
   static String refusal(List<String> arguments, String charset) {
-    boolean isUtf8 = charset.equalsIgnoreCase("UTF-8");
     for (String argument : arguments) {
-      if (isUtf8 ? LostText.isIn(argument) : argument.chars().anyMatch(letter -> letter > 0x7f)) {
+      if (DecodedText.isDoubtful(argument, charset)) {
         return "the argument '"
             + Printable.line(argument)
             + "' is "
-            + (isUtf8 ? "no UTF-8" : "not ASCII, and this Java takes names in " + charset)
+            + (DecodedText.isUtf8(charset)
+                ? "no UTF-8"
+                : "not ASCII, and this Java takes names in " + charset)
             + "; "
             + LostText.CURE;
       }

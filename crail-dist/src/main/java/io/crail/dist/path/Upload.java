@@ -4,10 +4,10 @@ package io.crail.dist.path;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
-import io.crail.common.LostText;
 import io.crail.common.Threads;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.NodeNotFoundException;
+import io.crail.dist.command.DecodedText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
@@ -136,9 +136,11 @@ final class Upload {
       throw new IOException("is neither a file nor a directory, and was left out");
     }
     String name = entry.getFileName().toString();
-    if (LostText.isIn(name)) {
+    if (DecodedText.isDoubtful(name, DecodedText.charset())) {
       throw new IOException(
-          "has bytes in its name that are no text here, and was left out; "
+          "has bytes in its name that are no text here, where Java takes names in "
+              + DecodedText.charset()
+              + ", and was left out; "
               + PathErrors.OTHER_LOCALE);
     }
     put(entry, PathRun.child(container, name), CrailNodeType.DIRECTORY);

@@ -249,6 +249,33 @@ class PathSystemTest {
     assertEquals(0, ran("rm", "-r", "/names").code());
   }
 
+  /** Java is started without bin/crail, or by it, which takes names as UTF-8. */
+  @Test
+  void aLocalNameThatIsNoTextIsLeftOutByName() throws Exception {
+    String script =
+        """
+        mkdir %1$s/tree
+        # A byte that is no UTF-8, and two that are.
+        echo 1 >"%1$s/tree/$(printf 'a\\344')"
+        echo 2 >"%1$s/tree/$(printf 'b\\303\\244')"
+        echo 3 >"%1$s/tree/c"
+        export LC_ALL=C
+        exec "$@"
+        """
+            .formatted(local);
+    CrailProcess put = through(script, "put", "-r", local + "/tree", "/names");
+    assertEquals(ExitCode.FAILURE, put.awaitExit(PATIENCE), put::stderr);
+    boolean isUtf8 = System.getProperty("crail.home") != null;
+    assertEquals(
+        isUtf8 ? List.of("/names/b\u00e4", "/names/c") : List.of("/names/c"),
+        ran("ls", "/names").stdout().lines().sorted().toList());
+    List<String> left =
+        put.stderr().lines().filter(line -> line.contains("was left out")).sorted().toList();
+    assertEquals(isUtf8 ? 1 : 2, left.size(), put::stderr);
+    assertTrue(left.get(0).contains(local + "/tree/a"), put::stderr);
+    assertTrue(left.get(0).contains("LC_ALL=C.UTF-8"), put::stderr);
+  }
+
   @Test
   void aPipeWithANameIsReadAndNotWaitedForInVain() throws Exception {
     Path pipe = local.resolve("pipe");
