@@ -273,7 +273,8 @@ final class ModelRun implements Nemesis.Victims {
     Thread ticker = new Thread(this::tick, "quiet times");
     ticker.start();
     try {
-      new Nemesis(this, this::note).run(plan(), this::goesOn);
+      long end = millis() + TimeUnit.SECONDS.toMillis(parameters.seconds);
+      new Nemesis(this, this::note).run(plan(), () -> goesOn() && millis() < end);
       while (goesOn() && millis() < TimeUnit.SECONDS.toMillis(parameters.seconds)) {
         TimeUnit.MILLISECONDS.sleep(TICK_MILLIS);
       }

@@ -45,7 +45,8 @@ public final class Nemesis {
   }
 
   /**
-   * Carries out a plan. Afterwards all faults have ended.
+   * Carries out a plan. Afterwards all faults have ended. What takes longer than planned delays the
+   * rest, and shortens no fault.
    *
    * @param goesOn returns false when the test has ended early
    */
@@ -66,6 +67,7 @@ public final class Nemesis {
         if (!goesOn.getAsBoolean()) {
           return;
         }
+        begin = System.nanoTime() - event.atMillis * 1_000_000;
         if (event.begins) {
           log.accept(event.step.toString());
           longestMillis = Math.max(longestMillis, event.step.millis());

@@ -76,11 +76,11 @@ public final class Plan {
     }
     Choice choice = choices.get(index);
     // Half of the faults have lengths on a logarithmic scale, so that short ones are as many as
-    // long ones.
+    // long ones. The others outlast leases and the time that space rests.
     double power = random.nextDouble() * Math.log((double) longestMillis / SHORTEST_MILLIS);
     long lasts = Math.round(SHORTEST_MILLIS * Math.exp(power));
     if (random.nextBoolean()) {
-      lasts = longestMillis / 2 + random.nextLong(longestMillis / 2);
+      lasts = longestMillis - random.nextLong(longestMillis / 4);
     }
     if (choice.fault() == Fault.KILL) {
       lasts = Math.min(lasts, KILLED_MILLIS + lasts / 4);

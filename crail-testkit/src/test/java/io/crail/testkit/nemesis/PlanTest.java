@@ -81,4 +81,31 @@ class PlanTest {
             "begin CLIENT1", "begin NAMENODE0", "end NAMENODE0", "end CLIENT1", "healed 100000"),
         done);
   }
+
+  @Test
+  void aFaultLastsAsLongAsPlannedAfterASlowOne() throws Exception {
+    long[] nanos = new long[4];
+    Nemesis.Victims victims =
+        new Nemesis.Victims() {
+          @Override
+          public void begin(Fault fault, Role role, int index) throws Exception {
+            nanos[index] = System.nanoTime();
+            Thread.sleep(index == 0 ? 200 : 0);
+          }
+
+          @Override
+          public void end(Fault fault, Role role, int index) {
+            nanos[index + 2] = System.nanoTime();
+          }
+
+          @Override
+          public void healed(long longestMillis) {}
+        };
+    List<Step> plan =
+        List.of(
+            new Step(0, 10, Fault.STOP, Role.CLIENT, 0),
+            new Step(20, 100, Fault.STOP, Role.CLIENT, 1));
+    new Nemesis(victims, line -> {}).run(plan, () -> true);
+    assertTrue(nanos[3] - nanos[1] >= 99_000_000, nanos[3] - nanos[1] + " ns");
+  }
 }
