@@ -53,6 +53,9 @@ final class ModelRun implements Nemesis.Victims {
 
   private static final int LONGEST_RUN_MILLIS = 10;
 
+  /** How long clients append to files before requests are held back, so that some set sizes are. */
+  private static final long APPENDS_MILLIS = 200;
+
   private static final long TICK_MILLIS = 250;
   private static final long SHOWN_MILLIS = 60_000;
 
@@ -294,19 +297,20 @@ final class ModelRun implements Nemesis.Victims {
 
   private List<Step> plan() {
     List<Plan.Choice> choices = new ArrayList<>();
-    choices.add(new Plan.Choice(Fault.KILL, Role.CLIENT, 6));
-    choices.add(new Plan.Choice(Fault.STOP, Role.CLIENT, 6));
+    choices.add(new Plan.Choice(Fault.KILL, Role.CLIENT, 8));
+    choices.add(new Plan.Choice(Fault.STOP, Role.CLIENT, 12));
     choices.add(new Plan.Choice(Fault.KILL, Role.DATANODE, 1));
     choices.add(new Plan.Choice(Fault.STOP, Role.DATANODE, 4));
     choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, 1));
     choices.add(new Plan.Choice(Fault.STOP, Role.NAMENODE, 4));
-    choices.add(new Plan.Choice(Fault.DRAIN, Role.DATANODE, 4));
-    choices.add(new Plan.Choice(Fault.REBALANCE, Role.DATANODE, 2));
+    choices.add(new Plan.Choice(Fault.DRAIN, Role.DATANODE, 2));
+    choices.add(new Plan.Choice(Fault.REBALANCE, Role.DATANODE, 1));
     if (memory != null) {
       choices.add(new Plan.Choice(Fault.FILL, Role.DATANODE, 4));
     }
     if (networks == null) {
       choices.add(new Plan.Choice(Fault.BREAK, Role.NAMENODE, 5));
+      choices.add(new Plan.Choice(Fault.HOLD, Role.NAMENODE, 12));
       choices.add(new Plan.Choice(Fault.CUT, Role.NAMENODE, 4));
     } else {
       choices.add(new Plan.Choice(Fault.CUT, Role.CLIENT, 4));
@@ -516,9 +520,18 @@ final class ModelRun implements Nemesis.Victims {
     lasting++;
     CrailProcess victim = victim(role, index);
     switch (fault) {
-      case STOP -> stop(victim, role, index);
+      case STOP -> {
+        if (stop(victim, role, index)) {
+          board.stand(index, true);
+        }
+      }
       case CUT -> cut(role, index);
       case BREAK -> relays.get(index).mode(BreakingRelay.Mode.BREAK);
+      case HOLD -> {
+        board.add(Counter.HOLDS, 0, 1);
+        TimeUnit.MILLISECONDS.sleep(APPENDS_MILLIS);
+        relays.get(index).mode(BreakingRelay.Mode.HOLD);
+      }
       case FILL -> memory.fill();
       case DRAIN, REBALANCE -> moves.begin(fault, index);
       case KILL -> {
@@ -540,13 +553,17 @@ final class ModelRun implements Nemesis.Victims {
     }
   }
 
-  /** Stops a process; a client in the middle of a large write, if such a moment is found. */
-  private void stop(CrailProcess victim, Role role, int index) throws Exception {
+  /**
+   * Stops a process; a client in the middle of a large write, if such a moment is found.
+   *
+   * @return whether it is in the middle of one
+   */
+  private boolean stop(CrailProcess victim, Role role, int index) throws Exception {
     Random random = new Random(parameters.seed ^ faults.get());
     long begin = millis();
     if (role != Role.CLIENT) {
       victim.signal("STOP");
-      return;
+      return false;
     }
     board.want(index, true);
     boolean hit = false;
@@ -558,6 +575,7 @@ final class ModelRun implements Nemesis.Victims {
     }
     board.want(index, false);
     hits += hit ? 1 : 0;
+    return hit;
   }
 
   private boolean isInWrite(CrailProcess client, int index) throws IOException {
@@ -589,9 +607,18 @@ final class ModelRun implements Nemesis.Victims {
   @Override
   public void end(Fault fault, Role role, int index) throws Exception {
     switch (fault) {
-      case STOP -> victim(role, index).signal("CONT");
+      case STOP -> {
+        victim(role, index).signal("CONT");
+        if (role == Role.CLIENT) {
+          board.stand(index, false);
+        }
+      }
       case CUT -> heal(role, index);
       case BREAK -> relays.get(index).mode(BreakingRelay.Mode.FORWARD);
+      case HOLD -> {
+        relays.get(index).mode(BreakingRelay.Mode.FORWARD);
+        board.add(Counter.HOLDS, 0, -1);
+      }
       case FILL -> memory.empty();
       case DRAIN, REBALANCE -> {
         moves.end();

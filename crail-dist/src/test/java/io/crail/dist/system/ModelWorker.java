@@ -69,12 +69,26 @@ final class ModelWorker implements Runnable {
   /** Of the writes in whose middle a client is stopped or killed. */
   private static final int LARGE_WRITE = 1 << 20;
 
-  private static final int MOST_LARGE_WRITES = 4;
+  private static final int MOST_LARGE_WRITES = 8;
+
+  /** Longer than a client that continues needs for the rest of a write. */
+  private static final long CONTINUES_MILLIS = 500;
+
+  /** Longer than requests that were held back are under way. */
+  private static final long LATE_MILLIS = 300;
+
+  private static final long POLL_MILLIS = 100;
+
+  /** Answers, one each {@link #POLL_MILLIS}, by which a lease of nobody has ended: 3 leases. */
+  private static final int MOST_HELD = 60;
 
   /** Handles that a thread keeps, to read through them when their files may be gone. */
   private static final int MOST_HANDLES = 8;
 
-  private static final int LOOKS_AFTER_SYNC = 3;
+  private static final int MOST_LOOKS = 10;
+
+  /** Of 100 steps with a file; those before are for its directory. */
+  private static final int APPENDS = 24;
 
   /** Errors that no state and no fault of these tests excuses. */
   private static final Set<ErrorCode> BUGS =
@@ -297,6 +311,15 @@ final class ModelWorker implements Runnable {
 
   /** Looks at a name of this thread and narrows down what may be there. */
   private boolean observe(int name) throws Exception {
+    return observe(name, false);
+  }
+
+  /**
+   * Looks at a name of this thread.
+   *
+   * @param fenced whether nothing that was asked for before can change it any more
+   */
+  private boolean observe(int name, boolean fenced) throws Exception {
     long quietBefore = quiet();
     ByteBuffer found;
     try {
@@ -315,7 +338,7 @@ final class ModelWorker implements Runnable {
       return false;
     }
     count(name, "observed");
-    if (state.isDoubtful() && quietBefore >= state.doubtSince() + SETTLING) {
+    if (state.isDoubtful() && (fenced || quietBefore >= state.doubtSince() + SETTLING)) {
       settle(name, state, index, found);
     } else {
       board.write(name, state.found(index));
@@ -478,6 +501,12 @@ final class ModelWorker implements Runnable {
       writeMuch();
       return;
     }
+    for (int i = 0; i < names.clients() && place.thread > 0; i++) {
+      if (i != place.client && board.stands(i)) {
+        takeSpaceOf(i);
+        return;
+      }
+    }
     switch (random.nextInt(8)) {
       case 0, 1 -> observeForeign(random.nextInt(names.count()));
       case 2 -> useHandle(random.nextInt(names.count()));
@@ -486,10 +515,13 @@ final class ModelWorker implements Runnable {
   }
 
   private void act() throws Exception {
-    Container kind = Container.values()[random.nextInt(Container.values().length)];
+    // What is held back should be sizes of files.
+    boolean appends = board.get(Counter.HOLDS) > 0 && random.nextInt(4) > 0;
+    int drawn = random.nextInt(Container.values().length);
+    Container kind = appends ? Container.DIRECTORY : Container.values()[drawn];
     int top = names.container(place.client, place.thread, kind);
     int name = top + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
-    int roll = random.nextInt(100);
+    int roll = appends ? APPENDS : random.nextInt(100);
     noticeLoss(top);
     if (!state(top).isKnown()) {
       observeDoubtful(top);
@@ -517,7 +549,7 @@ final class ModelWorker implements Runnable {
   private void stepFile(int name, int roll) throws Exception {
     if (!state(name).last().isPresent()) {
       createFile(name, false);
-    } else if (roll < 25) {
+    } else if (roll <= APPENDS) {
       append(name);
     } else if (roll < 45) {
       delete(name);
@@ -572,9 +604,12 @@ final class ModelWorker implements Runnable {
   }
 
   private CrailNode create(int name, CrailNodeType type) throws Exception {
+    return create(names.path(name), type);
+  }
+
+  private CrailNode create(String path, CrailNodeType type) throws Exception {
     return get(
-        store.create(
-            names.path(name), type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true));
+        store.create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true));
   }
 
   /**
@@ -677,6 +712,60 @@ final class ModelWorker implements Runnable {
       operation = nextId();
     }
     close(name, out, content, whole);
+    boolean reopens = board.get(Counter.HOLDS) > 0 || random.nextBoolean();
+    if (whole && reopens && state(name).isDoubtful() && isFenceable(name)) {
+      reopen(name);
+    }
+  }
+
+  /** True for a file of which only the end may be in doubt. Another writer settles that. */
+  private boolean isFenceable(int name) {
+    NameState state = state(name);
+    long file = state.last().file();
+    return ModelNames.containerOf(name) == Container.DIRECTORY
+        && name != ModelNames.top(name)
+        && file != 0
+        && state.partner() < 0
+        && state.possible().stream().allMatch(each -> each.file() == file);
+  }
+
+  /**
+   * Writes to a file again after a sync or a close with an unknown outcome. Opening it took the
+   * lease, so nothing that the earlier stream has asked for may change the file any more. While
+   * requests are held back, the stream stays open until they have arrived.
+   */
+  private void reopen(int name) throws Exception {
+    CrailOutputStream out = awaitOpen(names.path(name), MOST_LARGE, System.nanoTime());
+    if (out == null) {
+      wrong(name, "is gone; expected " + state(name).possible());
+      return;
+    }
+    boolean isKnown = observe(name, true) && state(name).isKnown();
+    Content content = state(name).last();
+    if (!isKnown || content.parts().size() == Content.MAX_PARTS) {
+      closeUnchanged(names.path(name), out);
+      return;
+    }
+    long operation = nextId();
+    int length = 1 + random.nextInt(MOST_SMALL);
+    boolean whole = writePart(name, out, content, operation, length);
+    long until = System.nanoTime();
+    while (System.nanoTime() - until < TimeUnit.MILLISECONDS.toNanos(LATE_MILLIS)) {
+      lookAtLength(name, content.length(), content.length());
+      TimeUnit.MILLISECONDS.sleep(DOUBT_MILLIS);
+      boolean more = board.get(Counter.HOLDS) > 0 && board.get(Counter.FINISH) == 0;
+      until = more ? System.nanoTime() : until;
+    }
+    count(name, "fenced");
+    close(name, out, content.append(operation, length), whole);
+  }
+
+  private void closeUnchanged(String path, CrailOutputStream out) throws Exception {
+    try {
+      out.close();
+    } catch (Exception e) {
+      codeOf("close " + path, e);
+    }
   }
 
   private boolean writePart(
@@ -714,24 +803,24 @@ final class ModelWorker implements Runnable {
       codeOf("sync " + names.path(name), e);
       return false;
     }
-    lookAfterSync(name, content.length());
+    lookAtLength(name, content.length(), Long.MAX_VALUE);
     return true;
   }
 
-  /** What was synced is there at once, before anything else makes it visible. */
-  private void lookAfterSync(int name, long length) throws Exception {
-    for (int i = 0; i < LOOKS_AFTER_SYNC; i++) {
+  /** What was synced is there at once, before anything else makes it visible; and nothing else. */
+  private void lookAtLength(int name, long least, long most) throws Exception {
+    for (int i = 0; i < MOST_LOOKS; i++) {
       try {
         CrailNode node = get(store.lookup(names.path(name)));
         long found = node == null ? -1 : node.asFile().getCapacity();
-        if (found < length) {
-          wrong(name, "has " + found + " bytes after a sync of " + length);
+        if (found < least || found > most) {
+          wrong(name, "has " + found + " bytes after a sync of " + least);
         }
         return;
       } catch (Mismatch e) {
         throw e;
       } catch (Exception e) {
-        codeOf("look after the sync of " + names.path(name), e);
+        codeOf("look at the length of " + names.path(name), e);
       }
     }
   }
@@ -758,7 +847,16 @@ final class ModelWorker implements Runnable {
 
   /** A file that only this thread writes, without a reader. */
   private String scratch() {
-    return "/w" + place.client + "-" + place.thread;
+    return scratch(place.client, place.thread);
+  }
+
+  private static String scratch(int client, int thread) {
+    return "/w" + client + "-" + thread;
+  }
+
+  /** A directory of this thread. */
+  private String filling() {
+    return "/x" + place.client + "-" + place.thread;
   }
 
   /** Does nothing but copy, so that a stop is likely to hit the middle of a write. */
@@ -768,18 +866,9 @@ final class ModelWorker implements Runnable {
     ByteBuffer piece = ByteBuffer.allocateDirect(LARGE_WRITE);
     Units.fill(piece, id, id, 0);
     try {
-      if (get(store.lookup(scratch())) != null) {
-        get(store.delete(scratch(), false));
-      }
-      CrailFile file =
-          get(store.create(
-                  scratch(),
-                  CrailNodeType.DATAFILE,
-                  CrailStorageClass.DEFAULT,
-                  CrailLocationClass.DEFAULT,
-                  true))
-              .asFile();
-      CrailOutputStream out = file.getDirectOutputStream(0);
+      deleteAny(scratch());
+      CrailFile file = create(scratch(), CrailNodeType.DATAFILE).asFile();
+      CrailOutputStream out = file.getDirectOutputStream(MOST_LARGE_WRITES * LARGE_WRITE);
       try {
         for (int i = 0; i < MOST_LARGE_WRITES && board.isWanted(place.client); i++) {
           board.busy(worker, true);
@@ -793,6 +882,74 @@ final class ModelWorker implements Runnable {
       count("written much");
     } catch (Exception e) {
       codeOf("write much to " + scratch(), e);
+    }
+  }
+
+  /**
+   * Fills the space of a client that stands still in the middle of a write. Nothing may change when
+   * that client continues.
+   */
+  private void takeSpaceOf(int client) throws Exception {
+    Map<String, Long> files = new HashMap<>();
+    try {
+      for (int thread = 0; thread < names.threads(); thread++) {
+        deleteAny(scratch(client, thread));
+      }
+      deleteAny(filling());
+      create(filling(), CrailNodeType.DIRECTORY);
+    } catch (Exception e) {
+      codeOf("take space of client " + client, e);
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      return;
+    }
+    while (board.stands(client) && board.get(Counter.FINISH) == 0) {
+      long id = nextId();
+      String path = filling() + "/" + id;
+      if (fill(path, id)) {
+        files.put(path, id);
+      }
+    }
+    TimeUnit.MILLISECONDS.sleep(CONTINUES_MILLIS);
+    for (Map.Entry<String, Long> each : files.entrySet()) {
+      try {
+        CrailNode node = get(store.lookup(each.getKey()));
+        String wrong =
+            node == null ? null : strange(read(node.asFile(), 0, PIECE), each.getValue());
+        if (wrong != null) {
+          throw new Mismatch(each.getKey() + " after client " + client + " continued: " + wrong);
+        }
+        count("filled");
+      } catch (Mismatch e) {
+        throw e;
+      } catch (Exception e) {
+        codeOf("look at " + each.getKey(), e);
+      }
+    }
+    remove(filling(), System.nanoTime());
+  }
+
+  private boolean fill(String path, long id) throws Exception {
+    ByteBuffer bytes = ByteBuffer.allocateDirect(PIECE);
+    Units.fill(bytes, id, id, 0);
+    try {
+      CrailFile file = create(path, CrailNodeType.DATAFILE).asFile();
+      CrailOutputStream out = file.getDirectOutputStream(PIECE);
+      try {
+        get(out.write(OffHeapBuffer.wrap(bytes)));
+      } finally {
+        out.close();
+      }
+      return true;
+    } catch (Exception e) {
+      codeOf("fill " + path, e);
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      return false;
+    }
+  }
+
+  private void deleteAny(String path) throws Exception {
+    if (get(store.lookup(path)) != null) {
+      get(store.delete(path, true));
     }
   }
 
@@ -981,8 +1138,14 @@ final class ModelWorker implements Runnable {
         if (state.attempted() > 0) {
           board.write(i, state.unknown(quiet(), state.partner()));
         }
+        if (isFenceable(i)) {
+          // Before anything deletes it, and with it the lease.
+          awaitWritable(names.path(i), System.nanoTime());
+          observe(i, true);
+        }
       }
     }
+    awaitWritable(scratch(), System.nanoTime());
   }
 
   /** All is known, and what has to be there is; then all is deleted. */
@@ -1036,24 +1199,32 @@ final class ModelWorker implements Runnable {
       remove(names.path(names.container(place.client, place.thread, kind)), begin);
     }
     remove(scratch(), begin);
+    remove(filling(), begin);
     System.out.println("finished");
   }
 
   /** No lease of anybody who has gone is left. */
   private void awaitWritable(String path, long begin) throws Exception {
+    CrailOutputStream out = awaitOpen(path, 0, begin);
+    if (out != null) {
+      closeUnchanged(path, out);
+    }
+  }
+
+  /** Opens a file that nobody writes to any more; null when there is none. */
+  private CrailOutputStream awaitOpen(String path, long hint, long begin) throws Exception {
+    int held = 0;
     while (true) {
       try {
         CrailNode node = get(store.lookup(path));
-        if (node != null) {
-          node.asFile().getDirectOutputStream(0).close();
-        }
-        return;
+        return node == null ? null : node.asFile().getDirectOutputStream(hint);
       } catch (Exception e) {
         ErrorCode code = codeOf("open " + path, e);
-        if (System.nanoTime() - begin > 2 * FINISH_NANOS) {
-          throw new Mismatch(path + " cannot be written to at the end: " + code);
+        held += code == ErrorCode.WRITE_LEASE_HELD ? 1 : 0;
+        if (held == MOST_HELD || System.nanoTime() - begin > 2 * FINISH_NANOS) {
+          throw new Mismatch(path + " cannot be written to: " + code + ", " + held + " times held");
         }
-        TimeUnit.MILLISECONDS.sleep(100);
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
       }
     }
   }
@@ -1070,7 +1241,7 @@ final class ModelWorker implements Runnable {
         if (System.nanoTime() - begin > 2 * FINISH_NANOS) {
           throw new Mismatch(path + " cannot be removed: " + code);
         }
-        TimeUnit.MILLISECONDS.sleep(100);
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
       }
     }
   }

@@ -17,13 +17,15 @@ import java.nio.file.StandardOpenOption;
  * knows what the process had begun. One process writes to a name; all may read it. Thread-safe.
  *
  * <pre>
- *  4096 bytes: counters, clients that are to write, workers that do; then for each name:
+ *  4096 bytes: counters, clients that are to write, clients that stand still, workers that write;
+ *  then for each name:
  *  | versions (8) ... (64) | state of even versions | state of odd versions |
  * </pre>
  */
 public final class Board {
   private static final int HEADER = 4096;
   private static final int WANTED_AT = 1024;
+  private static final int STANDING_AT = 1536;
   private static final int BUSY_AT = 2048;
   private static final int MOST_WORKERS = (HEADER - BUSY_AT) / Long.BYTES;
   private static final int VERSION_LENGTH = 64;
@@ -38,6 +40,8 @@ public final class Board {
     QUIET,
     /** 1 when the clients should finish. */
     FINISH,
+    /** How many faults hold requests back at present. */
+    HOLDS,
     /** How often datanodes have lost their bytes. */
     DATANODE_LOSS,
     /**
@@ -96,7 +100,12 @@ public final class Board {
 
   /** Adds one to a counter. */
   public void increment(Counter counter, int index) {
-    LONG.getAndAdd(memory, (counter.ordinal() + index) * Long.BYTES, 1L);
+    add(counter, index, 1);
+  }
+
+  /** Adds to a counter. */
+  public void add(Counter counter, int index, long count) {
+    LONG.getAndAdd(memory, (counter.ordinal() + index) * Long.BYTES, count);
   }
 
   /** Sets whether a client is to write large pieces, so that it can be stopped in one. */
@@ -107,6 +116,16 @@ public final class Board {
   /** True when a client is to write large pieces. */
   public boolean isWanted(int client) {
     return (long) LONG.getAcquire(memory, WANTED_AT + client * Long.BYTES) != 0;
+  }
+
+  /** Sets whether a client stands still in the middle of a large write. */
+  public void stand(int client, boolean stands) {
+    LONG.setRelease(memory, STANDING_AT + client * Long.BYTES, stands ? 1L : 0L);
+  }
+
+  /** True when a client stands still in the middle of a large write. */
+  public boolean stands(int client) {
+    return (long) LONG.getAcquire(memory, STANDING_AT + client * Long.BYTES) != 0;
   }
 
   /** Notes whether a worker is in the middle of a large write. */

@@ -27,6 +27,10 @@ public final class BreakingRelay implements AutoCloseable {
   private static final int BUFFER = 64 << 10;
   private static final int CONNECT_MILLIS = 5000;
   private static final int BACKLOG = 200;
+  private static final long HOLD_POLL_MILLIS = 10;
+
+  /** Longer than the leases and the deadlines of these tests. */
+  private static final long AWAY_MILLIS = 3000;
 
   /** What the relay does. */
   public enum Mode {
@@ -35,15 +39,22 @@ public final class BreakingRelay implements AutoCloseable {
     /** It ends connections at random, and loses what they were to forward. */
     BREAK,
     /** It ends all connections, also new ones. */
-    CUT
+    CUT,
+    /**
+     * It keeps what arrives on the present connections, and forwards it late, even if the client
+     * has gone by then. New connections work, but not in the first {@link #AWAY_MILLIS}.
+     */
+    HOLD
   }
 
   private final ServerSocket listener =
       new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final Set<Socket> held = ConcurrentHashMap.newKeySet();
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final InetSocketAddress server;
   private volatile Mode mode = Mode.FORWARD;
+  private volatile long modeNanos;
   private volatile Predicate<ByteBuffer> unanswered = piece -> false;
   private volatile Mode modeAfterLoss = Mode.FORWARD;
 
@@ -60,7 +71,14 @@ public final class BreakingRelay implements AutoCloseable {
 
   /** Changes what it does from now on. */
   public void mode(Mode next) throws IOException {
+    modeNanos = System.nanoTime();
     mode = next;
+    if (next == Mode.HOLD) {
+      // Only those of clients: an answer to one that has gone would end the connection.
+      sockets.stream().filter(each -> each.getLocalPort() == port()).forEach(held::add);
+    } else {
+      held.clear();
+    }
     if (next == Mode.CUT) {
       for (Socket each : sockets) {
         each.close();
@@ -96,12 +114,13 @@ public final class BreakingRelay implements AutoCloseable {
     }
   }
 
-  private Void connect(Socket client) throws IOException {
+  private Void connect(Socket client) throws IOException, InterruptedException {
     Socket target = new Socket();
     sockets.add(client);
     sockets.add(target);
     try {
-      if (mode == Mode.CUT) {
+      long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - modeNanos);
+      if (mode == Mode.CUT || (mode == Mode.HOLD && millis < AWAY_MILLIS)) {
         throw new IOException("cut");
       }
       target.connect(server, CONNECT_MILLIS);
@@ -125,10 +144,14 @@ public final class BreakingRelay implements AutoCloseable {
   }
 
   /** Forwards until an end has gone, or a piece is lost. */
-  private Void forward(Socket from, Socket to, Predicate<ByteBuffer> loss) throws IOException {
+  private Void forward(Socket from, Socket to, Predicate<ByteBuffer> loss)
+      throws IOException, InterruptedException {
     byte[] buffer = new byte[BUFFER];
     try {
       for (int count = 0; count >= 0; count = from.getInputStream().read(buffer)) {
+        while (held.contains(from)) {
+          TimeUnit.MILLISECONDS.sleep(HOLD_POLL_MILLIS);
+        }
         boolean lost = mode == Mode.BREAK && ThreadLocalRandom.current().nextInt(LOST) == 0;
         // Whichever comes last sees the other: a connection, or the cut.
         if (mode == Mode.CUT || (lost && count > 0)) {

@@ -11,6 +11,8 @@ public enum Fault {
   CUT,
   /** Connections to the process break, and lose requests and answers, until the end. */
   BREAK,
+  /** Requests to the process arrive only at the end, when their clients have given them up. */
+  HOLD,
   /** Other users take all free memory until the end. */
   FILL,
   /** A command moves the data of a datanode to others; it is killed at the end. */

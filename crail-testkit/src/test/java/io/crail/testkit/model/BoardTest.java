@@ -2,11 +2,13 @@
 package io.crail.testkit.model;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.crail.testkit.model.Board.Counter;
 import io.crail.testkit.model.ModelNames.Container;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -34,6 +36,7 @@ class BoardTest {
     NameState state = NameState.NEW.attempt(large(5), large(6)).unknown(4, 2).lost(9, 8);
     board.write(1, state);
     board.increment(Counter.NAMENODE_LOSS, 3);
+    board.stand(1, true);
     Board other = Board.open(directory.resolve("board"), 3);
     assertEquals(NameState.NEW, other.read(0));
     assertEquals(state, other.read(1));
@@ -41,6 +44,8 @@ class BoardTest {
     assertEquals(1, other.get(Counter.NAMENODE_LOSS, 3));
     assertEquals(0, other.get(Counter.NAMENODE_LOSS, 0));
     assertEquals(0, other.get(Counter.QUIET));
+    assertEquals(List.of(false, true), List.of(other.stands(0), other.stands(1)));
+    assertFalse(other.isWanted(1));
   }
 
   @Test
