@@ -31,6 +31,9 @@ final class AnswerOutput {
 
   // Answers that were handed to the channel, which has not sent them all.
   private final ArrayDeque<DataAnswers> handedOver = new ArrayDeque<>(4);
+  private long handedOverBytes;
+
+  // What the loop knows of them.
   private long heldBytes;
   private long unflushedBytes;
 
@@ -123,6 +126,7 @@ final class AnswerOutput {
       return;
     }
     handedOver.addLast(answers);
+    handedOverBytes += answers.bytes().capacity();
     context.write(answers.toSend(), context.voidPromise());
     unflushedBytes += answers.bytes().capacity();
     if (unflushedBytes > MOST_UNFLUSHED) {
@@ -157,7 +161,9 @@ final class AnswerOutput {
   /** Reuses the memory whose bytes the socket has taken. */
   void giveBack() {
     while (!handedOver.isEmpty() && handedOver.peekFirst().isUnshared()) {
-      loop.giveBack(handedOver.pollFirst());
+      DataAnswers sent = handedOver.pollFirst();
+      handedOverBytes -= sent.bytes().capacity();
+      loop.giveBack(sent);
     }
     countHeld();
   }
@@ -166,19 +172,16 @@ final class AnswerOutput {
   void giveAllBack() {
     handedOver.forEach(loop::giveBack);
     handedOver.clear();
+    handedOverBytes = 0;
     countHeld();
   }
 
   /** Tells the loop how much memory is held for the peer. */
   private void countHeld() {
-    long now = 0;
-    for (DataAnswers answers : handedOver) {
-      now += answers.bytes().capacity();
-    }
-    long change = now - heldBytes;
+    long change = handedOverBytes - heldBytes;
     if (change != 0) {
-      heldBytes = now;
-      loop.held().count(holder, now, change);
+      heldBytes = handedOverBytes;
+      loop.held().count(holder, heldBytes, change);
     }
   }
 

@@ -41,7 +41,7 @@ public final class AllocationCheck {
   private static final double ABSENT = -1;
 
   /** For each benchmark: one that needs many tries must not take those of the next ones. */
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(40);
+  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(90);
 
   private static final int WARM_UPS = 2;
   private static final int ITERATIONS = 4;
