@@ -98,9 +98,8 @@ keep_routes() {
 network_free() {
   local version table
   for version in -4 -6; do
-    if ip "$version" rule show 2>/dev/null | grep -qE '^(10|11|12|13|20):'; then
-      return 1
-    fi
+    # Not with grep -q: ip would be stopped by the closed pipe, and under pipefail that is no match.
+    [ -z "$(ip "$version" rule show 2>/dev/null | grep -E '^(10|11|12|13|20):')" ] || return 1
     for table in "${tables[@]}"; do
       [ -z "$(ip "$version" route show table "$table" 2>/dev/null)" ] || return 1
     done
