@@ -42,7 +42,7 @@ is_local() {
 }
 
 # start_ticks <pid>: prints when a process was started, in ticks since the boot; fails when there is
-# none, or it has ended. With it nobody ends a process that has got the number of an earlier one.
+# none, or it has ended. It tells a process from a later one with the same number.
 start_ticks() {
   local stat fields
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1

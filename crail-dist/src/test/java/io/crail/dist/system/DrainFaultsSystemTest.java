@@ -110,15 +110,7 @@ class DrainFaultsSystemTest {
 
   private static ReportDatanodes.Datanode datanode(
       ProcessCluster cluster, CrailStore store, int index) throws Exception {
-    int port = cluster.datanodeAddress(index).getPort();
-    return namenodes(store)
-        .callAt(0, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(-1))
-        .join()
-        .datanodes()
-        .stream()
-        .filter(each -> each.port() == port)
-        .findFirst()
-        .orElseThrow();
+    return cluster.reported(store, index).orElseThrow();
   }
 
   private static DrainStanding standing(

@@ -10,7 +10,6 @@ import io.crail.CrailStore;
 import io.crail.client.CoreStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.ReportDatanodes;
 import java.time.Duration;
 import java.util.Arrays;
@@ -74,17 +73,8 @@ class DyingTargetSystemTest {
   }
 
   /** What nodes have at a datanode; 0 when it is not known any more. */
-  private static long used(CoreStore store, int port) throws Exception {
-    return store
-        .connections()
-        .namenodes()
-        .callAt(0, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(-1))
-        .join()
-        .datanodes()
-        .stream()
-        .filter(each -> each.port() == port)
-        .mapToLong(ReportDatanodes.Datanode::usedBytes)
-        .sum();
+  private static long used(ProcessCluster cluster, CoreStore store, int index) throws Exception {
+    return cluster.reported(store, index).map(ReportDatanodes.Datanode::usedBytes).orElse(0L);
   }
 
   @ParameterizedTest(name = "{0} with {1}, mapped: {2}")
@@ -115,11 +105,11 @@ class DyingTargetSystemTest {
             command.equals("drain")
                 ? cluster.crail("drain", source)
                 : cluster.crail("rebalance", "-t", "1");
-        Await.until("something has moved", PATIENCE, () -> used(store, port) > 0);
+        Await.until("something has moved", PATIENCE, () -> used(cluster, store, target) > 0);
         TimeUnit.MILLISECONDS.sleep(random.nextInt(60));
         cluster.datanode(target).signal(signal);
         // The namenode notices, whatever has been moved there until then.
-        Await.until("nothing is there", PATIENCE, () -> used(store, port) == 0);
+        Await.until("nothing is there", PATIENCE, () -> used(cluster, store, target) == 0);
         check(cluster);
         mover.kill();
         cluster.datanode(target).kill();

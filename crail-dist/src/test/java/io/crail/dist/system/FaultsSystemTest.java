@@ -223,7 +223,7 @@ class FaultsSystemTest {
           "it is stopped while the new bytes take space",
           PATIENCE,
           () -> {
-            // Any moment of what it does for ever will do.
+            // It repeats this until it is killed, so any moment will do.
             TimeUnit.MICROSECONDS.sleep(random.nextInt(30_000));
             program.signal("STOP");
             boolean takes = store.getSpace().usedBytes() >= usedBefore + MIB;

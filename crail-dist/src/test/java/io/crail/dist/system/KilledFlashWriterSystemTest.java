@@ -87,7 +87,7 @@ class KilledFlashWriterSystemTest {
             String.valueOf(random.nextLong()))) {
       writer.await("^committed", PATIENCE);
       after = List.of(append(DataFiles.create(store, path + "-after"), 0));
-      // Any moment of what it does for ever will do.
+      // It repeats this until it is killed, so any moment will do.
       TimeUnit.MICROSECONDS.sleep(random.nextInt(LONGEST_RUN_MILLIS * 1000));
       writer.kill();
       int told = 0;

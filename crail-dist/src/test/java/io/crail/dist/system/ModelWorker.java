@@ -79,7 +79,7 @@ final class ModelWorker implements Runnable {
 
   private static final long POLL_MILLIS = 100;
 
-  /** Answers, one each {@link #POLL_MILLIS}, by which a lease of nobody has ended: 3 leases. */
+  /** Answers, one each {@link #POLL_MILLIS}, by which a dead client has no lease: 3 leases. */
   private static final int MOST_HELD = 60;
 
   /** Handles that a thread keeps, to read through them when their files may be gone. */
@@ -1211,7 +1211,7 @@ final class ModelWorker implements Runnable {
     }
   }
 
-  /** Opens a file that nobody writes to any more; null when there is none. */
+  /** Opens a file that has no writer any more; null when there is none. */
   private CrailOutputStream awaitOpen(String path, long hint, long begin) throws Exception {
     int held = 0;
     while (true) {

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.dist.system;
 
+import io.crail.CrailStore;
+import io.crail.client.CoreStore;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.testkit.nemesis.Role;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -14,6 +18,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.IntFunction;
 import java.util.regex.Matcher;
@@ -269,6 +274,20 @@ final class ProcessCluster implements AutoCloseable {
 
   InetSocketAddress datanodeAddress(int index) {
     return resolved(datanodeAddresses.get(index));
+  }
+
+  /** What the first namenode reports of a datanode, unless it does not know it any more. */
+  Optional<ReportDatanodes.Datanode> reported(CrailStore store, int index) throws Exception {
+    int port = datanodeAddress(index).getPort();
+    return ((CoreStore) store)
+            .connections()
+            .namenodes()
+            .callAt(0, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(-1))
+            .join()
+            .datanodes()
+            .stream()
+            .filter(each -> each.port() == port)
+            .findFirst();
   }
 
   private static InetSocketAddress resolved(InetSocketAddress address) {

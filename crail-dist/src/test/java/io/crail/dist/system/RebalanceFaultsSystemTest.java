@@ -11,7 +11,6 @@ import io.crail.CrailStore;
 import io.crail.client.CoreStore;
 import io.crail.conf.CrailConfiguration;
 import io.crail.dist.Ran;
-import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.ReportDatanodes;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -70,18 +69,7 @@ class RebalanceFaultsSystemTest {
 
   /** What nodes have at a datanode that is still said to be online. */
   private static long used(ProcessCluster cluster, CoreStore store, int index) throws Exception {
-    int port = cluster.datanodeAddress(index).getPort();
-    ReportDatanodes.Datanode found =
-        store
-            .connections()
-            .namenodes()
-            .callAt(0, NameNodeOperations.REPORT_DATANODES, new ReportDatanodes.Request(-1))
-            .join()
-            .datanodes()
-            .stream()
-            .filter(each -> each.port() == port)
-            .findFirst()
-            .orElseThrow();
+    ReportDatanodes.Datanode found = cluster.reported(store, index).orElseThrow();
     assertEquals("ONLINE", found.state().name());
     return found.usedBytes();
   }

@@ -168,7 +168,7 @@ class StoppedWriterSystemTest {
         "threads are stopped in the middle of a piece",
         PATIENCE,
         () -> {
-          // Any moment of what it does for ever will do.
+          // It repeats this until it is killed, so any moment will do.
           TimeUnit.MICROSECONDS.sleep(random.nextInt(LONGEST_RUN_MILLIS * 1000));
           writer.signal("STOP");
           int inPiece = inPiece(writer, Files.readAllBytes(state), mapped);
