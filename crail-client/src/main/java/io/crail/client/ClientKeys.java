@@ -86,6 +86,16 @@ public final class ClientKeys implements ConfigKeys {
                   + " refuses a write at once.")
           .between(Duration.ZERO, Duration.ofDays(1));
 
+  /** Patience with a namenode that is away. */
+  public static final ConfigKey<Duration> NAMENODE_PATIENCE =
+      ConfigKey.of(
+              "crail.client.namenodepatience",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "750",
+              "How long operations wait for a namenode that refuses connections, since it may be"
+                  + " starting again; at most crail.rpctimeout.")
+          .between(Duration.ZERO, Duration.ofDays(1));
+
   /** Number of client loops. */
   public static final ConfigKey<Integer> LOOPS =
       ConfigKey.of(
@@ -211,6 +221,7 @@ public final class ClientKeys implements ConfigKeys {
         DURABLE_SYNC,
         DATANODE_SILENCE,
         SPACE_PATIENCE,
+        NAMENODE_PATIENCE,
         LOOPS,
         OUTSTANDING,
         SPACE_AHEAD,

@@ -172,7 +172,10 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
     Transport transport = source.transport();
     ClientLoop loop = transport.newClientLoop("client-" + index);
     int outstanding = configuration.get(ClientKeys.OUTSTANDING);
-    RpcPeer.Options usual = transport.peerOptions();
+    RpcPeer.Options usual =
+        transport
+            .peerOptions()
+            .withPatienceNanos(configuration.get(ClientKeys.NAMENODE_PATIENCE).toNanos());
     // Room for what the operations themselves ask for; the bound is kept where they are issued.
     RpcPeer.Options options =
         new RpcPeer.Options(

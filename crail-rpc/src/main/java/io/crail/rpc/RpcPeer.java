@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
   private static final int FLUSH_BYTES = 16 * 1024;
-  private static final int MAX_BACK_OFF_SHIFT = 10;
+  // 16 times the first pause: a server that has started again is soon noticed.
+  private static final int MAX_BACK_OFF_SHIFT = 4;
 
   /**
    * Limits of a peer.
@@ -34,7 +35,8 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
    * @param connectAttempts connection attempts in a row before waiting calls fail
    * @param connectTimeoutNanos deadline of one attempt; also, a connection that has been silent for
    *     this long is taken for dead when a call times out
-   * @param firstBackOffNanos the pause after the first failed attempt; doubles each time
+   * @param firstBackOffNanos the pause after the first failed attempt; doubles each time, up to 16
+   *     times of it
    */
   public record Options(
       int maxInFlight,
@@ -52,6 +54,20 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     /** Limits that suit a client. */
     public static Options defaults() {
       return new Options(1024, 64 * 1024, 5, 2_000_000_000L, 50_000_000L);
+    }
+
+    /** These limits with as many attempts as it takes until their pauses add up to this. */
+    public Options withPatienceNanos(long nanos) {
+      int attempts = 1;
+      for (long pauses = 0; pauses < nanos && attempts < Integer.MAX_VALUE; attempts++) {
+        pauses += backOffNanos(attempts);
+      }
+      return new Options(maxInFlight, maxQueued, attempts, connectTimeoutNanos, firstBackOffNanos);
+    }
+
+    /** The pause after so many failed attempts in a row. */
+    private long backOffNanos(int failed) {
+      return firstBackOffNanos << Math.min(failed - 1, MAX_BACK_OFF_SHIFT);
     }
 
     /** These limits with another deadline for an attempt. */
@@ -452,8 +468,7 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
       return queue.takeAll();
     }
     state = State.BACKING_OFF;
-    int shift = Math.min(failedAttempts - 1, MAX_BACK_OFF_SHIFT);
-    backOffUntilNanos = loop.clock().nanoTime() + (options.firstBackOffNanos << shift);
+    backOffUntilNanos = loop.clock().nanoTime() + options.backOffNanos(failedAttempts);
     return List.of();
   }
 

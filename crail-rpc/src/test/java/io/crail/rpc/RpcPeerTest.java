@@ -582,6 +582,16 @@ class RpcPeerTest {
   }
 
   @Test
+  void patienceIsATimeOfPauses() {
+    RpcPeer.Options usual = RpcPeer.Options.defaults();
+    assertEquals(usual, usual.withPatienceNanos(3 * SECOND / 4));
+    assertEquals(1, usual.withPatienceNanos(0).connectAttempts());
+    // 50, 100, 200, 400 and 800 ms, and then 800 ms each.
+    assertEquals(6, usual.withPatienceNanos(SECOND).connectAttempts());
+    assertEquals(17, usual.withPatienceNanos(10 * SECOND).connectAttempts());
+  }
+
+  @Test
   void endsEachCallOnceWhenOwnersReactAtOnce() {
     List<FakeCall> all = new ArrayList<>();
     for (int i = 0; i < 3; i++) {

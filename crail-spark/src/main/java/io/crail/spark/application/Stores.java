@@ -2,9 +2,11 @@
 package io.crail.spark.application;
 
 import io.crail.CrailStore;
+import io.crail.client.ClientKeys;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
+import io.crail.protocol.ClusterKeys;
 import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -207,6 +209,15 @@ public final class Stores {
         }
       }
     }
-    return builder.build();
+    Configuration configuration = builder.build();
+    if (configuration.isSet(ClientKeys.NAMENODE_PATIENCE)) {
+      return configuration;
+    }
+    // A task has few attempts, and they fail within seconds. A namenode takes some to start again.
+    return configuration.toBuilder()
+        .set(
+            ClientKeys.NAMENODE_PATIENCE,
+            configuration.get(ClusterKeys.RPC_TIMEOUT).toMillis() + "ms")
+        .build();
   }
 }

@@ -10,6 +10,7 @@ import io.crail.spark.output.MapOutput;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputIndex;
 import java.nio.ByteBuffer;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
 /**
@@ -41,12 +42,20 @@ final class Opening implements AutoCloseable {
 
   /** Waits for the lookup and issues the read of the index. */
   void readTail() throws Exception {
-    CrailNode node = lookup.get();
+    CrailNode node = found();
     if (node == null) {
       throw ErrorCode.NODE_NOT_FOUND.exception(path);
     }
     file = node.asFile();
     read((int) Math.min(file.getCapacity(), guess));
+  }
+
+  private CrailNode found() throws Exception {
+    try {
+      return lookup.get();
+    } catch (ExecutionException e) {
+      throw (Exception) e.getCause();
+    }
   }
 
   private void read(int count) throws Exception {

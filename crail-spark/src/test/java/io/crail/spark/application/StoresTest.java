@@ -20,6 +20,7 @@ import io.crail.CrailStatistics;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
+import io.crail.client.ClientKeys;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
@@ -69,6 +70,16 @@ class StoresTest {
     return new SparkConf(false)
         .set(Stores.APPLICATION_KEY, application)
         .set("spark.crail.application.lease", lease);
+  }
+
+  @Test
+  void aTaskWaitsForANamenodeThatStartsAgain() {
+    SparkConf conf = conf("a", "60s").set("spark.crail.rpctimeout", "7s");
+    assertEquals(
+        Duration.ofSeconds(7), Stores.configuration(conf).get(ClientKeys.NAMENODE_PATIENCE));
+    conf.set("spark.crail.client.namenodepatience", "2s");
+    assertEquals(
+        Duration.ofSeconds(2), Stores.configuration(conf).get(ClientKeys.NAMENODE_PATIENCE));
   }
 
   @Test

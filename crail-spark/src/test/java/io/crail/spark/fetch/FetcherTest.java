@@ -17,6 +17,7 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.common.error.NodeNotFoundException;
+import io.crail.common.error.UnavailableException;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.fetch.MapOutputs.Results;
 import io.crail.spark.output.CorruptOutputException;
@@ -220,6 +221,18 @@ class FetcherTest {
         assertEquals(0, unread.available());
       }
       data.release();
+    }
+  }
+
+  /** What is no error of the store counts as one of this executor, and fails the task at once. */
+  @Test
+  void aNamenodeThatIsAwayIsNoDefectOfTheExecutor() throws Exception {
+    OutputId id = new OutputId(1, 7);
+    outputs.write(id, "a", new byte[][][] {{new byte[100]}});
+    outputs.cluster.close();
+    List<BlockRange> blocks = List.of(new BlockRange("block", id, 0, 1));
+    try (Fetcher fetcher = outputs.fetcher(MIB, Duration.ZERO)) {
+      assertInstanceOf(UnavailableException.class, fetch(fetcher, blocks).get("block"));
     }
   }
 

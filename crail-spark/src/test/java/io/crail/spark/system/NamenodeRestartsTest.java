@@ -24,6 +24,10 @@ import org.junit.jupiter.api.io.TempDir;
 class NamenodeRestartsTest {
   private static final int ROUNDS = Boolean.getBoolean("crail.test.long") ? 10 : 2;
   private static final int EXECUTORS = 2;
+
+  /** What a namenode takes to start on a busy host. Four attempts of a task take less. */
+  private static final long AWAY_MILLIS = 4000;
+
   private static final int BROADCAST_BYTES = 2 << 20;
 
   @TempDir private static Path local;
@@ -67,6 +71,7 @@ class NamenodeRestartsTest {
     }
     servers.killNamenode(0);
     (whileWriting ? lastMap : read).open();
+    Thread.sleep(AWAY_MILLIS);
     servers.startNamenode(0);
     // What the driver writes waits as well.
     byte[] value = new byte[BROADCAST_BYTES];
