@@ -384,7 +384,11 @@ public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable
     }
     abandonLink("handshake failed");
     takeInFlight();
-    if (failure.code() == ErrorCode.UNAVAILABLE || failure.code() == ErrorCode.TIMED_OUT) {
+    if (failure.code() == ErrorCode.TIMED_OUT) {
+      // A server of something else waits for a request that it understands.
+      String why = "it takes connections and answers nothing; is it a namenode?";
+      endAll(attemptFailed(why), ErrorCode.TIMED_OUT.exception(addressText + ": " + why));
+    } else if (failure.code() == ErrorCode.UNAVAILABLE) {
       endAll(attemptFailed(failure.getMessage()), failure);
     } else {
       // The server has refused this client; another attempt would end the same way.

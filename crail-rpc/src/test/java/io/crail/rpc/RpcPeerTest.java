@@ -520,6 +520,19 @@ class RpcPeerTest {
   }
 
   @Test
+  void saysThatAServerAnswersNothing() {
+    FakeCall call = new FakeCall(peer, ASK, true, loop.now + 3 * SECOND);
+    inLoop(call::submit);
+    FakeConnection mute = loop.last();
+    inLoop(() -> mute.handler.connected(mute));
+    loop.pass(2 * SECOND);
+    loop.pass(2 * SECOND);
+    assertEnd(ErrorCode.TIMED_OUT, call);
+    String message = call.failure().getMessage();
+    assertTrue(message.contains("is it a namenode?"), message);
+  }
+
+  @Test
   void endsAConnectionThatAnswersWhatWasNotAsked() {
     ask(true);
     establish();

@@ -53,6 +53,7 @@ final class PathErrors {
       case NO_SPACE:
         return error.getMessage() + "; 'crail df' shows what is free";
       case UNAVAILABLE:
+      case TIMED_OUT:
         return error.getMessage() + "; 'crail ping' and 'crail datanodes' show who answers";
       case DATA_LOST:
         return error.getMessage() + "; compute it again, 'crail rm' removes what is left";
