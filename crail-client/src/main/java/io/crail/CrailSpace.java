@@ -11,8 +11,8 @@ import java.util.List;
  * @param capacityBytes bytes that the datanodes lend
  * @param freeBytes bytes that can be given to a node now
  * @param usedBytes bytes that belong to nodes
- * @param waitingBytes bytes that wait for the end of leases: freed bytes, and bytes that were
- *     granted in advance for values
+ * @param waitingBytes bytes that wait for the end of leases: freed bytes, and bytes that are
+ *     reserved for copies of others
  * @param missing namenodes that did not answer; their space is not counted; empty for none
  */
 public record CrailSpace(

@@ -104,11 +104,6 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * or its program ends in the middle, the old value stays. A small value ({@code
    * crail.namenode.smallvalue}) takes one request.
    *
-   * <p>A value of up to a block may take one request as well, when its space is on this host and
-   * values of about the same length are put into the table one after the other: each put then
-   * brings space for the next one ({@code crail.client.spaceahead}). Programs must not rely on
-   * this.
-   *
    * <p>Many puts may be in flight. On one key, the last one wins.
    *
    * <p>The new value needs room beside the old one. Without it, the put fails with a {@code

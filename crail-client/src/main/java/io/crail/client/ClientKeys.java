@@ -117,18 +117,6 @@ public final class ClientKeys implements ConfigKeys {
                   + " issues one more waits until others have ended.")
           .between(1, 32_768);
 
-  /** Space of values to come. */
-  public static final ConfigKey<Boolean> SPACE_AHEAD =
-      ConfigKey.of(
-          "crail.client.spaceahead",
-          ConfigType.BOOLEAN,
-          "true",
-          "Whether a store that puts values of about one length into a table, one after the"
-              + " other, asks with each put for the space of the next. If that space is on this"
-              + " host, the next put takes one request to the namenode; elsewhere, its bytes leave"
-              + " beside the first of two requests. Values that stay with the namenode do not need"
-              + " it. Space that is not used is free again a lease later.");
-
   /** This host's name. */
   public static final ConfigKey<String> HOST =
       ConfigKey.of(
@@ -224,7 +212,6 @@ public final class ClientKeys implements ConfigKeys {
         NAMENODE_PATIENCE,
         LOOPS,
         OUTSTANDING,
-        SPACE_AHEAD,
         HOST,
         LOCATION_MAP,
         SHADOW_REPLICATION,

@@ -57,7 +57,6 @@ public final class CoreStore extends CrailStore {
   private final StoreParts parts;
   private final StoreContext store;
   private final LocationHosts hosts;
-  private final boolean asksForSpaceAhead;
   private final BooleanSupplier mayEnd;
 
   private CoreStore(StoreParts.Source source, BooleanSupplier mayEnd) {
@@ -65,7 +64,6 @@ public final class CoreStore extends CrailStore {
     this.parts = new StoreParts(this, source);
     this.store = parts.context();
     this.hosts = new LocationHosts(parts.host(), store.loops());
-    this.asksForSpaceAhead = source.configuration().get(ClientKeys.SPACE_AHEAD);
   }
 
   private CoreStore(CoreStore other, BooleanSupplier mayEnd) {
@@ -73,7 +71,6 @@ public final class CoreStore extends CrailStore {
     this.parts = other.parts;
     this.store = other.store;
     this.hosts = other.hosts;
-    this.asksForSpaceAhead = other.asksForSpaceAhead;
   }
 
   /** A store for another user that shares everything; each close asks {@code isLastUser}. */
@@ -271,9 +268,7 @@ public final class CoreStore extends CrailStore {
             length,
             carried);
     String name = plain != null ? path : wirePath.toString();
-    PutCall call =
-        new PutCall(
-            store, context, namenode, name, DirectStream.rootOf(value), request, asksForSpaceAhead);
+    PutCall call = new PutCall(store, context, namenode, name, DirectStream.rootOf(value), request);
     value.position(value.limit());
     call.begin();
     return call;

@@ -12,7 +12,6 @@ import io.crail.client.node.OwnerNames;
 import io.crail.client.node.StoreContext;
 import io.crail.client.space.BlockLocations;
 import io.crail.client.space.LocationMap;
-import io.crail.client.space.SpaceAhead;
 import io.crail.client.statistics.StoreStatistics;
 import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.StreamContext;
@@ -113,14 +112,12 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
     boolean randomizes = configuration.get(ClientKeys.DIRECTORY_RANDOMIZE);
     // From here on there is something to close, so nothing is parsed any more.
     this.loops = new Loops(loopCount(configuration), this::newContext);
-    SpaceAhead spaceAhead = new SpaceAhead();
     LoopContext first = loops.first();
     this.unclosed = new UnclosedStreams(source.withTimer());
     this.leases =
         new Leases(
             first,
             identity.clientId(),
-            spaceAhead,
             unclosed::look,
             source.withTimer() ? source.clock() : null,
             source.tokens());
@@ -140,7 +137,6 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
                 // Where one thread does everything, no other thread gives memory back.
                 source.withTimer() ? Math.min(dataTimeoutNanos, MOST_MEMORY_WAIT_NANOS) : 0,
                 configuration.get(ClientKeys.DURABLE_SYNC)),
-            spaceAhead,
             new OwnerNames(loops, addresses.size()),
             locations,
             randomizes);

@@ -125,7 +125,7 @@ public final class NameNodeServer implements AutoCloseable {
    * @param nodesByType the same by type
    * @param leases write leases
    * @param leaseHolders clients that are remembered for these leases
-   * @param awaitedWriters writers of removed nodes, and of nodes that do not exist yet
+   * @param awaitedWriters writers of removed nodes, and of copies
    * @param smallValueBytes heap that small values take
    * @param memoryBytes heap taken by all that the namenode keeps
    * @param memoryLimitBytes heap above which it refuses to keep more

@@ -90,7 +90,6 @@ final class NameNodeService {
                     NewNodeAnswers.put(
                         make(namenode, request, batch.session()),
                         request.token() != 0,
-                        request.given(),
                         batch.correlationId(index),
                         responses),
                 new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))

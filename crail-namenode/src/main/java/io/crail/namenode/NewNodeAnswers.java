@@ -40,26 +40,19 @@ final class NewNodeAnswers {
    * Answers a put with the node and the first extent of its writer.
    *
    * @param leased whether the request asked for the lease; otherwise the extent is another client's
-   * @param given space for the next value; null for none
    */
-  static void put(
-      Node node, boolean leased, Put.Given given, long correlationId, ResponseWriter responses) {
+  static void put(Node node, boolean leased, long correlationId, ResponseWriter responses) {
     int flags = node.flags();
     NodeSpace space = node.space();
     boolean hasExtent = leased && isToBeWritten(space);
     int at = Put.Response.LAYOUT.fixedLength();
-    int givenAt = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
-    int length = givenAt + (given == null ? 0 : Put.Given.LAYOUT.fixedLength());
+    int length = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
     node.encode(size(space), flags, out, body + Put.Response.NODE);
     out.putShort(body + Put.Response.EXTENTS_COUNT, (short) (hasExtent ? 1 : 0));
-    out.putShort(body + Put.Response.GIVEN_COUNT, (short) (given == null ? 0 : 1));
     if (hasExtent) {
       space.encode(0, 1, Long.MAX_VALUE, out, body + at);
-    }
-    if (given != null) {
-      Put.Given.CODEC.encode(given, out, body + givenAt);
     }
     responses.end(correlationId, length);
   }

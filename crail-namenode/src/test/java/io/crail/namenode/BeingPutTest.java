@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
@@ -41,9 +40,7 @@ class BeingPutTest {
   }
 
   private NodeInfo put(String path, int length, long token) throws CrailException {
-    return store
-        .call(NameNodeOperations.PUT, TestStore.put(path, token, length, Put.Ahead.NONE))
-        .node();
+    return store.call(NameNodeOperations.PUT, TestStore.put(path, token, length)).node();
   }
 
   private NodeInfo found(String path) throws CrailException {

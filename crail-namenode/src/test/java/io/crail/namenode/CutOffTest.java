@@ -11,7 +11,6 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.node.Create;
-import io.crail.protocol.node.Put;
 import io.crail.protocol.node.RenewLeases;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
@@ -31,8 +30,6 @@ import org.junit.jupiter.api.Test;
  */
 class CutOffTest {
   private static final long LEASE_AND_MARGIN = 16_000;
-
-  private static final int AHEAD = 64 << 10;
 
   private TestStore store;
   private int datanode;
@@ -134,12 +131,6 @@ class CutOffTest {
     store.namenode.verify();
   }
 
-  /** Creates a value, and asks for space for the next one. */
-  private Put.Response putWithAhead(String path) throws Exception {
-    Put.Ahead ahead = new Put.Ahead(0, 0, false, AHEAD);
-    return store.call(NameNodeOperations.PUT, TestStore.put(path, 9, AHEAD, ahead));
-  }
-
   private void assertStale(long id, long token) throws Exception {
     Refusals.refused(ErrorCode.STALE_NODE, () -> store.setSize(id, token, 0, SetSize.END));
   }
@@ -209,32 +200,6 @@ class CutOffTest {
     pass(10_000 + LEASE_AND_MARGIN + 2000);
     assertEquals(BLOCK, waiting());
     assertEquals(List.of(TestStore.CLIENT), alive(0).clients());
-    store.namenode.verify();
-  }
-
-  @Test
-  void spaceThatWasGivenAheadWaitsForTheCutOff() throws Exception {
-    store.create(NodeType.TABLE, "/t", 0);
-    Put.Response created = putWithAhead("/t/a");
-    assertEquals(1, created.given().size());
-    store.setSize(created.node().id(), 9, 100, SetSize.END);
-    pass(LEASE_AND_MARGIN - 2000);
-    assertEquals(0, alive(0).cutOff());
-    pass(4000);
-    KeepAlive.Response told = alive(0);
-    assertEquals(List.of(TestStore.CLIENT), told.clients());
-    assertEquals(AHEAD, waiting());
-    store.namenode.verify();
-    alive(told.cutOff());
-    store.pass(100);
-    assertEquals(0, waiting());
-    // Said in time that it is not used.
-    Put.Response another = putWithAhead("/t/b");
-    store.setSize(another.node().id(), 9, 100, SetSize.END);
-    assertStale(another.given().get(0).grant(), 9);
-    assertEquals(0, waiting());
-    pass(LEASE_AND_MARGIN + 2000);
-    assertEquals(0, alive(0).cutOff());
     store.namenode.verify();
   }
 

@@ -11,7 +11,6 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
@@ -58,9 +57,7 @@ class ReplacingPutTest {
   }
 
   private NodeInfo begin(String path, int length, long token) throws CrailException {
-    return store
-        .call(NameNodeOperations.PUT, TestStore.put(path, token, length, Put.Ahead.NONE))
-        .node();
+    return store.call(NameNodeOperations.PUT, TestStore.put(path, token, length)).node();
   }
 
   private NodeInfo put(String path, int length, long token) throws CrailException {

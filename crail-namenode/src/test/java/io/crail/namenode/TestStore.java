@@ -89,16 +89,15 @@ public final class TestStore {
 
   /** The put of a value that the namenode is to keep. */
   public static Put.Request put(String path, long token, byte[] value) {
-    return put(path, token, value.length, SmallValue.of(value), Put.Ahead.NONE);
+    return put(path, token, value.length, SmallValue.of(value));
   }
 
   /** The put of a value that goes elsewhere. */
-  public static Put.Request put(String path, long token, long length, Put.Ahead ahead) {
-    return put(path, token, length, SmallValue.NONE, ahead);
+  public static Put.Request put(String path, long token, long length) {
+    return put(path, token, length, SmallValue.NONE);
   }
 
-  public static Put.Request put(
-      String path, long token, long length, SmallValue value, Put.Ahead ahead) {
+  public static Put.Request put(String path, long token, long length, SmallValue value) {
     return new Put.Request(
         true,
         false,
@@ -106,7 +105,6 @@ public final class TestStore {
         Create.PARENT_CLASS,
         token,
         length,
-        ahead,
         Utf8.of(path),
         Create.PARENT_HOST,
         value);

@@ -123,7 +123,7 @@ class TurnsTest {
   void aPutFindsTheSpaceOfABigRemovedTree() throws Exception {
     TestStore store = full();
     store.create(NodeType.TABLE, "/table", 0);
-    Put.Request request = TestStore.put("/table/new", 5, TestStore.BLOCK, Put.Ahead.NONE);
+    Put.Request request = TestStore.put("/table/new", 5, TestStore.BLOCK);
     // Nothing can be freed yet.
     List<Object> answers =
         store.wire.callInTurns(NameNodeOperations.PUT, List.of(request), Integer.MAX_VALUE);

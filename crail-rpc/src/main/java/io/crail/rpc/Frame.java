@@ -29,7 +29,7 @@ import java.nio.ByteBuffer;
  */
 public final class Frame {
   /** The version of the protocol that this build speaks. */
-  public static final int VERSION = 13;
+  public static final int VERSION = 14;
 
   /** Bytes of the header. */
   public static final int HEADER_LENGTH = 16;

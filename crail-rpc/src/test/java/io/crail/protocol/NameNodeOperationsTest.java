@@ -235,7 +235,7 @@ class NameNodeOperationsTest {
                   length,
                   carried);
           ByteBuffer bytes = buffer(draft.encodedLength());
-          draft.encode(bytes, 0, some.ahead());
+          draft.encode(bytes, 0);
           Put.Request expected =
               new Put.Request(
                   some.enumerable(),
@@ -244,7 +244,6 @@ class NameNodeOperationsTest {
                   some.storageClass(),
                   some.token(),
                   length,
-                  some.ahead(),
                   some.path(),
                   some.host(),
                   some.value());

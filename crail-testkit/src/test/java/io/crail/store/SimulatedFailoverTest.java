@@ -55,10 +55,7 @@ class SimulatedFailoverTest {
   void start() throws Exception {
     cluster =
         new SimulatedCluster(
-            seed,
-            "crail.lease=" + LEASE.toMillis() + "ms",
-            "crail.datatimeout=60s",
-            "crail.client.spaceahead=true");
+            seed, "crail.lease=" + LEASE.toMillis() + "ms", "crail.datatimeout=60s");
     cluster.startDatanode(2);
     cluster.tier().latency(FAST, FAST);
     store = cluster.newStore("client");
@@ -309,7 +306,6 @@ class SimulatedFailoverTest {
     int length = 60_000;
     int[] failed = new int[1];
     for (int i = 0; i < 40; i++) {
-      // From the second on a value has space that was given ahead.
       if (i == 4) {
         fail(transfer -> firstOne().test(transfer) && ++failed[0] > 0, ErrorCode.UNAVAILABLE);
       }

@@ -52,10 +52,9 @@ class SimulatedPutTest {
   private CrailStore store;
 
   private void start(String... settings) throws Exception {
-    String[] all = Arrays.copyOf(settings, settings.length + 3);
+    String[] all = Arrays.copyOf(settings, settings.length + 2);
     all[settings.length] = "crail.lease=" + LEASE.toMillis() + "ms";
     all[settings.length + 1] = "crail.rpctimeout=30s";
-    all[settings.length + 2] = "crail.client.spaceahead=true";
     cluster = SimulatedCluster.oneSided(seed, 4 << 20, all);
     store = cluster.newStore("client");
     Bytes.create(store, "/t", CrailNodeType.TABLE);
@@ -243,43 +242,6 @@ class SimulatedPutTest {
 
   private static final int LARGE = 60_000;
 
-  /** Puts two values, so that there is space ahead for the next. */
-  private void prepare() throws Exception {
-    store.lookup("/t").get();
-    put(value(LARGE, 1)).get();
-    put(value(LARGE, 2)).get();
-  }
-
-  @Test
-  void aCopyAheadThatGoesOverTheNetworkAfterAllChangesNothing() throws Exception {
-    start("crail.datatimeout=100s");
-    cluster.tier().local(true);
-    prepare();
-    final long given = cluster.nanoTime();
-    List<Transfer> writes = new ArrayList<>();
-    cluster
-        .tier()
-        .stall(
-            transfer -> {
-              writes.add(transfer);
-              return writes.size() == 1;
-            });
-    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
-    assertEquals(1, writes.size());
-    // It is written to space of its own, but has not ended before the memory is free.
-    cluster.network().runFor(Duration.ofSeconds(1));
-    assertEquals(2, writes.size());
-    assertNotEquals(writes.get(0).extent(), writes.get(1).extent());
-    assertFalse(put.isDone());
-    assertValue(value(LARGE, 3));
-    cluster.tier().releaseStalled();
-    put.get();
-    cluster.network().runFor(Duration.ofSeconds(1));
-    assertValue(value(LARGE, 3));
-    // No copy is to be under way after the end of what was given.
-    assertTrue(writes.get(0).deadlineNanos() - given <= LEASE.toNanos());
-  }
-
   /** Notes each write that is issued from now on, and lets those stand still that are to. */
   private List<Transfer> writes(int... stalled) {
     List<Transfer> writes = new ArrayList<>();
@@ -325,32 +287,8 @@ class SimulatedPutTest {
   }
 
   @Test
-  void overANetworkTheBytesLeaveBesideTheCreate() throws Exception {
-    start();
-    cluster.network().latency(Duration.ofMillis(10), Duration.ofMillis(10));
-    cluster.tier().latency(Duration.ofMillis(15), Duration.ofMillis(15));
-    prepare();
-    for (int i = 3; i < 6; i++) {
-      List<Transfer> writes = writes();
-      final long begin = cluster.nanoTime();
-      put(value(LARGE, i)).get();
-      // A request, which ends before both halves of the write do, and another one after it.
-      long took = Duration.ofNanos(cluster.nanoTime() - begin).toMillis();
-      assertTrue(took >= 50 && took < 60, took + " ms");
-      assertEquals(1, writes.size());
-      assertValue(value(LARGE, i));
-    }
-    store.delete(KEY, false).get();
-    assertEquals(0, cluster.usage().usedBytes());
-    // What was given for the next one is free a lease later.
-    cluster.drive(store, LEASE.multipliedBy(2));
-    cluster.awaitNothingWaits(store);
-  }
-
-  @Test
-  void ofValuesWrittenBesideTheirCreatesTheLastWins() throws Exception {
+  void ofLargeValuesPutAtOnceTheLastWins() throws Exception {
     start("crail.datatimeout=100s");
-    prepare();
     put(value(LARGE, 3)).get();
     List<Transfer> writes = writes(0);
     final Upcoming<CrailKeyValue> first = put(value(LARGE, 4));
@@ -367,55 +305,12 @@ class SimulatedPutTest {
     assertAllSpaceIsUntouched();
   }
 
-  /** When the create arrives, the space may have gone that the bytes were written to. */
-  @ParameterizedTest
-  @ValueSource(ints = {1, 15})
-  void whatWasWrittenToSpaceThatIsGoneIsWrittenOnceMore(int margin) throws Exception {
-    start("crail.datatimeout=100s", "crail.namenode.freemargin=" + margin + "s");
-    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
-    prepare();
-    List<Transfer> writes = writes();
-    cluster.network().partition("client", NAMENODE);
-    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
-    cluster.network().runFor(LEASE.multipliedBy(2));
-    if (margin == 1) {
-      TestCluster.await("it is gone", () -> cluster.usage().waitingBytes() == 0);
-    }
-    cluster.network().heal("client", NAMENODE);
-    put.get();
-    assertEquals(margin == 1 ? 2 : 1, writes.size());
-    assertValue(value(LARGE, 3));
-  }
-
-  @Test
-  void whatWasWrittenUnderALeaseThatRanOutIsWrittenOnceMore() throws Exception {
-    start("crail.datatimeout=100s");
-    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
-    prepare();
-    List<Transfer> writes = writes();
-    // The create arrives, and its answer much later.
-    cluster
-        .network()
-        .schedule(
-            Duration.ofNanos(1_500_000), () -> cluster.network().partition("client", NAMENODE));
-    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
-    cluster.network().runFor(LEASE.multipliedBy(2));
-    CrailStore other = cluster.newStore("other");
-    assertEquals(LARGE, other.lookup(KEY).get().getCapacity());
-    TestCluster.await("its lease has ended", () -> cluster.usage().usedBytes() == 64 << 10);
-    cluster.network().heal("client", NAMENODE);
-    put.get();
-    assertEquals(2, writes.size());
-    assertValue(value(LARGE, 3));
-    other.lookup(KEY).get().asKeyValue().getDirectOutputStream(0).close();
-  }
-
   @ParameterizedTest
   @ValueSource(ints = {0, 60})
   void aSlowWriteGoesOnAsLongAsTheLeaseIsRenewed(int percentLate) throws Exception {
     start("crail.datatimeout=100s", "crail.client.datanodesilence=100s");
     cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
-    prepare();
+    put(value(LARGE, 1)).get();
     if (percentLate > 0) {
       cluster
           .network()
@@ -428,7 +323,7 @@ class SimulatedPutTest {
               () -> cluster.network().heal("client", NAMENODE));
     }
     List<Transfer> writes = writes();
-    // Longer than what was given ahead is good for.
+    // Longer than the lease lasts without renewals.
     cluster.tier().latency(LEASE, LEASE);
     put(value(LARGE, 3)).get();
     cluster.tier().latency(Duration.ZERO, Duration.ZERO);
@@ -436,11 +331,10 @@ class SimulatedPutTest {
     assertValue(value(LARGE, 3));
   }
 
-  /** What was sent beside the create is given up before its extent has an endpoint. */
   @Test
   void aPutWaitsForTheOnlyDatanodeThatIsSlow() throws Exception {
     start("crail.datatimeout=100s", "crail.client.datanodesilence=1s");
-    prepare();
+    put(value(LARGE, 1)).get();
     List<Transfer> writes = writes();
     cluster.tier().latency(Duration.ofSeconds(3), Duration.ofSeconds(3));
     put(value(LARGE, 3)).get();
@@ -457,7 +351,7 @@ class SimulatedPutTest {
     final boolean replaces = key.equals("replacing");
     // Who uses up all other space must not wait for the space that rests.
     start("crail.datatimeout=4s", "crail.client.spacepatience=0s");
-    prepare();
+    put(value(LARGE, 2)).get();
     if (!replaces) {
       store.delete(KEY, false).get();
     }
@@ -499,44 +393,6 @@ class SimulatedPutTest {
     cluster.drive(store, LEASE.multipliedBy(8));
     assertValue(bytes);
     cluster.awaitNothingWaits(store);
-    stream.close();
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void aLeaseOfWhichNothingIsKnownStaysAsLongAsItsBytesAreUnderWay(boolean lost) throws Exception {
-    // The answer that gets lost gives space ahead, for which this client is to be cut off later.
-    start("crail.datatimeout=100s", "crail.namenode.freemargin=60s");
-    cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
-    prepare();
-    store.delete(KEY, false).get();
-    // Its renewals prolong all leases of this client.
-    final CrailOutputStream stream = Bytes.createFile(store, "/stream").getDirectOutputStream(0);
-    List<Transfer> writes = writes(0);
-    if (lost) {
-      cluster.tier().failWrites(transfer -> ErrorCode.UNAVAILABLE, Duration.ofSeconds(1));
-    }
-    cluster
-        .network()
-        .schedule(Duration.ofNanos(1_500_000), () -> cluster.network().cut("client", NAMENODE));
-    Upcoming<CrailKeyValue> put = put(value(LARGE, 3));
-    cluster.drive(store, Duration.ofSeconds(35));
-    // It has failed, but the memory is in use; and who has the lease is not asked for it.
-    assertFalse(put.isDone());
-    assertEquals(1, writes.size());
-    assertEquals(64 << 10, cluster.usage().usedBytes());
-    CrailStore other = cluster.newStore("other");
-    CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
-    assertThrows(WriteLeaseHeldException.class, () -> found.getDirectOutputStream(0));
-    cluster.tier().releaseStalled();
-    ExecutionException failed = assertThrows(ExecutionException.class, put::get);
-    assertInstanceOf(UnavailableException.class, failed.getCause());
-    // The deadline of a request later it is given back, or ends a lease after that.
-    cluster.drive(store, Duration.ofSeconds(35));
-    assertEquals(lost ? 64 << 10 : 0, cluster.usage().usedBytes());
-    cluster.drive(store, LEASE);
-    TestCluster.await("it is free", () -> cluster.usage().usedBytes() == 0);
-    found.getDirectOutputStream(0).close();
     stream.close();
   }
 

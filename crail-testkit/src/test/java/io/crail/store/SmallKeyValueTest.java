@@ -24,8 +24,7 @@ import org.junit.jupiter.api.Test;
 @Tag("repeat")
 class SmallKeyValueTest extends KeyValueContract {
   SmallKeyValueTest() {
-    // Space that came ahead and is not used goes back later, by requests of its own.
-    super("crail.namenode.smallvalue=1k", "crail.client.spaceahead=false");
+    super("crail.namenode.smallvalue=1k");
   }
 
   private interface Action {

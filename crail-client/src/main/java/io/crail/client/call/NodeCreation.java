@@ -12,7 +12,6 @@ import io.crail.client.node.StoreContext;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
-import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
@@ -77,7 +76,7 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   @Override
   protected void completed() {
     if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
-      handle.store().leases().doubtful().add(context(), path, 0, request.token(), SetSize.END);
+      handle.store().leases().doubtful().add(context(), path, request.token());
     }
   }
 

@@ -2,7 +2,6 @@
 package io.crail.client.lease;
 
 import io.crail.client.loop.LoopContext;
-import io.crail.client.space.SpaceAhead;
 import io.crail.common.Clock;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -20,7 +19,6 @@ public final class Leases implements AutoCloseable {
    *
    * @param context whose loop renews them
    * @param clientId identity of the store, as told to namenodes
-   * @param spaceAhead the space that is given back together with them
    * @param eachTick runs whenever leases may have to be renewed
    * @param timerClock the clock of the timer that renews them; null when only the loop renews them
    * @param tokens where new tokens come from
@@ -28,11 +26,10 @@ public final class Leases implements AutoCloseable {
   public Leases(
       LoopContext context,
       long clientId,
-      SpaceAhead spaceAhead,
       Runnable eachTick,
       Clock timerClock,
       Supplier<? extends RandomGenerator> tokens) {
-    this.inUse = new WriteLeases(context, clientId, unused, doubtful, spaceAhead, eachTick);
+    this.inUse = new WriteLeases(context, clientId, unused, doubtful, eachTick);
     this.timer = timerClock == null ? null : new LeaseTimer(inUse, timerClock);
     this.tokens = tokens;
   }
@@ -61,7 +58,7 @@ public final class Leases implements AutoCloseable {
     return token;
   }
 
-  /** Wakes the timer: a lease may have to be renewed, or space may have to be given back. */
+  /** Wakes the timer: a lease may have to be renewed. */
   public void wake() {
     if (timer != null) {
       timer.wake();

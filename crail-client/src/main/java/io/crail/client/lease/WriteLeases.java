@@ -2,7 +2,6 @@
 package io.crail.client.lease;
 
 import io.crail.client.loop.LoopContext;
-import io.crail.client.space.SpaceAhead;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
@@ -46,7 +45,6 @@ public final class WriteLeases implements ClientLoop.Sweepable {
   private final long clientId;
   private final CreatorLeases creatorLeases;
   private final DoubtfulCreates doubtfulCreates;
-  private final SpaceAhead spaceAhead;
   private final Runnable eachTick;
   private final AtNamenode[] namenodes;
   private final AtomicInteger open = new AtomicInteger();
@@ -79,13 +77,11 @@ public final class WriteLeases implements ClientLoop.Sweepable {
       long clientId,
       CreatorLeases creatorLeases,
       DoubtfulCreates doubtfulCreates,
-      SpaceAhead spaceAhead,
       Runnable eachTick) {
     this.context = context;
     this.clientId = clientId;
     this.creatorLeases = creatorLeases;
     this.doubtfulCreates = doubtfulCreates;
-    this.spaceAhead = spaceAhead;
     this.eachTick = eachTick;
     this.namenodes = new AtNamenode[context.namenodes().count()];
     for (int i = 0; i < namenodes.length; i++) {
@@ -93,9 +89,9 @@ public final class WriteLeases implements ClientLoop.Sweepable {
     }
   }
 
-  /** True while an output stream is open, or there is space for a value that is not put yet. */
+  /** True while an output stream is open. */
   boolean areHeld() {
-    return open.get() > 0 || spaceAhead.hasSome();
+    return open.get() > 0;
   }
 
   /** The number of leases of open streams. */
@@ -157,11 +153,6 @@ public final class WriteLeases implements ClientLoop.Sweepable {
         lease.knownBy(hello.incarnation(), now);
       }
     }
-  }
-
-  /** The latest start (incarnation) of a namenode that this store has heard of, on any loop. */
-  public long incarnation(int index) {
-    return namenodes[index].incarnation;
   }
 
   /** Why a lease is lost. */
@@ -294,7 +285,6 @@ public final class WriteLeases implements ClientLoop.Sweepable {
   void tick(long nowNanos) {
     eachTick.run();
     doubtfulCreates.tick(nowNanos);
-    spaceAhead.tick(context, nowNanos);
     if (open.get() == 0) {
       return;
     }

@@ -124,7 +124,8 @@ public final class LoopContext {
   public long leaseNanos(long id) {
     // This loop has no handshake yet, since the answer came over another loop. Ask again rather
     // than guess.
-    return leaseNanosAt(owner(id));
+    Hello.Response hello = namenodes.hello(owner(id));
+    return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
   }
 
   /**
@@ -135,12 +136,6 @@ public final class LoopContext {
    */
   public long incarnation(long id) {
     return namenodes.hello(owner(id)).incarnation();
-  }
-
-  /** As {@link #leaseNanos}, for a namenode by its index. */
-  public long leaseNanosAt(int namenode) {
-    Hello.Response hello = namenodes.hello(namenode);
-    return hello == null ? 0 : hello.leaseMillis() * 1_000_000L;
   }
 
   /** Bytes of a block at a namenode that has answered on this loop; else 0. */

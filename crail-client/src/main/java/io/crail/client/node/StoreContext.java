@@ -6,7 +6,6 @@ import io.crail.client.lease.Leases;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.loop.Loops;
 import io.crail.client.space.BlockLocations;
-import io.crail.client.space.SpaceAhead;
 import io.crail.client.stream.StreamContext;
 import io.crail.common.error.CrailException;
 
@@ -14,7 +13,6 @@ import io.crail.common.error.CrailException;
  * What handles and calls of a store have in common. Thread-safe.
  *
  * @param facade the store as its user sees it
- * @param spaceAhead space for values that are not put yet
  * @param names the names of owners and groups
  * @param locations where bytes lie, for schedulers
  * @param randomizesListings whether several readers of a container get its children in different
@@ -25,7 +23,6 @@ public record StoreContext(
     Loops loops,
     Leases leases,
     StreamContext streams,
-    SpaceAhead spaceAhead,
     OwnerNames names,
     BlockLocations locations,
     boolean randomizesListings) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the bytes of a file lie: locations that are known, asked for ahead and replaced, and space
- * for values that are not put yet. Nothing here moves a byte.
+ * Where the bytes of a file lie: locations that are known, asked for ahead and replaced. Nothing
+ * here moves a byte.
  */
 package io.crail.client.space;

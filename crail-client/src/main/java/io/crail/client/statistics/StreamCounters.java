@@ -89,17 +89,6 @@ public final class StreamCounters {
     unlocated.getAndIncrement();
   }
 
-  /** Adds the counts of another stream, which has ended. */
-  public void add(StreamCounters other) {
-    other.settle();
-    operations += other.operations;
-    atOnce += other.atOnce;
-    bytes += other.bytes;
-    localInLoop.addAndGet(other.localPieces());
-    remoteInLoop.addAndGet(other.remotePieces());
-    unlocated.addAndGet(other.unlocated.get());
-  }
-
   long operations() {
     return operations;
   }

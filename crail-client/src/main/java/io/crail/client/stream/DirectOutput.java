@@ -204,35 +204,6 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return held.bytes();
   }
 
-  /**
-   * Continues after bytes whose write was begun beside the create. Called before the first write.
-   *
-   * @throws CrailException when the store has ended the stream
-   */
-  public void begunBy(ExtentWrite before, int length) throws CrailException {
-    synchronized (this) {
-      if (ended != null) {
-        // The namenode was told already that nothing is written.
-        throw ended.rethrown();
-      }
-      writes.end(length);
-    }
-    position = length;
-    file().grownTo(length);
-    counters().add(before.counters());
-  }
-
-  /**
-   * Gives up an extent to which a write begun beside the create has failed, so that other space
-   * takes its place. Called before the first write.
-   */
-  public void giveUp(Extent extent, CrailException cause) {
-    LocatedExtent located = locator().find(extent.fileOffset(), context().nanoTime());
-    if (located != null && located.extent().equals(extent)) {
-      located.giveUp(cause, lease.validUntilNanos());
-    }
-  }
-
   /** True when held bytes have to go to the namenode. */
   private synchronized boolean holdsMore() {
     return held.holdsBeyond(writes.visible());

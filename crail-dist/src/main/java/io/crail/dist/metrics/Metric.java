@@ -82,7 +82,7 @@ public enum Metric {
   WAITING_BYTES(
       Type.GAUGE,
       "crail_namenode_waiting_bytes",
-      "Bytes that were freed or given ahead, and wait for the end of leases",
+      "Bytes that wait for the end of leases: freed, or reserved for copies",
       "class"),
   /** Namenode. */
   LOST_BYTES(

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * @param lentBytes what it lends
  * @param freeBytes what can be given out now
  * @param usedBytes what belongs to files
- * @param waitingBytes what was freed or given ahead, and waits for the end of leases
+ * @param waitingBytes what waits for the end of leases: freed, or reserved for copies
  * @param readRate bytes that clients read from it in a second; -1 if it does not see them
  * @param writeRate bytes that clients write to it in a second; -1 if it does not see them
  * @param lostBytes what belonged to files and is lost

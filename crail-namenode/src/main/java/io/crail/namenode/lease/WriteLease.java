@@ -70,10 +70,7 @@ public final class WriteLease<T> {
     endNanos = nanos;
   }
 
-  /**
-   * True when the holder may be writing to the node's space, because it has asked for space or has
-   * named space that it was given ahead.
-   */
+  /** True when the holder may be writing to the node's space, because it has asked for space. */
   public boolean mayBeWriting() {
     return spaceInUse;
   }

@@ -306,40 +306,8 @@ public final class Allocator {
   }
 
   /**
-   * Takes an extent for a future node, of its class and on its host, if much is free. The extent
-   * rests: if no node takes it, it becomes free after a lease has ended and its writer can no
-   * longer write there.
-   *
-   * @param client the client that will write; null when it has no leases
-   * @param length bytes, a power of two up to the block size
-   * @return null when no extent is long enough, little is free, or much is lent already
-   */
-  public Allocation grant(Quarantine.Grant grant, ClientLeases<?> client, int length) {
-    long now = clock.nanoTime();
-    Members members = classes[grant.storageClass()];
-    DatanodeSpace[] datanodes = members.datanodes;
-    boolean some = false;
-    for (int i = 0; i < datanodes.length && !some; i++) {
-      some = isFor(datanodes[i], grant, client, now) && datanodes[i].mayLend(length);
-    }
-    // A refusal does not advance the policy, since other nodes need its turns.
-    int first = some ? selections[grant.storageClass()].first(members) : 0;
-    for (int i = 0; i < datanodes.length && some; i++) {
-      DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
-      FreePieces.Place place =
-          isFor(datanode, grant, client, now) ? datanode.takeToLend(length) : null;
-      if (place != null) {
-        Allocation extent = allocation(place, 0);
-        lend(extent, grant, now);
-        return extent;
-      }
-    }
-    return null;
-  }
-
-  /**
-   * Reserves an extent for a copy of another one. It rests like one that was given ahead: {@link
-   * #takeGranted} gives it to the node, or it becomes free after a lease.
+   * Reserves an extent for a copy of another one. It rests: {@link #takeGranted} gives it to the
+   * node, or it becomes free after a lease.
    *
    * @param purpose the purpose, which names the datanode of the other extent as the exception
    * @param id the datanode to take it from, or {@link BeginMove#ANY_DATANODE}
@@ -414,23 +382,16 @@ public final class Allocator {
     quarantine.add(extent, restedNanos(extent, endNanos), null, false, false);
   }
 
-  private boolean isFor(
-      DatanodeSpace datanode, Quarantine.Grant grant, ClientLeases<?> client, long now) {
-    return (grant.host() == HostNames.ANY || grant.host() == datanode.host())
-        && datanode.isOnline(now, options.offlineNanos())
-        && !isOutOfReach(datanode, client, now);
-  }
-
   /** Takes back an extent of {@link #takeGranted} that got no node. It rests for the full time. */
   public void releaseGranted(Allocation extent, Quarantine.Writer writer) {
     release(extent, clock.nanoTime() + options.leaseNanos(), writer, false);
   }
 
   /**
-   * Gives an extent to the node for which it was taken ahead.
+   * Gives an extent to the node for which it was reserved.
    *
    * @param purpose the purpose of the node's space
-   * @param bytes bytes that were written to the extent, or are on their way
+   * @param bytes bytes that were written to the extent
    * @return null when the extent is not reserved any more, or was taken for another purpose
    */
   public Allocation takeGranted(long grant, long token, Purpose purpose, long bytes) {
@@ -452,7 +413,9 @@ public final class Allocator {
     quarantine.letGo(node, token);
   }
 
-  /** The number of writers of removed or future nodes that can still release space; for tests. */
+  /**
+   * The number of writers of removed nodes, and of copies, that can still release space; for tests.
+   */
   public int awaitedWriters() {
     return quarantine.writers();
   }

@@ -40,12 +40,6 @@ public final class DatanodeSpace {
   /** The most regions of a datanode at one namenode. */
   static final int MAX_REGIONS = 1 << 16;
 
-  /** Space is lent ahead only while this fraction, 1/SPARE_PART, is free. */
-  private static final int SPARE_PART = 4;
-
-  /** At most this fraction, 1/LENT_PART, is lent ahead. */
-  private static final int LENT_PART = 16;
-
   /**
    * The accounts.
    *
@@ -363,32 +357,7 @@ public final class DatanodeSpace {
     waiting += allocation.allocatedLength();
   }
 
-  /** True when an extent can be lent for a node that does not exist yet. */
-  synchronized boolean mayLend(int length) {
-    long capacity = free + used + waiting;
-    return state == State.ACTIVE
-        && free - length >= capacity / SPARE_PART
-        && lent + length <= capacity / LENT_PART
-        && pieces.largest() >= length;
-  }
-
-  /**
-   * Takes an extent for a node that does not exist yet. It counts as waiting.
-   *
-   * @return null when little is free or much is lent
-   */
-  synchronized FreePieces.Place takeToLend(int length) {
-    if (!mayLend(length)) {
-      return null;
-    }
-    FreePieces.Place place = take(length, false);
-    if (place != null) {
-      lend(length);
-    }
-    return place;
-  }
-
-  /** Lends an extent that was taken, so that it counts as waiting. */
+  /** Lends an extent that was taken to the writer of a copy. It counts as waiting. */
   synchronized void lend(int length) {
     used -= length;
     waiting += length;

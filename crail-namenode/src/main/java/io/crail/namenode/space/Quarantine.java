@@ -46,7 +46,7 @@ public final class Quarantine {
     }
   }
 
-  /** A writer that has an extent for a node that does not exist yet. */
+  /** A writer that has an extent for a copy, which no node has yet. */
   public static final class Grant extends Writer {
     private final int storageClass;
     private final boolean strict;
@@ -65,14 +65,6 @@ public final class Quarantine {
       this.storageClass = storageClass;
       this.strict = strict;
       this.host = host;
-    }
-
-    int storageClass() {
-      return storageClass;
-    }
-
-    int host() {
-      return host;
     }
 
     private boolean isFor(Allocator.Purpose purpose) {
@@ -206,13 +198,13 @@ public final class Quarantine {
   }
 
   /**
-   * Removes and returns an extent that was given ahead, since its node now exists. Its datanode
-   * still counts it as waiting.
+   * Removes and returns a granted extent, since a node now has it. Its datanode still counts it as
+   * waiting.
    *
    * @param purpose the purpose of the node's space
-   * @param bytes bytes that the writer has written to it or is writing
+   * @param bytes bytes that the writer has written to it
    * @param isOnline whether a datanode is alive
-   * @return null when the extent is not reserved any more, or was given for another purpose
+   * @return null when the extent is not reserved any more, or was granted for another purpose
    */
   synchronized Allocation take(
       long grant,

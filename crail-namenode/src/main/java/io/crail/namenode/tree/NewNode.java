@@ -31,8 +31,6 @@ public final class NewNode {
   private long length;
   private int value;
   private int valueLength;
-  private int ahead;
-  private Put.Given given;
 
   /**
    * Reads a create.
@@ -73,7 +71,6 @@ public final class NewNode {
     storageClass = buffer.getInt(body + Put.Request.STORAGE_CLASS);
     token = buffer.getLong(body + Put.Request.TOKEN);
     length = buffer.getLong(body + Put.Request.LENGTH);
-    ahead = body + Put.Request.AHEAD;
     readTexts(
         buffer,
         body + Put.Request.LAYOUT.fixedLength(),
@@ -82,17 +79,9 @@ public final class NewNode {
     value = host + hostLength;
     valueLength = buffer.getShort(body + Put.Request.VALUE_LENGTH) & 0xffff;
     boolean isWhole = valueLength == 0 ? length >= 0 : length == valueLength;
-    if (!isWhole || nextLength() < 0 || (grant() != 0 && (length == 0 || valueLength > 0))) {
+    if (!isWhole) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
-          path
-              + ": "
-              + valueLength
-              + " of "
-              + length
-              + " bytes"
-              + (grant() == 0 ? "" : ", and space given ahead for them")
-              + ", before "
-              + nextLength());
+          path + ": " + valueLength + " of " + length + " bytes");
     }
     if (token == 0 && length > valueLength) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
@@ -107,7 +96,6 @@ public final class NewNode {
   private void readTexts(ByteBuffer buffer, int at, int pathLength, int newHostLength)
       throws CrailException {
     in = buffer;
-    given = null;
     host = at + pathLength;
     hostLength = newHostLength;
     path.read(buffer, at, pathLength);
@@ -177,35 +165,5 @@ public final class NewNode {
     byte[] bytes = new byte[valueLength];
     in.get(value, bytes);
     return bytes;
-  }
-
-  /** The space that was given ahead for a put; 0 for none. */
-  long grant() {
-    return put ? in.getLong(ahead + Put.Ahead.GRANT) : 0;
-  }
-
-  /** The token with which that space was given. */
-  long grantToken() {
-    return in.getLong(ahead + Put.Ahead.TOKEN);
-  }
-
-  /** True when the bytes already lie in that space. */
-  boolean isWritten() {
-    return in.get(ahead + Put.Ahead.WRITTEN) != 0;
-  }
-
-  /** The length of the next value, for which space is asked for; 0 for none. */
-  int nextLength() {
-    return put ? in.getInt(ahead + Put.Ahead.BYTES) : 0;
-  }
-
-  /** Sets the space for the next value. */
-  void give(Put.Given space) {
-    given = space;
-  }
-
-  /** The space for the next value; null for none. */
-  public Put.Given given() {
-    return given;
   }
 }

@@ -86,16 +86,8 @@ public final class NodeMaker {
         }
         loser = tree.link(node, old, parent, request.length());
       }
-      try {
-        // Before another node frees its space. Otherwise the next value could be written at once to
-        // space that is still being read.
-        if (request.nextLength() > 0 && request.token() != 0) {
-          outfitter.giveAhead(node, request, tree.newId(), clientId);
-        }
-      } finally {
-        if (loser != null) {
-          tree.destroy(loser);
-        }
+      if (loser != null) {
+        tree.destroy(loser);
       }
       return node;
     }

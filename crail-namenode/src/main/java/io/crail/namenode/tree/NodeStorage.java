@@ -197,36 +197,4 @@ public final class NodeStorage {
   static Quarantine.Writer writer(WriteLease<Node> lease) {
     return new Quarantine.Writer(lease.subject().id(), lease.token(), lease.client().clientId());
   }
-
-  /**
-   * Takes an extent for the next value, which is put with the attributes of {@code node}.
-   *
-   * @param id names the extent; the id of no node
-   * @param token the token that belongs to the extent
-   * @param client the leases of the client that may write to it; null when it has none
-   * @return null when there is no spare extent
-   */
-  Extent grant(
-      Node node, long id, long token, long clientId, ClientLeases<Node> client, int bytes) {
-    if (bytes > allocator.blockSize()) {
-      return null;
-    }
-    Allocation extent =
-        allocator.grant(
-            new Quarantine.Grant(
-                id, token, clientId, node.storageClass(), node.isStrict(), node.host()),
-            client,
-            Extent.lengthFor(bytes, allocator.blockSize()));
-    return extent == null ? null : extent.extent();
-  }
-
-  /** Takes the extent that was given ahead for the bytes of a new node; null when it is gone. */
-  Allocation takeGranted(Node node, long grant, long token, long bytes) {
-    return allocator.takeGranted(grant, token, purpose(node, null, null), bytes);
-  }
-
-  /** Gives such an extent back while its writer may be writing to it. */
-  void releaseGranted(Allocation extent, Quarantine.Writer writer) {
-    allocator.releaseGranted(extent, writer);
-  }
 }

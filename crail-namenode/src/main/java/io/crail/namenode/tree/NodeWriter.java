@@ -288,8 +288,7 @@ public final class NodeWriter {
    * Replaces a node's content, which must be empty or a smaller small value, by a small value. A
    * writer that was refused once writes the value to extents. An earlier copy of its request may
    * come later over another connection and must not take these away. A writer has not written to
-   * space that came with the create, but it may be writing to space that it has asked for or has
-   * named in the create.
+   * space that came with the create, but it may be writing to space that it has asked for.
    */
   private void keepSmall(Node node, WriteLease<Node> lease, SmallValue value)
       throws CrailException {

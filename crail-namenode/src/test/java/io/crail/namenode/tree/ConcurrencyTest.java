@@ -510,7 +510,7 @@ class ConcurrencyTest {
 
   /** The put of a value for which all space is to be there. */
   private static Put.Request put(String path, long wanted) {
-    return TestStore.put(path, 9, wanted, Put.Ahead.NONE);
+    return TestStore.put(path, 9, wanted);
   }
 
   @Test

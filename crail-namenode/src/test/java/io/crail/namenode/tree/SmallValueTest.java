@@ -108,7 +108,7 @@ class SmallValueTest {
 
   /** As a client puts a value that is too long to be kept. */
   private Put.Response offer(String path, long length) throws CrailException {
-    return store.call(NameNodeOperations.PUT, TestStore.put(path, TOKEN, length, Put.Ahead.NONE));
+    return store.call(NameNodeOperations.PUT, TestStore.put(path, TOKEN, length));
   }
 
   /** Puts a value that is kept, or refused. */
@@ -200,10 +200,10 @@ class SmallValueTest {
     Refusals.refused(ErrorCode.WRONG_TYPE, () -> put("/d/k", bytes(1, 1)));
     for (Put.Request request :
         List.of(
-            TestStore.put("/t/k", TOKEN, -1, Put.Ahead.NONE),
-            TestStore.put("/t/k", TOKEN, 2, SmallValue.of(bytes(1, 1)), Put.Ahead.NONE),
-            TestStore.put("/t/k", TOKEN, 0, SmallValue.of(bytes(1, 1)), Put.Ahead.NONE),
-            TestStore.put("/t/k", 0, 5, Put.Ahead.NONE))) {
+            TestStore.put("/t/k", TOKEN, -1),
+            TestStore.put("/t/k", TOKEN, 2, SmallValue.of(bytes(1, 1))),
+            TestStore.put("/t/k", TOKEN, 0, SmallValue.of(bytes(1, 1))),
+            TestStore.put("/t/k", 0, 5))) {
       Refusals.refused(
           ErrorCode.INVALID_ARGUMENT, () -> store.call(NameNodeOperations.PUT, request));
     }
@@ -357,7 +357,7 @@ class SmallValueTest {
       store.write("/full", 7L << 20);
       store.create(NodeType.TABLE, "/u", 0);
       Wire wire = Wire.connect(store.server, 5);
-      Put.Request tooMuch = TestStore.put("/u/large", 5, 2L << 20, Put.Ahead.NONE);
+      Put.Request tooMuch = TestStore.put("/u/large", 5, 2L << 20);
       AtomicBoolean over = new AtomicBoolean();
       CountDownLatch tries = new CountDownLatch(1);
       CompletableFuture<Void> other =

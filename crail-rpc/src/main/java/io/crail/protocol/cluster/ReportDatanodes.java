@@ -47,7 +47,7 @@ public final class ReportDatanodes {
    * @param lentBytes bytes of all its regions at this namenode
    * @param freeBytes bytes that a node can get now
    * @param usedBytes bytes that belong to nodes; all of them are lost if the datanode is
-   * @param waitingBytes bytes that were freed or given ahead, and wait for the end of leases
+   * @param waitingBytes bytes that wait for the end of leases: freed, or reserved for copies
    * @param readRate bytes that clients read from it in a second, by its last signs of life; -1 if
    *     it does not see them
    * @param writeRate the same for bytes that they write
@@ -85,7 +85,7 @@ public final class ReportDatanodes {
             .i64("lentBytes", "bytes of all its regions at this namenode")
             .i64("freeBytes", "bytes that can be given out now")
             .i64("usedBytes", "bytes that belong to nodes")
-            .i64("waitingBytes", "bytes that wait for the end of leases: freed, or given ahead")
+            .i64("waitingBytes", "bytes that wait for the end of leases: freed, or reserved")
             .i64("readRate", "bytes that clients read in a second, or -1 if not counted")
             .i64("writeRate", "bytes that clients write in a second, or -1 if not counted")
             .u16("tierLength", "bytes of tier")

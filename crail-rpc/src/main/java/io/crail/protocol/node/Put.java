@@ -16,74 +16,13 @@ import java.util.List;
 /**
  * Puts a whole value: creates a key-value in a table, and replaces an existing one. The namenode
  * keeps the bytes of a small value. For a larger value the writer gets a write lease and space for
- * all bytes, unless an earlier answer has already given it space.
+ * all bytes.
  */
 public final class Put {
   /** Most extents in an answer. */
   public static final int MAX_EXTENTS = 1;
 
-  /** Most extents that an answer gives ahead. */
-  public static final int MAX_GIVEN = 1;
-
   private Put() {}
-
-  /**
-   * Space for key-values that do not exist yet.
-   *
-   * @param grant if not 0, the name of the space that an earlier answer has given ahead for all
-   *     bytes of this value. If that space is still reserved, it becomes the first extent of the
-   *     node. Otherwise the put continues as if no space had been given
-   * @param token the token of the request whose answer gave the space
-   * @param written whether the bytes are already in that space. If so, the node has them at once,
-   *     is closed and has no lease. Otherwise the bytes may be on their way, and the writer gets
-   *     the lease
-   * @param bytes length of the key-value that is put next into the same container with the same
-   *     attributes; the answer should give space for it; 0 for none
-   */
-  public record Ahead(long grant, long token, boolean written, int bytes) {
-    /** The layout. */
-    public static final Layout LAYOUT =
-        Layout.of("Put.Ahead")
-            .i64("grant", "not 0: space given ahead for this class and host, for all bytes")
-            .i64("token", "that of the request which this space was given with")
-            .u8("written", "whether the bytes lie there; else they may be on their way; 0 or 1")
-            .i32("bytes", "those of the next value, to give space for; or 0");
-
-    /** No space was given, and none is asked for. */
-    public static final Ahead NONE = new Ahead(0, 0, false, 0);
-
-    /** Offset of the name of the space. */
-    public static final int GRANT = LAYOUT.offset("grant");
-
-    /** Offset of the token with which the space was given. */
-    public static final int TOKEN = LAYOUT.offset("token");
-
-    /** Offset of whether the bytes are already in the space. */
-    public static final int WRITTEN = LAYOUT.offset("written");
-
-    /** Offset of the bytes of the next value. */
-    public static final int BYTES = LAYOUT.offset("bytes");
-
-    static final Codec<Ahead> CODEC = Codec.of(Ahead.class, LAYOUT);
-  }
-
-  /**
-   * Space that is given ahead. The client may write to it for the duration of a lease, counted from
-   * the request. It need not give the space back.
-   *
-   * @param grant names it
-   * @param extent where it is
-   */
-  public record Given(long grant, Extent extent) {
-    /** The layout. */
-    public static final Layout LAYOUT =
-        Layout.of("Put.Given")
-            .i64("grant", "names the space, which may be written to until a lease is over")
-            .struct("extent", Extent.CODEC);
-
-    /** The codec. */
-    public static final Codec<Given> CODEC = Codec.of(Given.class, LAYOUT);
-  }
 
   /**
    * The request.
@@ -98,7 +37,6 @@ public final class Put {
    * @param length bytes of the whole value. If there is no space for all of them, or for as many as
    *     the extents in one answer to extend can hold, the put fails with NO_SPACE and changes
    *     nothing
-   * @param ahead space that was given ahead, or is asked for
    * @param path the path, in the form of NodePath
    * @param host host on which its space should be: empty for any, * for the parent's
    * @param value all bytes, or none. A namenode that has memory for them keeps them, and the node
@@ -111,7 +49,6 @@ public final class Put {
       int storageClass,
       long token,
       long length,
-      Ahead ahead,
       Utf8 path,
       Utf8 host,
       SmallValue value) {
@@ -124,7 +61,6 @@ public final class Put {
             .i32("storageClass", "storage class, or -1 for the parent's")
             .i64("token", "the write lease that the writer gets if the value is not kept")
             .i64("length", "bytes of the whole value, which need space if it is not kept")
-            .struct("ahead", Ahead.CODEC)
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
             .u16("valueLength", "bytes of value")
@@ -161,9 +97,6 @@ public final class Put {
     /** Offset of the bytes of the whole value. */
     public static final int LENGTH = LAYOUT.offset("length");
 
-    /** Offset of the space that was given ahead, or is asked for. */
-    public static final int AHEAD = LAYOUT.offset("ahead");
-
     /** Offset of the number of path bytes. */
     public static final int PATH_LENGTH = LAYOUT.offset("pathLength");
 
@@ -180,7 +113,7 @@ public final class Put {
   /**
    * A request whose value is in the caller's memory and is written from there.
    *
-   * @param enumerable as in {@link Request}, like the components up to {@code ahead}
+   * @param enumerable as in {@link Request}, like the components up to {@code host}
    * @param memory holds the value
    * @param from where the value begins
    * @param length the length of the value in bytes
@@ -203,19 +136,14 @@ public final class Put {
       return Request.LAYOUT.fixedLength() + path.length() + host.length() + (carried ? length : 0);
     }
 
-    /** Writes the request; {@code ahead} is decided when it is sent. */
-    public void encode(ByteBuffer out, int offset, Ahead ahead) {
+    /** Writes the request. */
+    public void encode(ByteBuffer out, int offset) {
       out.put(offset + Request.ENUMERABLE, (byte) (enumerable ? 1 : 0));
       out.put(offset + Request.STRICT, (byte) (strict ? 1 : 0));
       out.putShort(offset + Request.PERMISSIONS, (short) permissions);
       out.putInt(offset + Request.STORAGE_CLASS, storageClass);
       out.putLong(offset + Request.TOKEN, token);
       out.putLong(offset + Request.LENGTH, length);
-      int aheadAt = offset + Request.AHEAD;
-      out.putLong(aheadAt + Ahead.GRANT, ahead.grant);
-      out.putLong(aheadAt + Ahead.TOKEN, ahead.token);
-      out.put(aheadAt + Ahead.WRITTEN, (byte) (ahead.written ? 1 : 0));
-      out.putInt(aheadAt + Ahead.BYTES, ahead.bytes);
       out.putShort(offset + Request.PATH_LENGTH, (short) path.length());
       out.putShort(offset + Request.HOST_LENGTH, (short) host.length());
       out.putShort(offset + Request.VALUE_LENGTH, (short) (carried ? length : 0));
@@ -236,19 +164,16 @@ public final class Put {
    * The answer.
    *
    * @param node the new node. It has bytes, and then no lease, if the namenode kept those of the
-   *     request or the request said that they were already written
+   *     request
    * @param extents the first extent of a node that has a lease
-   * @param given space for the next value, which a later put can name
    */
-  public record Response(NodeInfo node, List<Extent> extents, List<Given> given) {
+  public record Response(NodeInfo node, List<Extent> extents) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Put.Response")
             .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
-            .u16("givenCount", "number of extents for other values")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
-            .list("given", "givenCount", Given.CODEC, MAX_GIVEN);
+            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS);
 
     /** Offset of the node. */
     public static final int NODE = LAYOUT.offset("node");
@@ -256,43 +181,27 @@ public final class Put {
     /** Offset of the number of extents. */
     public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
 
-    /** Offset of the number of extents that are given ahead. */
-    public static final int GIVEN_COUNT = LAYOUT.offset("givenCount");
-
     /** The codec. */
     public static final Codec<Response> CODEC =
         new Codec<>(Response.class, LAYOUT) {
           @Override
           public int length(Response message) {
-            return LAYOUT.fixedLength()
-                + message.extents.size() * Extent.LAYOUT.fixedLength()
-                + message.given.size() * Given.LAYOUT.fixedLength();
+            return LAYOUT.fixedLength() + message.extents.size() * Extent.LAYOUT.fixedLength();
           }
 
           @Override
           public void encode(Response message, ByteBuffer out, int offset) {
             message.node.encode(out, offset + NODE);
             out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
-            out.putShort(offset + GIVEN_COUNT, (short) message.given.size());
-            int at = offset + LAYOUT.fixedLength();
-            Extent.encodeAll(message.extents, out, at);
-            at += message.extents.size() * Extent.LAYOUT.fixedLength();
-            if (!message.given.isEmpty()) {
-              Given.CODEC.encode(message.given.get(0), out, at);
-            }
+            Extent.encodeAll(message.extents, out, offset + LAYOUT.fixedLength());
           }
 
           @Override
           public Response read(ByteBuffer in, int offset) throws CrailException {
             int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
-            boolean isGiven = in.getShort(offset + GIVEN_COUNT) != 0;
-            int at = offset + LAYOUT.fixedLength();
-            List<Extent> extents = Extent.readAll(in, at, extentsCount);
-            at += extentsCount * Extent.LAYOUT.fixedLength();
             return new Response(
                 NodeInfo.read(in, offset + NODE),
-                extents,
-                isGiven ? List.of(Given.CODEC.read(in, at)) : List.of());
+                Extent.readAll(in, offset + LAYOUT.fixedLength(), extentsCount));
           }
         };
   }

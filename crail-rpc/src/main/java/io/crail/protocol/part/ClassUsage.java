@@ -12,7 +12,7 @@ import io.crail.protocol.codec.Layout;
  * @param capacityBytes bytes of all its regions
  * @param freeBytes free bytes that a node can get now
  * @param usedBytes bytes that belong to nodes
- * @param waitingBytes bytes that were freed or given ahead, and wait for the end of leases
+ * @param waitingBytes bytes that wait for the end of leases: freed, or reserved for copies
  * @param lostBytes bytes that belong to nodes and lie at datanodes that are gone
  * @param largestFreeExtentBytes the largest extent that could be allocated now; when it is smaller
  *     than a block although much is free, the space is fragmented
@@ -32,7 +32,7 @@ public record ClassUsage(
           .i64("capacityBytes", "bytes of all its regions")
           .i64("freeBytes", "bytes that can be given out now")
           .i64("usedBytes", "bytes that belong to nodes")
-          .i64("waitingBytes", "bytes that wait for the end of leases: freed, or given ahead")
+          .i64("waitingBytes", "bytes that wait for the end of leases: freed, or reserved")
           .i64("lostBytes", "bytes of nodes at datanodes that are gone")
           .i64("largestFreeExtentBytes", "largest extent that could be given out now");
 

@@ -76,16 +76,6 @@ public record Extent(
             fileOffset, generation, regionOffset, (int) (end - fileOffset), datanode, region);
   }
 
-  /**
-   * Whether the space begins where that of another extent does. The two may belong to different
-   * nodes.
-   */
-  public boolean beginsAt(Extent other) {
-    return datanode == other.datanode
-        && region == other.region
-        && regionOffset == other.regionOffset;
-  }
-
   /** Writes this. */
   public void encode(ByteBuffer out, int offset) {
     encode(out, offset, fileOffset, generation, regionOffset, length, datanode, region);
