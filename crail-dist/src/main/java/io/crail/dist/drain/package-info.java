@@ -1,3 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/** Commands that move data from datanode to datanode. */
-package io.crail.dist.drain;

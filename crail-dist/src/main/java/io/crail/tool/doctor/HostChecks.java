@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.doctor;
+
+import io.crail.common.Addresses;
+import io.crail.common.ByteText;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import io.crail.rpc.TransportProvider;
+import io.crail.storage.LocalHost;
+import io.crail.storage.StorageKeys;
+import io.crail.storage.rdma.RdmaStorageKeys;
+import io.crail.storage.rdma.RdmaStorageTier;
+import io.crail.storage.region.FreeSpace;
+import io.crail.storage.tcp.TcpStorageKeys;
+import io.crail.tool.metrics.MetricsKeys;
+import io.crail.tool.report.ClusterReport;
+import io.crail.tool.report.DatanodeReport;
+import io.crail.tool.report.Finding;
+import io.crail.tool.report.Finding.Grade;
+import io.crail.tool.report.NamenodeReport;
+import io.crail.verbs.Availability;
+import io.crail.verbs.Verbs;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Looks at this host. */
+final class HostChecks {
+  /** Connections of a namenode and of a datanode take a descriptor each. */
+  private static final long DESCRIPTORS = 16_384;
+
+  /** The kernel's default. The JVM needs some hundreds, and each region of a datanode takes two. */
+  private static final long MAPPINGS = 65_530;
+
+  private static final String RAISE_LOCKED =
+      "ulimit -l unlimited, memlock in /etc/security/limits.conf, LimitMEMLOCK in systemd";
+
+  private final HostFiles files;
+  private final Configuration configuration;
+  private final List<LocalDatanode> datanodes;
+  private final List<Finding> findings = new ArrayList<>();
+
+  /**
+   * Creates the checks.
+   *
+   * @param datanodes those that are to run here
+   */
+  HostChecks(HostFiles files, Configuration configuration, List<LocalDatanode> datanodes) {
+    this.files = files;
+    this.configuration = configuration;
+    this.datanodes = datanodes;
+  }
+
+  /** Runs all checks. */
+  List<Finding> run() {
+    checkJava();
+    checkName();
+    checkDescriptors();
+    checkMappings();
+    checkHugePages();
+    if (usesRdma()) {
+      checkRdma();
+    }
+    datanodes.stream()
+        .filter(each -> !each.place().isEmpty() && isWritable(each))
+        .collect(
+            Collectors.groupingBy(
+                each -> fileSystem(each.place()), LinkedHashMap::new, Collectors.toList()))
+        .values()
+        .forEach(this::checkSpace);
+    return findings;
+  }
+
+  /**
+   * Looks for ports of this host's servers that other programs have. Where the cluster knows of a
+   * server, that one has the port.
+   */
+  List<Finding> ports(ClusterReport cluster) {
+    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    // Over RDMA ports are others.
+    boolean overTcp = !configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
+    boolean known = false;
+    List<Finding> found = new ArrayList<>();
+    for (NamenodeReport each : cluster.namenodes()) {
+      InetSocketAddress at = namenodes.get(each.index());
+      if (DoctorCommand.isHere(at.getHostString())) {
+        known |= each.answers();
+        if (overTcp && !each.answers()) {
+          checkPort(
+              found, "namenode " + each.index(), resolved(at), ClusterKeys.NAMENODE_ADDRESS.name());
+        }
+      }
+    }
+    List<DatanodeReport> knownHere =
+        cluster.members().stream().filter(each -> DoctorCommand.isHere(each.host())).toList();
+    for (LocalDatanode each : datanodes) {
+      boolean isThere = knownHere.stream().anyMatch(one -> one.port() == each.port());
+      if (each.tier().equals("tcp") && each.port() != 0 && !isThere) {
+        try {
+          InetAddress at = LocalHost.address(each.networkInterface(), namenodes);
+          String keys = TcpStorageKeys.PORT.name() + ", or -p in conf/datanodes";
+          checkPort(found, "a datanode", new InetSocketAddress(at, each.port()), keys);
+        } catch (IOException e) {
+          found.add(cannotServe("tcp", e));
+        }
+      }
+    }
+    if (!known && knownHere.isEmpty()) {
+      checkMetricsPorts(found);
+    }
+    return found;
+  }
+
+  private static Finding cannotServe(String tier, IOException why) {
+    // No more, since a client's host need not have what datanodes have.
+    return Finding.warning(
+        "a datanode of tier " + tier + " could not serve: " + why.getMessage(),
+        "change crail.storage." + tier + ".interface, or -i in conf/datanodes");
+  }
+
+  private void checkMetricsPorts(List<Finding> found) {
+    List<InetSocketAddress> candidates =
+        MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS));
+    List<InetSocketAddress> held =
+        candidates.stream().filter(each -> !refusal(resolved(each)).isEmpty()).toList();
+    // A server takes the first one that is free.
+    if (!held.isEmpty() && held.size() == candidates.size()) {
+      checkPort(
+          found, "the metrics of a server", resolved(held.get(0)), MetricsKeys.ADDRESS.name());
+    }
+  }
+
+  private static InetSocketAddress resolved(InetSocketAddress address) {
+    return new InetSocketAddress(address.getHostString(), address.getPort());
+  }
+
+  private static void checkPort(
+      List<Finding> found, String server, InetSocketAddress address, String keys) {
+    String refusal = refusal(address);
+    if (!refusal.isEmpty()) {
+      found.add(
+          Finding.warning(
+              server + " could not listen on " + Addresses.text(address) + ": " + refusal,
+              "'ss -tanp' shows who has the port; if that is none of Crail's servers, end it, or change "
+                  + keys));
+    }
+  }
+
+  /** Why nobody could listen there now; empty if one could. */
+  private static String refusal(InetSocketAddress address) {
+    try (Socket socket = claim(address)) {
+      return "";
+    } catch (IOException e) {
+      return String.valueOf(e.getMessage());
+    }
+  }
+
+  /**
+   * A socket that has an address and does not listen. It is refused the address of a server, but
+   * keeps none from a server that starts meanwhile.
+   */
+  static Socket claim(InetSocketAddress address) throws IOException {
+    Socket socket = new Socket();
+    try {
+      socket.setReuseAddress(true);
+      socket.bind(address);
+      return socket;
+    } catch (IOException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  private boolean usesRdma() {
+    return configuration.get(StorageKeys.TYPES).contains("rdma")
+        || configuration.get(TransportProvider.RPC_TYPE).equals("darpc")
+        || lent("rdma") > 0;
+  }
+
+  private long lent(String tier) {
+    return datanodes.stream()
+        .filter(each -> each.tier().equals(tier))
+        .mapToLong(LocalDatanode::bytes)
+        .sum();
+  }
+
+  private void checkJava() {
+    int processors = Runtime.getRuntime().availableProcessors();
+    long memory = files.memory("MemTotal", 0);
+    findings.add(
+        Finding.ok(
+            "Java "
+                + Runtime.version()
+                + ", "
+                + processors
+                + (processors == 1 ? " processor" : " processors")
+                + (memory == 0 ? "" : ", " + ByteText.of(memory) + " of memory")));
+  }
+
+  private void checkName() {
+    try {
+      InetAddress own = InetAddress.getLocalHost();
+      findings.add(Finding.ok("the name " + own.getHostName() + " is " + own.getHostAddress()));
+    } catch (UnknownHostException e) {
+      findings.add(
+          Finding.warning(
+              "this host cannot find the address of its own name: " + e.getMessage(),
+              "add the name to /etc/hosts"));
+    }
+  }
+
+  private void checkDescriptors() {
+    long limit = files.limit("Max open files");
+    if (limit < DESCRIPTORS) {
+      findings.add(
+          Finding.warning(
+              "a process may have " + limit + " open files, and each connection takes one",
+              "ulimit -n 65536, nofile in /etc/security/limits.conf, LimitNOFILE in systemd"));
+    } else {
+      findings.add(Finding.ok("open files: " + (limit == HostFiles.NONE ? "no limit" : limit)));
+    }
+  }
+
+  private void checkMappings() {
+    long limit = files.number("proc/sys/vm/max_map_count", HostFiles.NONE);
+    if (limit < MAPPINGS) {
+      findings.add(
+          Finding.warning(
+              "a process may have " + limit + " memory mappings",
+              "sysctl -w vm.max_map_count=262144, and the same in /etc/sysctl.d"));
+    }
+  }
+
+  private void checkHugePages() {
+    String mode = files.chosen("sys/kernel/mm/transparent_hugepage/enabled");
+    if (mode.equals("never")) {
+      findings.add(
+          Finding.warning(
+              "transparent huge pages are off; a namenode's heap and a benchmark use them",
+              "echo madvise >/sys/kernel/mm/transparent_hugepage/enabled"));
+    } else if (!mode.isEmpty()) {
+      findings.add(Finding.ok("transparent huge pages: " + mode));
+    }
+  }
+
+  private void checkRdma() {
+    Availability rdma = Verbs.check(lent("rdma"));
+    findings.add(
+        rdma.usable()
+            ? Finding.ok("RDMA devices: " + String.join(", ", rdma.devices()))
+            : Finding.broken("RDMA cannot be used", rdma.problem()));
+    // Clients lock memory too, but some is enough.
+    if (rdma.usable() && rdma.memlockLimitBytes() < 64L << 20) {
+      findings.add(
+          Finding.warning(
+              "a process may lock " + ByteText.of(rdma.memlockLimitBytes()) + " of memory",
+              RAISE_LOCKED));
+    }
+    if (rdma.usable()) {
+      datanodes.stream()
+          .filter(each -> each.tier().equals("rdma"))
+          .map(LocalDatanode::networkInterface)
+          .distinct()
+          .forEach(this::checkDevice);
+    }
+  }
+
+  private void checkDevice(String networkInterface) {
+    Configuration own =
+        configuration.toBuilder().set(RdmaStorageKeys.INTERFACE, networkInterface).build();
+    try {
+      findings.add(
+          Finding.ok("a datanode of tier rdma would serve with " + RdmaStorageTier.device(own)));
+    } catch (IOException e) {
+      findings.add(cannotServe("rdma", e));
+    }
+  }
+
+  /** What tells the file systems of two directories apart. */
+  private static Object fileSystem(String place) {
+    Path directory = existing(Path.of(place));
+    try {
+      return directory == null ? place : Files.getFileStore(directory);
+    } catch (IOException e) {
+      return place;
+    }
+  }
+
+  /** The directory, or the next one above it that is there; null if none is. */
+  private static Path existing(Path path) {
+    Path directory = path;
+    while (directory != null && !Files.isDirectory(directory)) {
+      directory = directory.getParent();
+    }
+    return directory;
+  }
+
+  /** Checks that a datanode can make its files. */
+  private boolean isWritable(LocalDatanode datanode) {
+    Path directory = existing(Path.of(datanode.place()));
+    boolean writable = directory != null && Files.isWritable(directory);
+    if (!writable) {
+      findings.add(
+          Finding.broken(
+              "the data path " + datanode.place() + " cannot be written by this user",
+              "change its owner, or crail.storage."
+                  + datanode.tier()
+                  + ".datapath, or -d in conf/datanodes"));
+    }
+    return writable;
+  }
+
+  /** Checks the space of a file system with all datanodes that use it. */
+  private void checkSpace(List<LocalDatanode> there) {
+    Path path = Path.of(there.get(0).place());
+    Path directory = existing(path);
+    String tier = there.get(0).tier();
+    String lower = "lower crail.storage." + tier + ".storagelimit, or -s in conf/datanodes";
+    String cure =
+        directory.startsWith("/dev/shm")
+            ? "mount -o remount,size=<bytes> /dev/shm (container: --shm-size); or " + lower
+            : "make it larger, or " + lower;
+    long needed = there.stream().mapToLong(LocalDatanode::bytes).sum();
+    long total = directory.toFile().getTotalSpace();
+    long free = free(directory);
+    String has =
+        "the data path " + path + " has " + ByteText.of(total) + ", " + ByteText.of(free) + " free";
+    String lent =
+        (there.size() == 1 ? "; a datanode lends " : "; " + there.size() + " datanodes lend ")
+            + ByteText.of(needed);
+    // What is lent already is not free any more, so that less is no proof.
+    Grade grade = total < needed ? Grade.BROKEN : free < needed ? Grade.WARNING : Grade.OK;
+    findings.add(new Finding(grade, has + lent, grade == Grade.OK ? "" : cure));
+  }
+
+  private static long free(Path directory) {
+    try {
+      return FreeSpace.bytes(directory);
+    } catch (IOException e) {
+      return directory.toFile().getUsableSpace();
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.metrics;
+
+import io.crail.protocol.part.Region;
+import io.crail.storage.daemon.Datanode;
+import io.crail.storage.daemon.Standing;
+import java.util.Map;
+import java.util.Optional;
+
+/** The metrics of a datanode. */
+final class DatanodeMetrics implements MetricsSource {
+  private static final double NANOS = 1e9;
+
+  private final Datanode datanode;
+  private final long patienceNanos;
+
+  /**
+   * Creates the metrics.
+   *
+   * @param patienceNanos a namenode that has not answered for this long does not know the datanode
+   *     any more
+   */
+  DatanodeMetrics(Datanode datanode, long patienceNanos) {
+    this.datanode = datanode;
+    this.patienceNanos = patienceNanos;
+  }
+
+  @Override
+  public Optional<String> lacks() {
+    if (isRemoved()) {
+      return Optional.of("the namenodes have removed this datanode; it lends nothing any more");
+    }
+    for (Standing standing : datanode.standings()) {
+      String namenode = "namenode " + standing.namenode();
+      if (!standing.isSettled()) {
+        return Optional.of("not registered at " + namenode + ", state " + standing.state());
+      }
+      if (standing.silentNanos() > patienceNanos && !standing.isRemoved()) {
+        long seconds = standing.silentNanos() / 1_000_000_000;
+        return Optional.of(namenode + " has not answered for " + seconds + " s");
+      }
+    }
+    return lost(datanode.server().targets());
+  }
+
+  /** True when no namenode needs it any more. Its server may be closed then. */
+  private boolean isRemoved() {
+    return datanode.standings().stream().allMatch(Standing::isRemoved);
+  }
+
+  /** What to say of targets, each with whether it is reached; empty when all are. */
+  static Optional<String> lost(Map<String, Boolean> targets) {
+    return targets.entrySet().stream()
+        .filter(each -> !each.getValue())
+        .findFirst()
+        .map(each -> "target " + each.getKey() + " is lost");
+  }
+
+  /** Not at a namenode that has told it to end, though that one needs nothing more of it. */
+  static boolean isKnown(Standing standing) {
+    return standing.state() == Standing.State.REGISTERED;
+  }
+
+  @Override
+  public void collect(Readings readings) {
+    for (Standing standing : datanode.standings()) {
+      readings.add(Metric.REGISTERED, isKnown(standing) ? 1 : 0, standing.namenode());
+      readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
+    }
+    if (isRemoved()) {
+      readings.add(Metric.LENT_BYTES, 0);
+      return;
+    }
+    long lent = datanode.server().regions().stream().mapToLong(Region::length).sum();
+    readings.add(Metric.LENT_BYTES, lent);
+    datanode
+        .server()
+        .targets()
+        .forEach((target, reached) -> readings.add(Metric.TARGET_REACHED, reached ? 1 : 0, target));
+    datanode
+        .server()
+        .connections()
+        .ifPresent(count -> readings.add(Metric.DATA_CONNECTIONS, count));
+    datanode
+        .server()
+        .traffic()
+        .ifPresent(
+            traffic -> {
+              readings.add(Metric.HELD_BYTES, traffic.heldBytes());
+              readings.add(Metric.TRANSFERS, traffic.reads(), "read");
+              readings.add(Metric.TRANSFERS, traffic.writes(), "write");
+              readings.add(Metric.TRANSFERRED_BYTES, traffic.readBytes(), "read");
+              readings.add(Metric.TRANSFERRED_BYTES, traffic.writtenBytes(), "write");
+              readings.addErrors(Metric.REFUSALS, datanode.server()::refusals);
+            });
+  }
+}

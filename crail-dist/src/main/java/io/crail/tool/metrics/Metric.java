@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.metrics;
+
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricMetadata;
+import java.util.List;
+
+/** Crail's own metrics. Dashboards and alerts of users rely on their names. */
+public enum Metric {
+  /** Both kinds of servers. */
+  READY(Type.GAUGE, "crail_ready", "1 if /ready answers with 200, else 0"),
+  /** Namenode. */
+  OPERATION_SECONDS(
+      Type.HISTOGRAM,
+      "crail_namenode_operation_seconds",
+      "Time that the namenode worked on a request, by operation. Requests that a client has sent"
+          + " together count with their share. Time in queues and on the network is not part of it",
+      "operation"),
+  /** Namenode. */
+  ERRORS(
+      Type.COUNTER,
+      "crail_namenode_errors",
+      "Requests that were answered with an error, by operation and error; an error that was never"
+          + " met is not there",
+      "operation",
+      "error"),
+  /** Namenode. */
+  NODES(
+      Type.GAUGE,
+      "crail_namenode_nodes",
+      "Nodes in its part of the tree, by type; those of removed subtrees until they are taken"
+          + " apart",
+      "type"),
+  /** Namenode. */
+  WRITE_LEASES(Type.GAUGE, "crail_namenode_write_leases", "Write leases that clients hold"),
+  /** Namenode. */
+  LEASE_CLIENTS(
+      Type.GAUGE, "crail_namenode_lease_clients", "Clients that are remembered for their leases"),
+  /** Namenode. */
+  AWAITED_WRITERS(
+      Type.GAUGE,
+      "crail_namenode_awaited_writers",
+      "Writers of removed nodes, whose space waits for them"),
+  /** Namenode. */
+  SMALL_VALUE_BYTES(
+      Type.GAUGE, "crail_namenode_small_value_bytes", "Heap that small values take, in bytes"),
+  /** Namenode. */
+  MEMORY_BYTES(
+      Type.GAUGE,
+      "crail_namenode_memory_bytes",
+      "Heap taken by all that the namenode keeps, in bytes"),
+  /** Namenode. */
+  MEMORY_LIMIT_BYTES(
+      Type.GAUGE,
+      "crail_namenode_memory_limit_bytes",
+      "Heap above which the namenode refuses to keep more, in bytes"),
+  /** Namenode. */
+  LOCATED_BYTES(
+      Type.COUNTER,
+      "crail_namenode_located_bytes",
+      "Bytes whose places clients were given, to read them; those of small values came with the"
+          + " answer"),
+  /** Namenode. */
+  COMMITTED_BYTES(
+      Type.COUNTER,
+      "crail_namenode_committed_bytes",
+      "Bytes that clients have made visible, by a sync, a close or a put"),
+  /** Namenode. */
+  SUCCESSOR(
+      Type.GAUGE,
+      "crail_namenode_successor",
+      "1 if an earlier start of the namenode had space of its datanodes: all nodes of that one are"
+          + " gone"),
+  /** Namenode. */
+  CAPACITY_BYTES(
+      Type.GAUGE, "crail_namenode_capacity_bytes", "Bytes that datanodes lend to it", "class"),
+  /** Namenode. */
+  FREE_BYTES(Type.GAUGE, "crail_namenode_free_bytes", "Bytes that a node can get now", "class"),
+  /** Namenode. */
+  USED_BYTES(Type.GAUGE, "crail_namenode_used_bytes", "Bytes that belong to nodes", "class"),
+  /** Namenode. */
+  WAITING_BYTES(
+      Type.GAUGE,
+      "crail_namenode_waiting_bytes",
+      "Bytes that wait for the end of leases: freed, or reserved for copies",
+      "class"),
+  /** Namenode. */
+  LOST_BYTES(
+      Type.GAUGE,
+      "crail_namenode_lost_bytes",
+      "Bytes that belong to nodes and are lost with their datanodes",
+      "class"),
+  /** Namenode. */
+  LARGEST_FREE_BYTES(
+      Type.GAUGE,
+      "crail_namenode_largest_free_extent_bytes",
+      "The largest extent that can be given out now",
+      "class"),
+  /** Namenode. */
+  DATANODES(
+      Type.GAUGE,
+      "crail_namenode_datanodes",
+      "Datanodes as this namenode sees them, by the states of the reports: online, draining,"
+          + " impaired, offline; lost, if nodes have lost bytes there. Each namenode counts all of"
+          + " them",
+      "state"),
+  /** Namenode. */
+  TRANSPORT(
+      Type.GAUGE,
+      "crail_namenode_transport",
+      "Figures of the transport: open connections, those among them whose requests wait for their"
+          + " turn, answers that are held back until an event, and the memory that it holds for"
+          + " peers, now and at most; over RDMA only the memory of answers that are held back",
+      "figure"),
+  /** Namenode. */
+  WAITED_SECONDS(
+      Type.COUNTER,
+      "crail_namenode_waited_seconds",
+      "Time that connections waited for their turn, or until they took answers or answers that"
+          + " are held back could leave, all together: how much clients were held back"),
+  /** Namenode. */
+  CONNECTIONS_ENDED(
+      Type.COUNTER,
+      "crail_namenode_connections_ended",
+      "Connections that the namenode has ended, by reason; not over RDMA",
+      "reason"),
+  /** Datanode. */
+  LENT_BYTES(Type.GAUGE, "crail_datanode_lent_bytes", "Bytes that it lends"),
+  /** Datanode. */
+  REGISTERED(
+      Type.GAUGE,
+      "crail_datanode_registered",
+      "1 if the namenode knew it and all of its regions at its last answer, else 0",
+      "namenode"),
+  /** Datanode. */
+  SILENCE_SECONDS(
+      Type.GAUGE,
+      "crail_datanode_silence_seconds",
+      "Time since the last good answer of the namenode to a sign of life",
+      "namenode"),
+  /** Datanode of the tier nvmf. */
+  TARGET_REACHED(
+      Type.GAUGE,
+      "crail_datanode_target_reached",
+      "1 if it reaches the target whose namespaces it lends, 0 while that is lost; tier nvmf only",
+      "target"),
+  /** Datanode of the tiers tcp and rdma. */
+  DATA_CONNECTIONS(
+      Type.GAUGE, "crail_datanode_connections", "Open data connections; tiers tcp and rdma"),
+  /** Datanode of the tier tcp. */
+  HELD_BYTES(
+      Type.GAUGE,
+      "crail_datanode_held_bytes",
+      "Memory that it holds for answers that do not leave, its only queue; tier tcp only"),
+  /** Datanode of the tier tcp. */
+  TRANSFERS(
+      Type.COUNTER,
+      "crail_datanode_transfers",
+      "Reads and writes that were served; tier tcp only",
+      "direction"),
+  /** Datanode of the tier tcp. */
+  TRANSFERRED_BYTES(
+      Type.COUNTER,
+      "crail_datanode_transferred_bytes",
+      "Bytes that were read and written; tier tcp only",
+      "direction"),
+  /** Datanode of the tier tcp. */
+  REFUSALS(
+      Type.COUNTER,
+      "crail_datanode_refused",
+      "Requests that were refused, by error; a protocol error also ends the connection; an error"
+          + " that was never met is not there; tier tcp only",
+      "error");
+
+  /** How the values of a metric behave. */
+  public enum Type {
+    /** It goes up and down. */
+    GAUGE(""),
+    /** It only grows, from the start of the process on. */
+    COUNTER("_total"),
+    /** Counts and a sum, which only grow. */
+    HISTOGRAM("");
+
+    private final String suffix;
+
+    Type(String suffix) {
+      this.suffix = suffix;
+    }
+  }
+
+  private final Type type;
+  private final String name;
+  private final String help;
+  private final List<String> labels;
+
+  Metric(Type type, String name, String help, String... labels) {
+    this.type = type;
+    this.name = name;
+    this.help = help;
+    this.labels = List.of(labels);
+  }
+
+  /** How its values behave. */
+  public Type type() {
+    return type;
+  }
+
+  /** The name by which queries find it; that of a histogram has suffixes of its own in addition. */
+  public String fullName() {
+    return name + type.suffix;
+  }
+
+  /** What it means. */
+  public String help() {
+    return help;
+  }
+
+  /** The names of its labels. */
+  public List<String> labels() {
+    return labels;
+  }
+
+  MetricMetadata metadata() {
+    return new MetricMetadata(name, help);
+  }
+
+  Labels labels(List<String> values) {
+    return Labels.of(labels, values);
+  }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.metrics;
+
+import io.crail.namenode.NameNodeServer;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
+import io.crail.protocol.OperationFigures;
+import io.crail.protocol.part.ClassUsage;
+import io.crail.rpc.Turns;
+import java.util.Locale;
+import java.util.Optional;
+
+/** The metrics of a namenode. */
+final class NamenodeMetrics implements MetricsSource {
+  private static final String ENDED = "ended-";
+
+  private final NameNodeServer server;
+
+  NamenodeMetrics(NameNodeServer server) {
+    this.server = server;
+  }
+
+  /** A namenode serves from its start on. */
+  @Override
+  public Optional<String> lacks() {
+    return Optional.empty();
+  }
+
+  @Override
+  public void collect(Readings readings) {
+    for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
+      OperationFigures figures = server.figures(operation);
+      readings.add(Metric.OPERATION_SECONDS, figures, operation.name());
+      readings.addErrors(Metric.ERRORS, figures::errors, operation.name());
+    }
+    NameNodeServer.Holdings holdings = server.holdings();
+    holdings
+        .nodesByType()
+        .forEach(
+            (type, count) ->
+                readings.add(Metric.NODES, count, type.name().toLowerCase(Locale.ROOT)));
+    readings.add(Metric.WRITE_LEASES, holdings.leases());
+    readings.add(Metric.LEASE_CLIENTS, holdings.leaseHolders());
+    readings.add(Metric.AWAITED_WRITERS, holdings.awaitedWriters());
+    readings.add(Metric.SMALL_VALUE_BYTES, holdings.smallValueBytes());
+    readings.add(Metric.MEMORY_BYTES, holdings.memoryBytes());
+    readings.add(Metric.MEMORY_LIMIT_BYTES, holdings.memoryLimitBytes());
+    readings.add(Metric.LOCATED_BYTES, holdings.locatedBytes());
+    readings.add(Metric.COMMITTED_BYTES, holdings.committedBytes());
+    readings.add(Metric.SUCCESSOR, holdings.successor() ? 1 : 0);
+    for (ClassUsage usage : holdings.usage()) {
+      String storageClass = String.valueOf(usage.storageClass());
+      readings.add(Metric.CAPACITY_BYTES, usage.capacityBytes(), storageClass);
+      readings.add(Metric.FREE_BYTES, usage.freeBytes(), storageClass);
+      readings.add(Metric.USED_BYTES, usage.usedBytes(), storageClass);
+      readings.add(Metric.WAITING_BYTES, usage.waitingBytes(), storageClass);
+      readings.add(Metric.LOST_BYTES, usage.lostBytes(), storageClass);
+      readings.add(Metric.LARGEST_FREE_BYTES, usage.largestFreeExtentBytes(), storageClass);
+    }
+    server
+        .datanodeStates()
+        .forEach((state, count) -> readings.add(Metric.DATANODES, count, state.toString()));
+    server
+        .transportFigures()
+        .forEach(
+            (figure, value) -> {
+              if (figure.startsWith(ENDED)) {
+                String reason = figure.substring(ENDED.length());
+                readings.add(Metric.CONNECTIONS_ENDED, value, reason);
+              } else if (figure.equals(Turns.WAITED)) {
+                readings.add(Metric.WAITED_SECONDS, value / 1e9);
+              } else {
+                readings.add(Metric.TRANSPORT, value, figure);
+              }
+            });
+  }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.path;
+
+import io.crail.CrailAttributes;
+import io.crail.CrailBlockLocation;
+import io.crail.CrailKeyValue;
+import io.crail.CrailNode;
+import io.crail.common.ByteText;
+import io.crail.common.Printable;
+import io.crail.tool.command.Example;
+import io.crail.tool.command.UsageException;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.commons.cli.CommandLine;
+
+/** Shows all that is known of nodes. */
+public final class StatCommand extends PathCommand {
+  /** Places are asked for in parts, so that a large file takes no memory here. */
+  private static final long PART_BYTES = 1L << 30;
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS xxx", Locale.ROOT)
+          .withZone(ZoneId.systemDefault());
+
+  /** Declares its options. */
+  public StatCommand() {
+    super(
+        "stat",
+        "shows type, size, owner, times and places of nodes",
+        "<path>...",
+        """
+        Places are the datanodes that have the bytes, with their storage class and how much each has.
+        """);
+  }
+
+  @Override
+  public List<Example> examples() {
+    return List.of(new Example("crail stat /data/part-0", "all that is known of a file"));
+  }
+
+  @Override
+  void check(CommandLine line) throws UsageException {
+    atLeast(1, "a path", line);
+  }
+
+  @Override
+  void execute(PathRun run, CommandLine line) throws Exception {
+    for (String path : line.getArgList()) {
+      run.attempt(path, () -> show(run, run.find(path)));
+    }
+  }
+
+  private static void show(PathRun run, CrailNode node) throws Exception {
+    run.print(Printable.line(node.getPath()));
+    row(run, "type", NodeTypes.word(node.getType()));
+    if (node.getType().isContainer()) {
+      row(run, "children", String.valueOf(node.asContainer().files()));
+    } else {
+      long size = node.getCapacity();
+      row(run, "size", size < 1024 ? size + " B" : ByteText.of(size) + " (" + size + " B)");
+    }
+    CrailAttributes attributes = node.getAttributes();
+    row(run, "owner", attributes.owner() + ":" + attributes.group());
+    row(run, "permissions", permissions(attributes.permissions()));
+    row(run, "changed", time(attributes.modificationTime()));
+    row(run, "accessed", time(attributes.accessTime()));
+    if (node.getType().isKeyValue()) {
+      CrailKeyValue value = node.asKeyValue();
+      row(
+          run,
+          "value",
+          value.isBeingPut() ? "is being put" : value.isAbandoned() ? "none" : "there");
+    }
+    for (Map.Entry<String, Long> place : places(node).entrySet()) {
+      row(run, "place", place.getKey() + ", " + ByteText.of(place.getValue()));
+    }
+  }
+
+  private static void row(PathRun run, String name, String value) throws Exception {
+    run.print(String.format(Locale.ROOT, "  %-12s %s", name, Printable.line(value)));
+  }
+
+  private static String time(long millis) {
+    return TIME.format(Instant.ofEpochMilli(millis));
+  }
+
+  private static String permissions(int bits) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 8; i >= 0; i--) {
+      text.append((bits >> i & 1) == 0 ? '-' : "xwr".charAt(i % 3));
+    }
+    return text + String.format(Locale.ROOT, " (%04o)", bits);
+  }
+
+  /** The bytes at each datanode and class. */
+  private static Map<String, Long> places(CrailNode node) throws Exception {
+    Map<String, Long> bytes = new TreeMap<>();
+    long size = node.getCapacity();
+    for (long start = 0; start < size; start += PART_BYTES) {
+      long length = Math.min(PART_BYTES, size - start);
+      for (CrailBlockLocation each : node.getBlockLocations(start, length)) {
+        long within =
+            Math.min(start + length, each.getOffset() + each.getLength())
+                - Math.max(start, each.getOffset());
+        String place = each.getNames()[0] + ", class " + each.getStorageClasses()[0];
+        bytes.merge(place, within, Long::sum);
+      }
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.report;
+
+import io.crail.tool.command.ExitCode;
+import io.crail.tool.report.Finding.Grade;
+import java.util.List;
+
+/**
+ * Whether a cluster is healthy, in short.
+ *
+ * @param healthy whether nothing is broken
+ * @param namenodes how many there are
+ * @param answeringNamenodes how many of them answer
+ * @param datanodes how many are registered
+ * @param onlineDatanodes how many of them are in use and have been heard of lately
+ * @param drainingDatanodes how many of them are being removed and have been heard of lately
+ * @param capacityBytes the space of all classes
+ * @param freeBytes what of it can be given out now
+ * @param problems what is wrong, warnings included
+ */
+public record StatusReport(
+    boolean healthy,
+    int namenodes,
+    int answeringNamenodes,
+    int datanodes,
+    int onlineDatanodes,
+    int drainingDatanodes,
+    long capacityBytes,
+    long freeBytes,
+    List<Finding> problems)
+    implements CommandReport {
+  /** The status of a cluster. */
+  public static StatusReport of(ClusterReport cluster) {
+    List<Finding> findings = ClusterChecks.of(cluster);
+    return new StatusReport(
+        Finding.count(findings, Grade.BROKEN) == 0,
+        cluster.namenodes().size(),
+        cluster.answering().size(),
+        cluster.members().size(),
+        cluster.onlineDatanodes(),
+        cluster.drainingDatanodes(),
+        cluster.capacityBytes(),
+        cluster.freeBytes(),
+        findings.stream().filter(each -> each.grade() != Grade.OK).toList());
+  }
+
+  @Override
+  public void print(ReportText text) {
+    text.line(
+        "%s: %d of %d namenodes answer, %s, %s of %s free",
+        text.colours().state(healthy ? "healthy" : "unhealthy"),
+        answeringNamenodes,
+        namenodes,
+        ClusterReport.datanodes(onlineDatanodes, drainingDatanodes, datanodes),
+        text.size(freeBytes),
+        text.size(capacityBytes));
+    Finding.print(text, problems);
+  }
+
+  @Override
+  public int exitCode() {
+    return healthy ? 0 : ExitCode.FAILURE;
+  }
+}

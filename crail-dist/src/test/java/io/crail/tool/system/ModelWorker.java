@@ -1,0 +1,1248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.system;
+
+import io.crail.CrailBufferedInputStream;
+import io.crail.CrailContainer;
+import io.crail.CrailFile;
+import io.crail.CrailInputStream;
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
+import io.crail.CrailResult;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.memory.OffHeapBuffer;
+import io.crail.protocol.part.NodePath;
+import io.crail.testkit.model.Board;
+import io.crail.testkit.model.Board.Counter;
+import io.crail.testkit.model.Content;
+import io.crail.testkit.model.ModelNames;
+import io.crail.testkit.model.ModelNames.Container;
+import io.crail.testkit.model.NameState;
+import io.crail.testkit.model.Units;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * One thread of a client. It does random operations on its own names, also reads those of other
+ * threads, and compares all results with the board.
+ */
+final class ModelWorker implements Runnable {
+  /** No operation takes longer, with all deadlines, and whatever stands still meanwhile. */
+  private static final long LONGEST_SECONDS = 150;
+
+  /** Quiet times after which nothing of an operation can be under way any more. */
+  private static final long SETTLING = 5;
+
+  /** How long all must have become known, and be readable, at the end. */
+  private static final long FINISH_NANOS = TimeUnit.SECONDS.toNanos(90);
+
+  /** What a worker did last, and tells when something is wrong. */
+  private static final int TRACE = 200;
+
+  private static final int LONGEST_LINGER_MILLIS = 60;
+
+  private static final long DOUBT_MILLIS = 5;
+  private static final int SMALL_VALUE = 4096;
+  private static final int MOST_SMALL = 20_000;
+  private static final int MOST_LARGE = 2 << 20;
+  private static final int LARGEST_VALUE = 600_000;
+  private static final int PIECE = 256 << 10;
+
+  /** Of the writes in whose middle a client is stopped or killed. */
+  private static final int LARGE_WRITE = 1 << 20;
+
+  private static final int MOST_LARGE_WRITES = 8;
+
+  /** Longer than a client that continues needs for the rest of a write. */
+  private static final long CONTINUES_MILLIS = 500;
+
+  /** Longer than requests that were held back are under way. */
+  private static final long LATE_MILLIS = 300;
+
+  private static final long POLL_MILLIS = 100;
+
+  /** Answers, one each {@link #POLL_MILLIS}, by which a dead client has no lease: 3 leases. */
+  private static final int MOST_HELD = 60;
+
+  /** Handles that a thread keeps, to read through them when their files may be gone. */
+  private static final int MOST_HANDLES = 8;
+
+  private static final int MOST_LOOKS = 10;
+
+  /** Of 100 steps with a file; those before are for its directory. */
+  private static final int APPENDS = 24;
+
+  /** Errors that no state and no fault of these tests excuses. */
+  private static final Set<ErrorCode> BUGS =
+      EnumSet.of(
+          ErrorCode.INTERNAL,
+          ErrorCode.PROTOCOL,
+          ErrorCode.INVALID_ARGUMENT,
+          ErrorCode.INVALID_PATH,
+          ErrorCode.NOT_A_CONTAINER,
+          ErrorCode.WRONG_TYPE,
+          ErrorCode.WRONG_NAMENODE,
+          ErrorCode.CROSS_NAMENODE,
+          ErrorCode.CYCLE,
+          ErrorCode.ROOT,
+          ErrorCode.UNSUPPORTED);
+
+  /** An error of the store. */
+  static final class Mismatch extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    Mismatch(String message) {
+      super(message);
+    }
+  }
+
+  /** The identity of this thread among all threads of a run. */
+  record Place(int client, int thread, int incarnation, int namenodes, boolean fills) {
+    /** No other thread of a run has it, whatever was killed and started again. */
+    int writer() {
+      return (client * 64 + thread) * 1000 + incarnation;
+    }
+  }
+
+  /** A file as it was looked up at some time: its path then, its id and its length. */
+  private record Handle(CrailFile file, String path, long id, int length) {}
+
+  private final CrailStore store;
+  private final Board board;
+  private final ModelNames names;
+  private final Place place;
+  private final Random random;
+  private final Map<String, Integer> counts = new TreeMap<>();
+  private final Queue<String> trace = new ArrayDeque<>();
+  private final List<Handle> handles = new ArrayList<>();
+  private long counter;
+
+  ModelWorker(CrailStore store, Board board, ModelNames names, Place place, long seed) {
+    this.store = store;
+    this.board = board;
+    this.names = names;
+    this.place = place;
+    this.random = new Random(seed ^ (long) place.writer() * 0x9e37_79b9_7f4a_7c15L);
+  }
+
+  @Override
+  public void run() {
+    try {
+      recover();
+      while (board.get(Counter.FINISH) == 0) {
+        step();
+      }
+      finish();
+    } catch (Mismatch e) {
+      System.out.println("MISMATCH client " + place.client + ": " + e.getMessage());
+      trace.forEach(line -> System.out.println("trace " + place.writer() + " " + line));
+    } catch (Exception | Error e) {
+      System.out.println("MISMATCH client " + place.client + ": a worker ended with " + e);
+      e.printStackTrace();
+    }
+    System.out.println("counts " + counts);
+  }
+
+  private void count(String what) {
+    counts.merge(what, 1, Integer::sum);
+  }
+
+  /** Counts what was done to a name, and keeps it in mind for a while. */
+  private void count(int name, String what) {
+    count(what);
+    trace(names.path(name) + " " + what);
+  }
+
+  private void trace(String what) {
+    if (trace.size() == TRACE) {
+      trace.remove();
+    }
+    trace.add(System.currentTimeMillis() % 1_000_000 + " ms: " + what);
+  }
+
+  private long nextId() {
+    return Units.id(place.writer(), ++counter);
+  }
+
+  private long quiet() {
+    return board.get(Counter.QUIET);
+  }
+
+  private long namenodeLoss(int name) throws CrailException {
+    return board.get(
+        Counter.NAMENODE_LOSS,
+        NodePath.namenodeOf(NodePath.parse(names.path(name)), place.namenodes));
+  }
+
+  private long datanodeLoss() {
+    return board.get(Counter.DATANODE_LOSS);
+  }
+
+  private NameState state(int name) {
+    return board.read(name);
+  }
+
+  // ---- what went wrong ----
+
+  /**
+   * The code of a failure that the store may have.
+   *
+   * @throws Mismatch when it may not
+   */
+  private ErrorCode codeOf(String what, Throwable failure) throws Mismatch {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof CrailException crail) {
+        if (BUGS.contains(crail.code())) {
+          throw new Mismatch(what + " failed: " + crail.code() + " " + crail.detail());
+        }
+        count(crail.code().toString());
+        trace(what + " failed: " + crail.code() + " " + crail.detail());
+        return crail.code();
+      }
+    }
+    if (failure instanceof TimeoutException) {
+      throw new Mismatch(what + " did not end within " + LONGEST_SECONDS + " s");
+    }
+    failure.printStackTrace();
+    throw new Mismatch(what + " failed without a type: " + failure);
+  }
+
+  private static <T> T get(Future<T> future) throws Exception {
+    return future.get(LONGEST_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** A namenode that was started anew knows nothing: whatever it knew may be gone. */
+  private boolean noticeLoss(int name) throws Exception {
+    int top = ModelNames.top(name);
+    long losses = namenodeLoss(top);
+    if (state(top).namenodeLoss() == losses) {
+      return false;
+    }
+    for (int i = top + ModelNames.PER_CONTAINER - 1; i >= top; i--) {
+      board.write(i, state(i).lost(quiet(), losses));
+    }
+    count("losses");
+    return true;
+  }
+
+  /** Something is wrong, unless the namenode has lost everything meanwhile. */
+  private void wrong(int name, String what) throws Exception {
+    if (!noticeLoss(name)) {
+      throw new Mismatch(names.path(name) + ": " + what);
+    }
+  }
+
+  // ---- looking ----
+
+  /** What was found: null for nothing. */
+  private ByteBuffer look(int name) throws Exception {
+    return look(name, false);
+  }
+
+  private ByteBuffer look(int name, boolean lingers) throws Exception {
+    String path = names.path(name);
+    if (name == ModelNames.top(name)) {
+      return get(store.lookup(path)) == null ? null : ByteBuffer.allocate(0);
+    }
+    if (ModelNames.containerOf(name) == Container.TABLE && random.nextBoolean()) {
+      ByteBuffer target = ByteBuffer.allocateDirect(LARGEST_VALUE);
+      CrailResult result = get(store.get(path, OffHeapBuffer.wrap(target)));
+      if (result != null) {
+        return target.slice(0, (int) result.getLen());
+      }
+      // Nothing, or a key whose put was given up before its bytes.
+    }
+    CrailNode node = get(store.lookup(path));
+    if (node == null) {
+      return null;
+    }
+    CrailFile file = (CrailFile) node;
+    int length = (int) file.getCapacity();
+    if (lingers) {
+      // What it knows of the place of the bytes may be of yesterday then.
+      TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LINGER_MILLIS));
+    }
+    return length == 0 ? ByteBuffer.allocate(0) : read(file, 0, length);
+  }
+
+  private ByteBuffer read(CrailFile file, long offset, int length) throws Exception {
+    ByteBuffer target = ByteBuffer.allocateDirect(length);
+    if (random.nextBoolean()) {
+      try (CrailBufferedInputStream in = file.getBufferedInputStream(length)) {
+        in.seek(offset);
+        int count = 0;
+        while (count >= 0 && target.hasRemaining()) {
+          count = in.read(target);
+        }
+      }
+      return target.flip();
+    }
+    CrailInputStream in = file.getDirectInputStream(length);
+    try {
+      in.seek(offset);
+      OffHeapBuffer buffer = OffHeapBuffer.wrap(target);
+      long count = 1;
+      while (count > 0 && buffer.hasRemaining()) {
+        count = get(in.read(buffer)).getLen();
+      }
+      return target.limit(buffer.position()).position(0);
+    } finally {
+      in.close();
+    }
+  }
+
+  /** Looks at a name of this thread and narrows down what may be there. */
+  private boolean observe(int name) throws Exception {
+    return observe(name, false);
+  }
+
+  /**
+   * Looks at a name of this thread.
+   *
+   * @param fenced whether nothing that was asked for before can change it any more
+   */
+  private boolean observe(int name, boolean fenced) throws Exception {
+    long quietBefore = quiet();
+    ByteBuffer found;
+    try {
+      found = look(name);
+    } catch (Exception e) {
+      codeOf("look at " + names.path(name), e);
+      return false;
+    }
+    NameState state = state(name);
+    int index = found == null ? state.findAbsent() : state.find(found);
+    if (name == ModelNames.top(name) && found != null) {
+      index = state.findLength(0);
+    }
+    if (index == NameState.NONE) {
+      wrong(name, found == null ? "is gone; expected " + state.possible() : state.explain(found));
+      return false;
+    }
+    count(name, "observed");
+    if (state.isDoubtful() && (fenced || quietBefore >= state.doubtSince() + SETTLING)) {
+      settle(name, state, index, found);
+    } else {
+      board.write(name, state.found(index));
+    }
+    return true;
+  }
+
+  private void settle(int name, NameState state, int index, ByteBuffer found) throws Exception {
+    Content content = state.possible().get(index);
+    board.write(name, state.settled(found == null ? Content.ABSENT : content.cut(found.limit())));
+    count(name, "settled");
+    int partner = state.partner();
+    if (partner >= 0 && content.isPresent() && state(partner).isKnown()) {
+      Content other = state(partner).last();
+      if (other.file() == content.file()) {
+        throw new Mismatch(
+            names.path(name) + " and " + names.path(partner) + " are both " + content);
+      }
+    }
+  }
+
+  /** Looks at a name of anybody. */
+  private void observeForeign(int name) throws Exception {
+    long version = board.version(name);
+    NameState state = state(name);
+    ByteBuffer found;
+    try {
+      found = look(name, random.nextInt(3) == 0);
+    } catch (Exception e) {
+      codeOf("look at " + names.path(name), e);
+      return;
+    }
+    if (name == ModelNames.top(name)) {
+      return;
+    }
+    boolean lost = namenodeLoss(name) != state.namenodeLoss();
+    if (board.version(name) == version && !lost) {
+      int index = found == null ? state.findAbsent() : state.find(found);
+      if (index == NameState.NONE) {
+        throw new Mismatch(
+            names.path(name)
+                + " of another thread: "
+                + (found == null ? "is gone; expected " + state.possible() : state.explain(found)));
+      }
+      count("observed others'");
+    } else if (found != null) {
+      String wrong = strange(found);
+      if (wrong != null) {
+        throw new Mismatch(names.path(name) + " while it changed: " + wrong);
+      }
+      count("observed changing");
+    }
+  }
+
+  /** What is wrong with a file of which nothing is known. */
+  private static String strange(ByteBuffer bytes) {
+    return strange(bytes, 0);
+  }
+
+  /**
+   * What is wrong with the bytes of a file.
+   *
+   * @param id the file's id; 0 when only one file must be found
+   */
+  private static String strange(ByteBuffer bytes, long id) {
+    long file = id;
+    int broken = 0;
+    for (int at = 0; at + Units.LENGTH <= bytes.limit(); at += Units.LENGTH) {
+      Units.Unit unit = Units.at(bytes, at);
+      // One or two of them may consist of the bytes of two operations.
+      broken = unit == null ? broken + 1 : 0;
+      if (broken > Content.MAX_PARTS) {
+        return "byte " + at + " of " + bytes.limit() + ": " + Units.describe(bytes, at);
+      }
+      if (unit != null) {
+        file = file == 0 ? unit.file() : file;
+        if (unit.file() != file || unit.offset() != at) {
+          return "byte " + at + " of file " + Units.text(file) + " is of " + unit;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Looks a file of anybody up, or reads through a handle that was looked up before. */
+  private void useHandle(int name) throws Exception {
+    if (handles.size() == MOST_HANDLES || (!handles.isEmpty() && random.nextBoolean())) {
+      readHandle(handles.remove(random.nextInt(handles.size())));
+      return;
+    }
+    if (name == ModelNames.top(name) || ModelNames.containerOf(name) == Container.TABLE) {
+      return;
+    }
+    try {
+      CrailNode node = get(store.lookup(names.path(name)));
+      int length = node == null ? 0 : (int) node.asFile().getCapacity();
+      if (length < Units.LENGTH) {
+        return;
+      }
+      Units.Unit first = Units.at(read(node.asFile(), 0, Units.LENGTH), 0);
+      if (first != null) {
+        handles.add(new Handle(node.asFile(), names.path(name), first.file(), length));
+      }
+    } catch (Exception e) {
+      codeOf("keep a handle of " + names.path(name), e);
+    }
+  }
+
+  /** What is read through an old handle belongs to the file that was looked up, or is refused. */
+  private void readHandle(Handle handle) throws Exception {
+    ByteBuffer found;
+    try {
+      found = read(handle.file, 0, handle.length);
+    } catch (Exception e) {
+      codeOf("read through a handle of " + handle.path, e);
+      return;
+    }
+    String wrong = strange(found, handle.id);
+    if (wrong != null) {
+      throw new Mismatch(handle.path + " through an old handle: " + wrong);
+    }
+    count("read handles");
+  }
+
+  /** Reads a part of a file whose content is known. */
+  private void readPart(int name) throws Exception {
+    NameState state = state(name);
+    Content content = state.last();
+    if (content.length() == 0) {
+      return;
+    }
+    long offset = random.nextLong(content.length());
+    int length = 1 + random.nextInt((int) (content.length() - offset));
+    try {
+      CrailNode node = get(store.lookup(names.path(name)));
+      if (node == null) {
+        wrong(name, "is gone; expected " + content);
+        return;
+      }
+      ByteBuffer found = read((CrailFile) node, offset, length);
+      String mismatch = content.mismatch(found, offset);
+      if (mismatch != null || found.limit() != length) {
+        wrong(
+            name,
+            "read " + found.limit() + " of " + length + " bytes at " + offset + ": " + mismatch);
+      }
+      count("read parts");
+    } catch (Mismatch e) {
+      throw e;
+    } catch (Exception e) {
+      codeOf("read a part of " + names.path(name), e);
+    }
+  }
+
+  // ---- one step ----
+
+  private void step() throws Exception {
+    // One thread goes on as usual, so that other files are hit too.
+    if (place.thread > 0 && board.isWanted(place.client)) {
+      writeMuch();
+      return;
+    }
+    for (int i = 0; i < names.clients() && place.thread > 0; i++) {
+      if (i != place.client && board.stands(i)) {
+        takeSpaceOf(i);
+        return;
+      }
+    }
+    switch (random.nextInt(8)) {
+      case 0, 1 -> observeForeign(random.nextInt(names.count()));
+      case 2 -> useHandle(random.nextInt(names.count()));
+      default -> act();
+    }
+  }
+
+  private void act() throws Exception {
+    // What is held back should be sizes of files.
+    boolean appends = board.get(Counter.HOLDS) > 0 && random.nextInt(4) > 0;
+    int drawn = random.nextInt(Container.values().length);
+    Container kind = appends ? Container.DIRECTORY : Container.values()[drawn];
+    int top = names.container(place.client, place.thread, kind);
+    int name = top + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
+    int roll = appends ? APPENDS : random.nextInt(100);
+    noticeLoss(top);
+    if (!state(top).isKnown()) {
+      observeDoubtful(top);
+    } else if (!state(top).last().isPresent()) {
+      createContainer(top, kind);
+    } else if (roll < 6) {
+      list(top);
+    } else if (!state(name).isKnown()) {
+      observeDoubtful(name);
+    } else {
+      switch (kind) {
+        case DIRECTORY -> stepFile(name, roll);
+        case TABLE -> stepValue(name, roll);
+        default -> stepMultiFile(top, name, roll);
+      }
+    }
+  }
+
+  /** Nothing else can be done with it for a while, so it is not asked for all the time. */
+  private void observeDoubtful(int name) throws Exception {
+    TimeUnit.MILLISECONDS.sleep(DOUBT_MILLIS);
+    observe(name);
+  }
+
+  private void stepFile(int name, int roll) throws Exception {
+    if (!state(name).last().isPresent()) {
+      createFile(name, false);
+    } else if (roll <= APPENDS) {
+      append(name);
+    } else if (roll < 45) {
+      delete(name);
+    } else if (roll < 55) {
+      rename(name);
+    } else if (roll < 75) {
+      readPart(name);
+    } else {
+      observe(name);
+    }
+  }
+
+  private void stepValue(int name, int roll) throws Exception {
+    if (roll < 55) {
+      put(name);
+    } else if (roll < 65 && state(name).last().isPresent()) {
+      delete(name);
+    } else {
+      observe(name);
+    }
+  }
+
+  private void stepMultiFile(int top, int name, int roll) throws Exception {
+    if (roll < 40) {
+      readAll(top);
+    } else if (!state(name).last().isPresent()) {
+      createFile(name, true);
+    } else if (roll < 70) {
+      delete(name);
+    } else {
+      observe(name);
+    }
+  }
+
+  private void createContainer(int top, Container kind) throws Exception {
+    CrailNodeType type =
+        switch (kind) {
+          case DIRECTORY -> CrailNodeType.DIRECTORY;
+          case TABLE -> CrailNodeType.TABLE;
+          default -> CrailNodeType.MULTIFILE;
+        };
+    long losses = namenodeLoss(top);
+    Content content = Content.empty(nextId());
+    board.write(top, state(top).attempt(content));
+    try {
+      create(top, type);
+      board.write(top, state(top).done(content, losses, 0));
+      count(top, "containers");
+    } catch (Exception e) {
+      failed(top, "create", e, NameState.NONE, ErrorCode.NODE_EXISTS);
+    }
+  }
+
+  private CrailNode create(int name, CrailNodeType type) throws Exception {
+    return create(names.path(name), type);
+  }
+
+  private CrailNode create(String path, CrailNodeType type) throws Exception {
+    return get(
+        store.create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true));
+  }
+
+  /**
+   * A change has failed, so it may have taken place.
+   *
+   * @param impossible errors that say that something is there, or not, that must not, or must
+   */
+  private ErrorCode failed(int name, String what, Exception e, int partner, ErrorCode... impossible)
+      throws Exception {
+    ErrorCode code = codeOf(what + " " + names.path(name), e);
+    NameState state = state(name);
+    board.write(name, state.unknown(quiet(), partner));
+    for (ErrorCode each : impossible) {
+      if (code == each) {
+        wrong(name, what + " failed: " + code + "; expected " + state.possible());
+      }
+    }
+    return code;
+  }
+
+  // ---- files ----
+
+  private int drawSize() {
+    return switch (random.nextInt(10)) {
+      case 0, 1, 2 -> 1 + random.nextInt(200);
+      case 9 -> 1 + random.nextInt(MOST_LARGE);
+      default -> 1 + random.nextInt(MOST_SMALL);
+    };
+  }
+
+  private void createFile(int name, boolean whole) throws Exception {
+    long losses = namenodeLoss(name);
+    long datanodes = datanodeLoss();
+    long id = nextId();
+    board.write(name, state(name).attempt(Content.empty(id)));
+    CrailFile file;
+    try {
+      file = create(name, CrailNodeType.DATAFILE).asFile();
+    } catch (Exception e) {
+      failed(name, "create", e, NameState.NONE, ErrorCode.NODE_EXISTS, ErrorCode.PARENT_NOT_FOUND);
+      return;
+    }
+    board.write(name, state(name).done(Content.empty(id), losses, datanodes));
+    count(name, "created");
+    write(name, file, id, whole ? 1 : 1 + random.nextInt(3), whole ? Units.LENGTH : 1);
+  }
+
+  private void append(int name) throws Exception {
+    if (state(name).last().parts().size() > Content.MAX_PARTS - 4) {
+      delete(name);
+      return;
+    }
+    CrailFile file;
+    try {
+      CrailNode node = get(store.lookup(names.path(name)));
+      if (node == null) {
+        wrong(name, "is gone; expected " + state(name).possible());
+        return;
+      }
+      file = (CrailFile) node;
+      long length = state(name).last().length();
+      if (file.getCapacity() != length) {
+        wrong(name, "has " + file.getCapacity() + " bytes; expected " + state(name).possible());
+        return;
+      }
+    } catch (Mismatch e) {
+      throw e;
+    } catch (Exception e) {
+      codeOf("look up " + names.path(name), e);
+      return;
+    }
+    write(name, file, nextId(), 1, 1);
+  }
+
+  /** Writes parts to a file whose content is known, and closes it. */
+  private void write(int name, CrailFile file, long firstOperation, int parts, int unit)
+      throws Exception {
+    CrailOutputStream out;
+    try {
+      out = file.getDirectOutputStream(random.nextBoolean() ? 0 : MOST_LARGE);
+    } catch (Exception e) {
+      ErrorCode code = codeOf("open " + names.path(name), e);
+      if (code == ErrorCode.NODE_NOT_FOUND || code == ErrorCode.STALE_NODE) {
+        wrong(name, "cannot be opened: " + code);
+      }
+      return;
+    }
+    long operation = firstOperation;
+    boolean whole = true;
+    boolean synced = true;
+    Content content = state(name).last();
+    for (int i = 0; i < parts && whole && synced; i++) {
+      int length = (drawSize() + unit - 1) / unit * unit;
+      Content next = content.append(operation, length);
+      whole = writePart(name, out, content, operation, length);
+      if (whole && random.nextBoolean()) {
+        synced = sync(name, out, next);
+      }
+      content = next;
+      operation = nextId();
+    }
+    close(name, out, content, whole);
+    boolean reopens = board.get(Counter.HOLDS) > 0 || random.nextBoolean();
+    if (whole && reopens && state(name).isDoubtful() && isFenceable(name)) {
+      reopen(name);
+    }
+  }
+
+  /** True for a file of which only the end may be in doubt. Another writer settles that. */
+  private boolean isFenceable(int name) {
+    NameState state = state(name);
+    long file = state.last().file();
+    return ModelNames.containerOf(name) == Container.DIRECTORY
+        && name != ModelNames.top(name)
+        && file != 0
+        && state.partner() < 0
+        && state.possible().stream().allMatch(each -> each.file() == file);
+  }
+
+  /**
+   * Writes to a file again after a sync or a close with an unknown outcome. Opening it took the
+   * lease, so nothing that the earlier stream has asked for may change the file any more. While
+   * requests are held back, the stream stays open until they have arrived.
+   */
+  private void reopen(int name) throws Exception {
+    CrailOutputStream out = awaitOpen(names.path(name), MOST_LARGE, System.nanoTime());
+    if (out == null) {
+      wrong(name, "is gone; expected " + state(name).possible());
+      return;
+    }
+    boolean isKnown = observe(name, true) && state(name).isKnown();
+    Content content = state(name).last();
+    if (!isKnown || content.parts().size() == Content.MAX_PARTS) {
+      closeUnchanged(names.path(name), out);
+      return;
+    }
+    long operation = nextId();
+    int length = 1 + random.nextInt(MOST_SMALL);
+    boolean whole = writePart(name, out, content, operation, length);
+    long until = System.nanoTime();
+    while (System.nanoTime() - until < TimeUnit.MILLISECONDS.toNanos(LATE_MILLIS)) {
+      lookAtLength(name, content.length(), content.length());
+      TimeUnit.MILLISECONDS.sleep(DOUBT_MILLIS);
+      boolean more = board.get(Counter.HOLDS) > 0 && board.get(Counter.FINISH) == 0;
+      until = more ? System.nanoTime() : until;
+    }
+    count(name, "fenced");
+    close(name, out, content.append(operation, length), whole);
+  }
+
+  private void closeUnchanged(String path, CrailOutputStream out) throws Exception {
+    try {
+      out.close();
+    } catch (Exception e) {
+      codeOf("close " + path, e);
+    }
+  }
+
+  private boolean writePart(
+      int name, CrailOutputStream out, Content content, long operation, int length)
+      throws Exception {
+    List<Future<CrailResult>> pieces = new ArrayList<>();
+    try {
+      ByteBuffer bytes = ByteBuffer.allocateDirect(length);
+      Units.fill(bytes, content.file(), operation, content.length());
+      int piece = random.nextBoolean() ? PIECE : length;
+      for (int at = 0; at < length; at += piece) {
+        ByteBuffer part = bytes.slice(at, Math.min(piece, length - at));
+        pieces.add(out.write(OffHeapBuffer.wrap(part)));
+      }
+      for (Future<CrailResult> each : pieces) {
+        get(each);
+      }
+      count(name, "written");
+      return true;
+    } catch (Exception e) {
+      codeOf("write to " + names.path(name), e);
+      return false;
+    }
+  }
+
+  private boolean sync(int name, CrailOutputStream out, Content content) throws Exception {
+    long losses = state(name).namenodeLoss();
+    long datanodes = state(name).datanodeLoss();
+    board.write(name, state(name).attempt(content));
+    try {
+      get(out.sync());
+      board.write(name, state(name).done(content, losses, datanodes));
+      count(name, "synced");
+    } catch (Exception e) {
+      codeOf("sync " + names.path(name), e);
+      return false;
+    }
+    lookAtLength(name, content.length(), Long.MAX_VALUE);
+    return true;
+  }
+
+  /** What was synced is there at once, before anything else makes it visible; and nothing else. */
+  private void lookAtLength(int name, long least, long most) throws Exception {
+    for (int i = 0; i < MOST_LOOKS; i++) {
+      try {
+        CrailNode node = get(store.lookup(names.path(name)));
+        long found = node == null ? -1 : node.asFile().getCapacity();
+        if (found < least || found > most) {
+          wrong(name, "has " + found + " bytes after a sync of " + least);
+        }
+        return;
+      } catch (Mismatch e) {
+        throw e;
+      } catch (Exception e) {
+        codeOf("look at the length of " + names.path(name), e);
+      }
+    }
+  }
+
+  private void close(int name, CrailOutputStream out, Content content, boolean whole)
+      throws Exception {
+    NameState before = state(name);
+    long least = before.possible().get(0).length();
+    board.write(name, before.attempt(whole ? content : content.fromLength(least)));
+    try {
+      out.close();
+    } catch (Exception e) {
+      codeOf("close " + names.path(name), e);
+      board.write(name, state(name).unknown(quiet(), NameState.NONE));
+      return;
+    }
+    if (!whole) {
+      throw new Mismatch(
+          names.path(name) + ": close succeeded after a write had failed; " + before);
+    }
+    board.write(name, before.done(content, before.namenodeLoss(), before.datanodeLoss()));
+    count(name, "closed");
+  }
+
+  /** A file that only this thread writes, without a reader. */
+  private String scratch() {
+    return scratch(place.client, place.thread);
+  }
+
+  private static String scratch(int client, int thread) {
+    return "/w" + client + "-" + thread;
+  }
+
+  /** A directory of this thread. */
+  private String filling() {
+    return "/x" + place.client + "-" + place.thread;
+  }
+
+  /** Does nothing but copy, so that a stop is likely to hit the middle of a write. */
+  private void writeMuch() throws Exception {
+    int worker = place.client * names.threads() + place.thread;
+    long id = nextId();
+    ByteBuffer piece = ByteBuffer.allocateDirect(LARGE_WRITE);
+    Units.fill(piece, id, id, 0);
+    try {
+      deleteAny(scratch());
+      CrailFile file = create(scratch(), CrailNodeType.DATAFILE).asFile();
+      CrailOutputStream out = file.getDirectOutputStream(MOST_LARGE_WRITES * LARGE_WRITE);
+      try {
+        for (int i = 0; i < MOST_LARGE_WRITES && board.isWanted(place.client); i++) {
+          board.busy(worker, true);
+          get(out.write(OffHeapBuffer.wrap(piece.duplicate())));
+          board.busy(worker, false);
+        }
+      } finally {
+        board.busy(worker, false);
+        out.close();
+      }
+      count("written much");
+    } catch (Exception e) {
+      codeOf("write much to " + scratch(), e);
+    }
+  }
+
+  /**
+   * Fills the space of a client that stands still in the middle of a write. Nothing may change when
+   * that client continues.
+   */
+  private void takeSpaceOf(int client) throws Exception {
+    Map<String, Long> files = new HashMap<>();
+    try {
+      for (int thread = 0; thread < names.threads(); thread++) {
+        deleteAny(scratch(client, thread));
+      }
+      deleteAny(filling());
+      create(filling(), CrailNodeType.DIRECTORY);
+    } catch (Exception e) {
+      codeOf("take space of client " + client, e);
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      return;
+    }
+    while (board.stands(client) && board.get(Counter.FINISH) == 0) {
+      long id = nextId();
+      String path = filling() + "/" + id;
+      if (fill(path, id)) {
+        files.put(path, id);
+      }
+    }
+    TimeUnit.MILLISECONDS.sleep(CONTINUES_MILLIS);
+    for (Map.Entry<String, Long> each : files.entrySet()) {
+      try {
+        CrailNode node = get(store.lookup(each.getKey()));
+        String wrong =
+            node == null ? null : strange(read(node.asFile(), 0, PIECE), each.getValue());
+        if (wrong != null) {
+          throw new Mismatch(each.getKey() + " after client " + client + " continued: " + wrong);
+        }
+        count("filled");
+      } catch (Mismatch e) {
+        throw e;
+      } catch (Exception e) {
+        codeOf("look at " + each.getKey(), e);
+      }
+    }
+    remove(filling(), System.nanoTime());
+  }
+
+  private boolean fill(String path, long id) throws Exception {
+    ByteBuffer bytes = ByteBuffer.allocateDirect(PIECE);
+    Units.fill(bytes, id, id, 0);
+    try {
+      CrailFile file = create(path, CrailNodeType.DATAFILE).asFile();
+      CrailOutputStream out = file.getDirectOutputStream(PIECE);
+      try {
+        get(out.write(OffHeapBuffer.wrap(bytes)));
+      } finally {
+        out.close();
+      }
+      return true;
+    } catch (Exception e) {
+      codeOf("fill " + path, e);
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      return false;
+    }
+  }
+
+  private void deleteAny(String path) throws Exception {
+    if (get(store.lookup(path)) != null) {
+      get(store.delete(path, true));
+    }
+  }
+
+  private void delete(int name) throws Exception {
+    NameState before = state(name);
+    board.write(name, before.attempt(Content.ABSENT));
+    try {
+      get(store.delete(names.path(name), false));
+      board.write(name, before.done(Content.ABSENT, before.namenodeLoss(), 0));
+      count(name, "deleted");
+    } catch (Exception e) {
+      failed(
+          name,
+          "delete",
+          e,
+          NameState.NONE,
+          ErrorCode.NODE_NOT_FOUND,
+          ErrorCode.PARENT_NOT_FOUND,
+          ErrorCode.NOT_EMPTY);
+    }
+  }
+
+  private void rename(int source) throws Exception {
+    int target = ModelNames.top(source) + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
+    NameState from = state(source);
+    NameState to = state(target);
+    if (!to.isKnown() || to.last().isPresent()) {
+      return;
+    }
+    Content content = from.last();
+    board.write(target, to.attempt(content));
+    board.write(source, from.attempt(Content.ABSENT));
+    try {
+      get(store.rename(names.path(source), names.path(target)));
+      board.write(target, to.done(content, from.namenodeLoss(), from.datanodeLoss()));
+      board.write(source, from.done(Content.ABSENT, from.namenodeLoss(), 0));
+      count(source, "renamed");
+    } catch (Exception e) {
+      board.write(target, state(target).unknown(quiet(), source));
+      failed(
+          source,
+          "rename",
+          e,
+          target,
+          ErrorCode.NODE_NOT_FOUND,
+          ErrorCode.NODE_EXISTS,
+          ErrorCode.PARENT_NOT_FOUND);
+    }
+  }
+
+  // ---- values ----
+
+  private void put(int name) throws Exception {
+    int length =
+        random.nextInt(5) < 3
+            ? 1 + random.nextInt(SMALL_VALUE)
+            : 1 + random.nextInt(random.nextInt(3) == 0 ? LARGEST_VALUE : 9_000);
+    long losses = namenodeLoss(name);
+    long datanodes = datanodeLoss();
+    long id = nextId();
+    Content content = Content.of(id, length);
+    NameState before = state(name);
+    // Of a large one under a new name the name comes first, then the bytes. A value that is there
+    // stays until the new one is whole.
+    boolean isNew = before.possible().stream().anyMatch(each -> !each.isPresent());
+    board.write(
+        name,
+        length > SMALL_VALUE && isNew
+            ? before.attempt(Content.empty(id), content)
+            : before.attempt(content));
+    ByteBuffer value = ByteBuffer.allocateDirect(length);
+    Units.fill(value, id, id, 0);
+    try {
+      get(store.put(names.path(name), OffHeapBuffer.wrap(value)));
+      board.write(name, before.done(content, losses, datanodes));
+      count(name, length > SMALL_VALUE ? "put large" : "put small");
+    } catch (Exception e) {
+      ErrorCode code =
+          failed(
+              name, "put", e, NameState.NONE, ErrorCode.PARENT_NOT_FOUND, ErrorCode.NODE_NOT_FOUND);
+      if (code == ErrorCode.NO_SPACE && !place.fills) {
+        // It says that it has done nothing.
+        board.write(name, before);
+      }
+    }
+  }
+
+  // ---- containers ----
+
+  private void list(int top) throws Exception {
+    Set<String> listed = new HashSet<>();
+    try {
+      CrailNode node = get(store.lookup(names.path(top)));
+      if (node == null) {
+        wrong(top, "is gone; expected " + state(top).possible());
+        return;
+      }
+      Iterator<String> entries = ((CrailContainer) node).listEntries();
+      while (entries.hasNext()) {
+        String entry = entries.next();
+        if (!listed.add(entry)) {
+          wrong(top, entry + " is listed twice");
+        }
+      }
+    } catch (Mismatch e) {
+      throw e;
+    } catch (Exception e) {
+      codeOf("list " + names.path(top), e);
+      return;
+    }
+    for (int i = top + 1; i < top + ModelNames.PER_CONTAINER; i++) {
+      boolean isListed = listed.remove(names.path(i));
+      if (state(i).isKnown() && state(i).last().isPresent() != isListed) {
+        wrong(i, (isListed ? "is listed" : "is not listed") + "; expected " + state(i).possible());
+        return;
+      }
+    }
+    if (!listed.isEmpty()) {
+      wrong(top, "lists what nobody has made: " + listed);
+    }
+    count("listed");
+  }
+
+  /** Reads a multi-file as one stream. */
+  private void readAll(int top) throws Exception {
+    Map<Long, Content> known = new HashMap<>();
+    int doubtful = 0;
+    for (int i = top + 1; i < top + ModelNames.PER_CONTAINER; i++) {
+      doubtful += state(i).isKnown() ? 0 : 1;
+      Content content = state(i).last();
+      if (content.length() > 0) {
+        known.put(content.file(), content);
+      }
+    }
+    ByteBuffer found;
+    try {
+      CrailNode node = get(store.lookup(names.path(top)));
+      if (node == null) {
+        wrong(top, "is gone; expected " + state(top).possible());
+        return;
+      }
+      try (CrailBufferedInputStream in = node.asMultiFile().getMultiStream(1 + random.nextInt(4))) {
+        found = ByteBuffer.wrap(in.readAllBytes());
+      }
+    } catch (Mismatch e) {
+      throw e;
+    } catch (Exception e) {
+      codeOf("read all of " + names.path(top), e);
+      return;
+    }
+    if (doubtful > 0) {
+      return;
+    }
+    int at = 0;
+    while (at < found.limit()) {
+      Units.Unit unit = Units.at(found, at);
+      Content content = unit == null ? null : known.remove(unit.file());
+      if (content == null || at + content.length() > found.limit()) {
+        wrong(top, "unexpected at " + at + ": " + Units.describe(found, at) + "; " + known);
+        return;
+      }
+      String mismatch = content.mismatch(found.slice(at, (int) content.length()), 0);
+      if (mismatch != null) {
+        wrong(top, "as one stream at " + at + ": " + mismatch);
+        return;
+      }
+      at += (int) content.length();
+    }
+    if (!known.isEmpty()) {
+      wrong(top, "as one stream lacks " + known.values());
+    }
+    count("read multi-files");
+  }
+
+  // ---- beginning and end ----
+
+  /** Takes over what a process that was killed has left. */
+  private void recover() throws Exception {
+    if (place.incarnation == 0) {
+      return;
+    }
+    for (Container kind : Container.values()) {
+      int top = names.container(place.client, place.thread, kind);
+      for (int i = top; i < top + ModelNames.PER_CONTAINER; i++) {
+        NameState state = state(i);
+        if (state.attempted() > 0) {
+          board.write(i, state.unknown(quiet(), state.partner()));
+        }
+        if (isFenceable(i)) {
+          // Before anything deletes it, and with it the lease.
+          awaitWritable(names.path(i), System.nanoTime());
+          observe(i, true);
+        }
+      }
+    }
+    awaitWritable(scratch(), System.nanoTime());
+  }
+
+  /** All is known, and what has to be there is; then all is deleted. */
+  private void finish() throws Exception {
+    long begin = System.nanoTime();
+    int unreadable = 0;
+    int verified = 0;
+    for (Container kind : Container.values()) {
+      int top = names.container(place.client, place.thread, kind);
+      for (int i = top; i < top + ModelNames.PER_CONTAINER; i++) {
+        noticeLoss(top);
+        boolean seen = observe(i);
+        while (!seen || !state(i).isKnown()) {
+          // Also one whose deletion is in doubt, since it has no answer to that while it is lost.
+          boolean hasBytes = state(i).possible().stream().anyMatch(each -> each.length() > 0);
+          boolean mayBeLost = state(i).datanodeLoss() != datanodeLoss() && hasBytes;
+          if (!seen && mayBeLost && System.nanoTime() - begin > FINISH_NANOS / 3) {
+            unreadable++;
+            break;
+          }
+          if (System.nanoTime() - begin > FINISH_NANOS) {
+            throw new Mismatch(
+                names.path(i)
+                    + (seen ? " is not known" : " cannot be read")
+                    + " at the end; expected "
+                    + state(i)
+                    + "; quiet times "
+                    + quiet()
+                    + ", losses of datanodes "
+                    + datanodeLoss());
+          }
+          TimeUnit.MILLISECONDS.sleep(100);
+          noticeLoss(top);
+          seen = observe(i);
+        }
+        verified++;
+      }
+      if (state(top).isKnown() && state(top).last().isPresent()) {
+        list(top);
+      }
+    }
+    System.out.println("verified " + verified + ", unreadable " + unreadable);
+    int files = names.container(place.client, place.thread, Container.DIRECTORY);
+    for (int i = files + 1; i < files + ModelNames.PER_CONTAINER; i++) {
+      if (state(i).isKnown() && state(i).last().isPresent()) {
+        awaitWritable(names.path(i), begin);
+      }
+    }
+    awaitWritable(scratch(), begin);
+    for (Container kind : Container.values()) {
+      remove(names.path(names.container(place.client, place.thread, kind)), begin);
+    }
+    remove(scratch(), begin);
+    remove(filling(), begin);
+    System.out.println("finished");
+  }
+
+  /** No lease of anybody who has gone is left. */
+  private void awaitWritable(String path, long begin) throws Exception {
+    CrailOutputStream out = awaitOpen(path, 0, begin);
+    if (out != null) {
+      closeUnchanged(path, out);
+    }
+  }
+
+  /** Opens a file that has no writer any more; null when there is none. */
+  private CrailOutputStream awaitOpen(String path, long hint, long begin) throws Exception {
+    int held = 0;
+    while (true) {
+      try {
+        CrailNode node = get(store.lookup(path));
+        return node == null ? null : node.asFile().getDirectOutputStream(hint);
+      } catch (Exception e) {
+        ErrorCode code = codeOf("open " + path, e);
+        held += code == ErrorCode.WRITE_LEASE_HELD ? 1 : 0;
+        if (held == MOST_HELD || System.nanoTime() - begin > 2 * FINISH_NANOS) {
+          throw new Mismatch(path + " cannot be written to: " + code + ", " + held + " times held");
+        }
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      }
+    }
+  }
+
+  private void remove(String path, long begin) throws Exception {
+    while (true) {
+      try {
+        if (get(store.lookup(path)) != null) {
+          get(store.delete(path, true));
+        }
+        return;
+      } catch (Exception e) {
+        ErrorCode code = codeOf("remove " + path, e);
+        if (System.nanoTime() - begin > 2 * FINISH_NANOS) {
+          throw new Mismatch(path + " cannot be removed: " + code);
+        }
+        TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+      }
+    }
+  }
+}
