@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,7 +24,14 @@ import org.junit.jupiter.api.Test;
 /** Tests that the files, keys and commands that the hand-written pages name exist. */
 class DocumentationTest {
   private static final Path ROOT = Path.of("..");
-  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]+)(#[^)]*)?\\)");
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:]*)(#[^)]*)?\\)");
+  private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
+  private static final int MOST_LINES = 150;
+
+  /** Pages to look things up in, not to read, and the record of changes. */
+  private static final Pattern REFERENCE =
+      Pattern.compile(".*/(configuration|wire-protocol|figures|CHANGELOG)\\.md");
+
   private static final Pattern KEY = Pattern.compile("(?<![.\\w])crail(\\.[a-z]+)+(?![(\\w])");
   private static final Pattern COMMAND = Pattern.compile("(?:bin/|`)crail ([a-zA-Z]+)");
 
@@ -33,12 +41,38 @@ class DocumentationTest {
     for (Path page : PageBlock.pages()) {
       Matcher link = LINK.matcher(Files.readString(page));
       while (link.find()) {
-        if (!Files.exists(page.resolveSibling(link.group(1)))) {
-          dead.add(page + ": " + link.group(1));
+        Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
+        if (!Files.exists(target) || !hasHeading(target, link.group(2))) {
+          dead.add(page + ": " + link.group().substring(2));
         }
       }
     }
     assertEquals(new TreeSet<>(), dead);
+  }
+
+  /** Whether a page has the heading that a link names, or the link names none. */
+  private static boolean hasHeading(Path page, String anchor) throws IOException {
+    if (anchor == null) {
+      return true;
+    }
+    return HEADING
+        .matcher(Files.readString(page))
+        .results()
+        .map(heading -> heading.group(1).toLowerCase(Locale.ROOT))
+        .map(heading -> "#" + heading.replaceAll("[^\\w\\- ]", "").replace(' ', '-'))
+        .anyMatch(anchor::equals);
+  }
+
+  @Test
+  void pagesAreShortUnlessTheyAreReferences() throws IOException {
+    TreeSet<String> longer = new TreeSet<>();
+    for (Path page : PageBlock.pages()) {
+      int lines = Files.readAllLines(page).size();
+      if (lines > MOST_LINES && !REFERENCE.matcher(page.toString()).matches()) {
+        longer.add(page + ": " + lines);
+      }
+    }
+    assertEquals(new TreeSet<>(), longer);
   }
 
   @Test

@@ -51,7 +51,7 @@ final class ReferencePages {
         reads none.
 
         A process refuses an unknown key, a key that is set twice and a bad value, and names file and
-        line. Keys of Apache Crail are understood: see [porting.md](porting.md#keys). A program that
+        line. Keys of Apache Crail are understood: see [porting-keys.md](porting-keys.md). A program that
         has not all of Crail on its class path accepts the keys of the other parts without a check.
         Keys of the cluster (block size, lease, smallest extent) come from the namenode at the first
         connection, so a client cannot disagree about them.
@@ -75,7 +75,7 @@ final class ReferencePages {
   }
 
   /**
-   * {@code docs/spark.md}: people write it, except a table.
+   * {@code docs/spark/porting.md}: people write it, except a table.
    *
    * @param page as it is
    */
@@ -108,7 +108,7 @@ final class ReferencePages {
   }
 
   /**
-   * {@code docs/porting.md}: people write it, except a table.
+   * {@code docs/porting-keys.md}: people write it, except a table.
    *
    * @param page as it is
    */

@@ -28,7 +28,7 @@ class ReferencePagesTest {
 
   @Test
   void refusedKeysOfSparkAreUpToDate() throws IOException {
-    String name = "docs/spark.md";
+    String name = "docs/spark/porting.md";
     compare(name, ReferencePages.spark(Files.readString(Path.of("..", name))));
   }
 
@@ -40,7 +40,7 @@ class ReferencePagesTest {
 
   @Test
   void keysOfApacheCrailAreUpToDate() throws IOException {
-    String name = "docs/porting.md";
+    String name = "docs/porting-keys.md";
     compare(name, ReferencePages.porting(Files.readString(Path.of("..", name))));
   }
 

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The examples of the documentation compile, run, and print the output shown beside them. */
 class JavaExamplesTest {
   private static final Pattern EXAMPLE = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+  private static final Pattern PAGE = Pattern.compile("\\]\\((\\w+\\.md)\\)");
   private static final Pattern PRINTED = Pattern.compile("println\\(.*\\); // (.*)");
 
   private static final String IMPORTS =
@@ -73,7 +74,17 @@ class JavaExamplesTest {
         examples.add(matcher.group(1));
       }
     }
-    assertFalse(examples.isEmpty(), page);
+    return examples;
+  }
+
+  /** Those of the pages of the API, in the order in which their index has them. */
+  private static List<String> examplesOfTheApi() throws IOException {
+    List<String> examples = new ArrayList<>();
+    Matcher page = PAGE.matcher(Files.readString(Path.of("../docs/java/README.md")));
+    while (page.find()) {
+      examples.addAll(examples("docs/java/" + page.group(1)));
+    }
+    assertFalse(examples.isEmpty());
     return examples;
   }
 
@@ -106,7 +117,7 @@ class JavaExamplesTest {
 
   @Test
   void thoseOfTheApiPrintWhatTheySay() throws Exception {
-    List<String> examples = examples("docs/java-api.md");
+    List<String> examples = examplesOfTheApi();
     compile(examples, "CrailStore store");
     PrintStream usual = System.out;
     try (EmbeddedCrail crail = EmbeddedCrail.builder().start();

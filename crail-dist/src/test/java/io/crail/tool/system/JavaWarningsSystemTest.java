@@ -43,7 +43,7 @@ class JavaWarningsSystemTest {
 
   @Test
   void noneWithTheOptionsOfThePage() throws Exception {
-    Matcher options = OPTIONS.matcher(Files.readString(Path.of("..", "docs/java-api.md")));
+    Matcher options = OPTIONS.matcher(Files.readString(Path.of("..", "docs/java/project.md")));
     assertTrue(options.find());
     assertEquals(List.of(), warnings(options.group(1).split(" ")));
     // Else the page gives them for nothing.

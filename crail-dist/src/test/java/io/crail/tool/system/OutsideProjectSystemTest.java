@@ -130,7 +130,7 @@ class OutsideProjectSystemTest {
     copySources(sources);
     // The last that may need the network: what no other test uses may not be on this machine yet.
     maven(sources, plugin(sources, "install") + ":help");
-    for (String page : List.of("docs/hadoop.md", "docs/spark.md")) {
+    for (String page : List.of("docs/hadoop/README.md", "docs/spark/README.md")) {
       Matcher other = OTHERS.matcher(example(page, "xml", "<dependency>"));
       while (other.find()) {
         maven(
@@ -220,7 +220,7 @@ class OutsideProjectSystemTest {
   /** Builds a project with these dependencies, and returns its class path. */
   private static String build(String dependencies, String program, String source) throws Exception {
     Path project = Files.createTempDirectory(directory, "project");
-    String pom = example("docs/java-api.md", "xml", "<project");
+    String pom = example("docs/java/project.md", "xml", "<project");
     String first = pom.substring(pom.indexOf("<dependency>"), pom.indexOf("</dependencies>"));
     Files.writeString(project.resolve("pom.xml"), pom.replace(first, dependencies));
     Path java = Files.createDirectories(project.resolve("src/main/java"));
@@ -253,7 +253,7 @@ class OutsideProjectSystemTest {
     }
   }
 
-  /** Nobody can map its memory, so everybody is on another host. */
+  /** Its memory cannot be mapped, so every client is as on another host. */
   private static ProcessCluster remoteCluster() throws Exception {
     return ProcessCluster.start(1, 1, Map.of("crail.storage.tcp.memory", "anonymous"));
   }
@@ -276,11 +276,11 @@ class OutsideProjectSystemTest {
     }
   }
 
-  /** The commands of a page that begin so. */
+  /** The commands that begin so, in the places that begin so. */
   private static List<String> commands(String place, String begin) throws IOException {
     List<String> commands = new ArrayList<>();
     for (PageBlock block : PageBlock.ofAllPages()) {
-      if (block.place().equals(place)) {
+      if (block.place().startsWith(place)) {
         block.commands().stream().filter(line -> line.startsWith(begin)).forEach(commands::add);
       }
     }
@@ -294,7 +294,7 @@ class OutsideProjectSystemTest {
         build(
             example("README.md", "xml", "<dependency>"),
             "First",
-            example("docs/java-api.md", "java", "public class First"));
+            example("docs/java/project.md", "java", "public class First"));
     TreeSet<String> others = new TreeSet<>();
     for (String jar : classPath.split(":")) {
       String name = Path.of(jar).getFileName().toString();
@@ -305,7 +305,7 @@ class OutsideProjectSystemTest {
     assertEquals(new TreeSet<>(), others, "what a client drags along");
     Path project = Path.of(classPath.split(":")[0]).getParent().getParent();
     try (ProcessCluster cluster = remoteCluster()) {
-      for (String line : commands("docs/java-api.md#A project of your own", "java ")) {
+      for (String line : commands("docs/java/project.md#", "java ")) {
         String here = line.replace("crail://localhost:9060", address(cluster));
         try (CrailProcess process = CrailProcess.shell(project, here)) {
           assertEquals(0, process.awaitExit(PATIENCE), () -> process.stdout() + process.stderr());
@@ -332,7 +332,10 @@ class OutsideProjectSystemTest {
   @Test
   void aProgramForHadoopNeedsOneJar() throws Exception {
     String classPath =
-        build(example("docs/hadoop.md", "xml", "crail-hadoop-client"), "Program", HADOOP_PROGRAM);
+        build(
+            example("docs/hadoop/README.md", "xml", "crail-hadoop-client"),
+            "Program",
+            HADOOP_PROGRAM);
     try (ProcessCluster cluster = remoteCluster()) {
       assertReads42(classPath, List.of(), "Program", address(cluster));
     }
@@ -342,9 +345,10 @@ class OutsideProjectSystemTest {
   void aProgramForSparkNeedsOneJar() throws Exception {
     String classPath =
         build(
-            example("docs/spark.md", "xml", "crail-spark-client"),
+            example("docs/spark/README.md", "xml", "crail-spark-client"),
             "Program",
-            SPARK_PROGRAM.replace("EXAMPLE", example("docs/spark.md", "java", "CrailBroadcast")));
+            SPARK_PROGRAM.replace(
+                "EXAMPLE", example("docs/spark/broadcast.md", "java", "CrailBroadcast")));
     try (ProcessCluster cluster = remoteCluster()) {
       List<String> options = new ArrayList<>(SparkFlags.OPENED);
       options.add("-Xmx1g");

@@ -70,7 +70,7 @@ class PagesSystemTest {
           new NotRun("README.md", "bin/test", TESTS),
           new NotRun("docs/commands.md", "source <(crail completion zsh)", "ShellCompletionTest"),
           new NotRun(
-              "docs/operations.md",
+              "docs/operations/drain.md",
               "crail drain --cancel ",
               "needs a drain that goes on: DrainFaultsSystemTest"),
           new NotRun("docs/deployment.md", "useradd ", CHANGES_HOST),
@@ -81,32 +81,32 @@ class PagesSystemTest {
           new NotRun("docs/deployment.md", "docker ", DOCKER),
           new NotRun("docs/deployment.md", "kubectl ", KUBERNETES),
           new NotRun("docs/getting-started.md#Two hosts", "", TWO_HOSTS),
-          new NotRun("docs/hadoop.md", "bin/crail hdfsbench -t getFile ", "needs HDFS"),
-          new NotRun("docs/java-api.md", "mvn ", OUTSIDE),
-          new NotRun("docs/java-api.md", "java ", OUTSIDE),
+          new NotRun("docs/hadoop/README.md", "bin/crail hdfsbench -t getFile ", "needs HDFS"),
+          new NotRun("docs/java/project.md", "mvn ", OUTSIDE),
+          new NotRun("docs/java/project.md", "java ", OUTSIDE),
           new NotRun("docs/measuring.md", "bin/crail compare", MEASURES),
           new NotRun("docs/measuring.md", "bin/crail spark", MEASURES),
           new NotRun("docs/measuring.md", "bin/jmh", "bin/test runs it"),
-          new NotRun("docs/operations.md", "java ", "stands for a program of the reader"),
+          new NotRun("docs/operations/rdma.md", "java ", "stands for a program of the reader"),
           new NotRun("docs/performance-hadoop.md", "bin/measure ", MEASURES),
           new NotRun("docs/performance-nvmf.md", "bin/", FLASH),
           new NotRun("docs/performance-rdma.md", "bin/measure ", MEASURES),
           new NotRun("docs/performance-rdma.md", "ci/rdma ", TESTS),
           new NotRun("docs/performance.md", "bin/crail compare ", MEASURES),
-          new NotRun("docs/pyspark.md", "", "needs pip's package; PySparkTest runs it"),
           new NotRun("docs/releasing.md", "mvn ", "is how bin/test makes the installation here"),
           new NotRun("docs/releasing.md", "tar ", RELEASE),
           new NotRun("docs/releasing.md", "sha512sum ", RELEASE),
           new NotRun("docs/releasing.md", "gpg ", RELEASE),
-          new NotRun("docs/spark.md", "bin/crail spark ", MEASURES),
-          new NotRun("docs/spark.md", "bin/test ", TESTS),
+          new NotRun("docs/spark/performance.md", "bin/crail spark ", MEASURES),
+          new NotRun("docs/spark/python.md", "", "needs pip's package; PySparkTest runs it"),
+          new NotRun("docs/spark/tiers.md", "bin/test ", TESTS),
           new NotRun(
-              "docs/spark.md",
+              "docs/spark/applications.md",
               "crail applications --clean --id ",
               "needs one; ApplicationsCommandTest"),
-          new NotRun("docs/testing.md", "bin/test ", TESTS),
-          new NotRun("docs/testing.md", "ci/torture", "takes an hour; ModelSystemTest is short"),
-          new NotRun("docs/testing.md", "mvn ", TESTS),
+          new NotRun("docs/testing/", "bin/test ", TESTS),
+          new NotRun("docs/testing/", "ci/torture", "takes an hour; ModelSystemTest is short"),
+          new NotRun("docs/testing/", "mvn ", TESTS),
           new NotRun("docs/web-page.md", "ssh ", "needs a second host with ssh"),
           new NotRun("docs/ycsb.md#Beside Redis", "bin/ycsb --out ", MEASURES),
           new NotRun("docs/ycsb.md#Beside Redis", "bin/ycsb --workloads ", MEASURES),
@@ -119,14 +119,16 @@ class PagesSystemTest {
     return switch (place) {
       case "docs/commands.md#Files",
               "docs/commands.md#Reports",
-              "docs/operations.md#Watch",
-              "docs/operations.md#Measure",
-              "docs/spark.md#What an application holds" ->
+              "docs/operations/repair.md#",
+              "docs/operations/measure.md#Check that bytes are right",
+              "docs/operations/measure.md#Workers, rates, files",
+              "docs/spark/applications.md#" ->
           List.of(address, "bin/crail namenode", "bin/crail datanode");
-      case "docs/hadoop.md#The shell", "docs/hadoop.md#Measuring" ->
+      case "docs/hadoop/README.md#The shell", "docs/hadoop/README.md#Measuring" ->
           List.of(address, "bin/crail namenode", "bin/crail datanode", "echo words >file");
       case "docs/metrics.md#Turn it on" -> List.of(address);
-      case "docs/operations.md#Change" ->
+      case "docs/operations/drain.md#Empty a datanode",
+              "docs/operations/drain.md#Spread the data" ->
           List.of(
               address,
               "crail.lease 6s",
@@ -135,7 +137,7 @@ class PagesSystemTest {
               "bin/crail datanode -- -s 64m -p FIRST",
               "bin/crail datanode -- -s 64m -p SECOND",
               "crail put README.md /readme");
-      case "docs/operations.md#Flash" ->
+      case "docs/operations/flash.md#" ->
           List.of(address, "crail.storage.nvmf.allocationsize 32m", "bin/crail namenode");
       case "docs/porting.md#Steps" ->
           List.of(

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
     matches = ".+",
     disabledReason = "pip's PySpark is installed for the long tests alone")
 class PySparkTest {
-  private static final Path PAGE = Path.of("../docs/pyspark.md");
+  private static final Path PAGE = Path.of("../docs/spark/python.md");
   private static final List<String> PRINTED =
       List.of("rows of SQL: 499999500000000", "squares of Python: 100 (7, 3329034349000)");
   private static final String PYTHON = "(?ms)^```python\n(.*?)^```$";
