@@ -4,6 +4,7 @@ package io.crail.storage;
 import io.crail.common.config.ConfigKey;
 import io.crail.common.config.ConfigKeys;
 import io.crail.common.config.ConfigType;
+import io.crail.common.config.Configuration;
 import io.crail.protocol.part.TextLimits;
 import java.util.List;
 import java.util.Set;
@@ -17,7 +18,7 @@ public final class StorageKeys implements ConfigKeys {
               ConfigType.LIST,
               "tcp",
               "Storage tiers by short name, the preferred one first. The position of a tier"
-                  + " is the storage class of its datanodes, unless they are told another.")
+                  + " is the storage class of its datanodes, unless they are given another.")
           .check(list -> list.isEmpty() ? "must name a tier" : null)
           .check(list -> list.size() > Set.copyOf(list).size() ? "must name each tier once" : null)
           .check(StorageKeys::checkTiers);
@@ -42,9 +43,14 @@ public final class StorageKeys implements ConfigKeys {
                   + " tier serves on.")
           .check(TextLimits::checkHost);
 
-  /** A program may have some tiers only, but no program has a tier that does not exist. */
+  /**
+   * A tier exists if Crail has keys for it, or if it is here. A program need not have all of those
+   * that its site file names.
+   */
   private static String checkTiers(List<String> names) {
-    names.stream().filter(name -> !StorageTier.NAMES.contains(name)).forEach(StorageTier::find);
+    names.stream()
+        .filter(name -> !Configuration.hasKeysBelow("crail.storage." + name + "."))
+        .forEach(StorageTier::find);
     return null;
   }
 

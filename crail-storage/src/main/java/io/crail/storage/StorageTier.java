@@ -5,26 +5,29 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.List;
 import java.util.ServiceLoader;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 
 /**
- * A kind of storage: how bytes are carried and where they lie. Found through {@link ServiceLoader}
- * by its short name. Implementations are stateless.
+ * A kind of storage: how bytes are carried and where they are kept. Found through {@link
+ * ServiceLoader} by its short name: whoever lists tiers asks {@link #all}. Implementations are
+ * stateless.
  */
 public interface StorageTier {
-  /** The names of Crail's own tiers. A program may have some of them only. */
-  Set<String> NAMES = Set.of("nvmf", "rdma", "tcp");
-
   /** The short name, for example {@code tcp}; travels on the wire. */
   String name();
+
+  /** The tier's own arguments, after {@code --} on the command line of a datanode. */
+  default TierArguments arguments() {
+    return TierArguments.NONE;
+  }
 
   /**
    * Creates the server part, without starting it.
    *
-   * @param arguments the tier's own arguments, after {@code --} on the command line
+   * @param arguments the tier's own, as {@link #arguments} declares them
    * @throws ConfigException for a bad argument or value
    */
   StorageServer createServer(Configuration configuration, List<String> arguments);
@@ -44,20 +47,53 @@ public interface StorageTier {
   StorageClient createClient(StorageClient.Context context) throws CrailException;
 
   /**
+   * What a datanode would take of its host.
+   *
+   * @param arguments as for {@link #createServer}
+   * @throws ConfigException for a bad argument or value
+   */
+  default PlannedDatanode plan(Configuration configuration, List<String> arguments) {
+    return PlannedDatanode.elsewhere(name());
+  }
+
+  /** Whether a host with this configuration needs what {@link #examine} looks for. */
+  default boolean isUsed(Configuration configuration) {
+    return configuration.get(StorageKeys.TYPES).contains(name());
+  }
+
+  /**
+   * Looks whether this host has what the tier needs, for {@code crail doctor}. Directories, space
+   * and ports of the datanodes are examined for every tier alike.
+   *
+   * @param datanodes those of the tier that are to run here; empty on the host of a client
+   */
+  default void examine(
+      Configuration configuration, List<PlannedDatanode> datanodes, HostFindings findings) {}
+
+  /** The tiers on the class path, by name. */
+  static Collection<StorageTier> all() {
+    TreeMap<String, StorageTier> tiers = new TreeMap<>();
+    ServiceLoader.load(StorageTier.class, StorageTier.class.getClassLoader())
+        .forEach(tier -> tiers.put(tier.name(), tier));
+    return tiers.values();
+  }
+
+  /**
    * The tier of a name.
    *
    * @throws ConfigException that names the existing tiers
    */
   static StorageTier find(String name) {
-    TreeSet<String> known = new TreeSet<>();
-    for (StorageTier tier :
-        ServiceLoader.load(StorageTier.class, StorageTier.class.getClassLoader())) {
-      if (tier.name().equals(name)) {
-        return tier;
-      }
-      known.add(tier.name());
-    }
-    throw new ConfigException(
-        "no storage tier '" + name + "' on the class path; there are: " + known);
+    Collection<StorageTier> tiers = all();
+    return tiers.stream()
+        .filter(tier -> tier.name().equals(name))
+        .findAny()
+        .orElseThrow(
+            () ->
+                new ConfigException(
+                    "no storage tier '"
+                        + name
+                        + "' on the class path; there are: "
+                        + tiers.stream().map(StorageTier::name).toList()));
   }
 }

@@ -47,7 +47,8 @@ class PlacementTest implements EachTier.Shared {
 
   @Override
   public void start(Tier tier) throws Exception {
-    assumeTrue(tier != Tier.MIXED || RdmaHost.hasTwoHosts(), "needs the two hosts of bin/rdma-vm");
+    assumeTrue(
+        !tier.is(Tier.MIXED) || RdmaHost.hasTwoHosts(), "needs the two hosts of bin/rdma-vm");
     this.tier = tier;
     EmbeddedCrail.Builder builder =
         EmbeddedCrail.builder()

@@ -53,7 +53,7 @@ class RdmaPlainClientTest {
   @Test
   void theLoadersPathIsEnough() throws Exception {
     Path file = directory.resolve("crail-site.conf");
-    try (TestCluster cluster = TestCluster.start(Tier.RDMA, 1, 1)) {
+    try (TestCluster cluster = TestCluster.start(Tier.of(Tier.RDMA), 1, 1)) {
       Files.write(
           file,
           cluster.configuration().texts().entrySet().stream()

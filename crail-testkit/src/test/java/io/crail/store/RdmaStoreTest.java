@@ -36,7 +36,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A store whose data lie behind RDMA, alone or beside another tier. */
 @Tag("rdma")
@@ -95,12 +95,10 @@ class RdmaStoreTest {
   /** So that what runs on these clusters runs over what they are named after. */
   @ParameterizedTest
   @TwoHosts
-  @EnumSource(
-      value = Tier.class,
-      names = {"RDMA", "MIXED"})
-  void aStoreIsConnectedOverRdmaToItsNamenodeAndToOneOfItsDatanodes(Tier tier) throws Exception {
-    int datanodes = tier == Tier.MIXED ? 2 : 1;
-    try (TestCluster cluster = TestCluster.start(tier, 1, datanodes)) {
+  @ValueSource(strings = {Tier.RDMA, Tier.MIXED})
+  void aStoreIsConnectedOverRdmaToItsNamenodeAndToOneOfItsDatanodes(String tier) throws Exception {
+    int datanodes = tier.equals(Tier.MIXED) ? 2 : 1;
+    try (TestCluster cluster = TestCluster.start(Tier.of(tier), 1, datanodes)) {
       final int idle = RdmaHost.connections("rxe0");
       byte[] bytes = Bytes.random(new Random(Bytes.seed("connections")), 4 * MIB);
       CrailFile file = Bytes.write(cluster.newStore(), "/f", bytes);
@@ -116,7 +114,8 @@ class RdmaStoreTest {
 
   @Test
   void memoryOfThePoolAndOfUsersIsRegisteredOnce() throws Exception {
-    try (TestCluster cluster = TestCluster.start(Tier.RDMA, 1, 1, "crail.storage.localmap=false")) {
+    try (TestCluster cluster =
+        TestCluster.start(Tier.of(Tier.RDMA), 1, 1, "crail.storage.localmap=false")) {
       CrailStore store = cluster.newStore();
       byte[] bytes = Bytes.random(new Random(Bytes.seed("registrations")), MIB);
       CrailBuffer own = Bytes.buffer(new byte[2 * MIB]);
@@ -144,10 +143,10 @@ class RdmaStoreTest {
   }
 
   @Test
-  void aNamenodeThatStartsAnewTellsOtherKeys() throws Exception {
+  void aRestartedNamenodeHasOtherKeys() throws Exception {
     try (TestCluster cluster =
         TestCluster.start(
-            Tier.RDMA,
+            Tier.of(Tier.RDMA),
             1,
             1,
             "crail.storage.localmap=false",

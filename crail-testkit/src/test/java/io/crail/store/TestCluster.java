@@ -50,7 +50,7 @@ final class TestCluster implements AutoCloseable {
    * @param settings {@code key=value} each, for servers and clients
    */
   static TestCluster start(int namenodes, int datanodes, String... settings) throws Exception {
-    return start(Tier.TCP, namenodes, datanodes, settings);
+    return start(Tier.of(Tier.TCP), namenodes, datanodes, settings);
   }
 
   /** As {@link #start(int, int, String...)}, over something else. */

@@ -44,7 +44,7 @@ public final class Configuration {
   /** The names of all keys of Crail. Keys that others declare are not in it. */
   private static final Set<String> NAMES;
 
-  /** Those of them whose values nobody may see, whether they are declared here or not. */
+  /** Those of them whose values are never shown, whether they are declared here or not. */
   private static final Set<String> SECRETS;
 
   static {
@@ -93,13 +93,23 @@ public final class Configuration {
   }
 
   /**
-   * Tells whether a key belongs to Crail, where keys of others have the same source.
+   * Returns whether a key belongs to Crail, where keys of others have the same source.
    *
    * @param written as a user writes it
    * @return whether it does
    */
   public static boolean isCrailKey(String written) {
     return keyName(written).startsWith(PREFIX);
+  }
+
+  /**
+   * Returns whether Crail has keys whose names begin so, in this program or in others.
+   *
+   * @param prefix the beginning, in lower case
+   * @return whether it has
+   */
+  public static boolean hasKeysBelow(String prefix) {
+    return NAMES.stream().anyMatch(name -> name.startsWith(prefix));
   }
 
   /** {@return a configuration in which every key has its default} */
@@ -126,7 +136,7 @@ public final class Configuration {
   }
 
   /**
-   * Tells whether the user has set a key.
+   * Returns whether the user has set a key.
    *
    * @param key the key
    * @return true for any value that was set, even the default

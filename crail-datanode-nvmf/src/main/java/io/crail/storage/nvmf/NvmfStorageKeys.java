@@ -16,7 +16,8 @@ import io.crail.nvmf.NvmeHost;
 import io.crail.nvmf.auth.ChapSecret;
 import io.crail.nvmf.auth.HostSecrets;
 import io.crail.storage.LocalHost;
-import io.crail.storage.host.TierArguments;
+import io.crail.storage.TierArguments;
+import io.crail.storage.TierArguments.Argument;
 import io.crail.storage.host.TierKeys;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,7 +25,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 
 /** The keys of the NVMf tier. */
@@ -149,8 +149,12 @@ public final class NvmfStorageKeys implements ConfigKeys {
   /** The arguments of a datanode that stand for keys. */
   static final TierArguments ARGUMENTS =
       new TierArguments(
-          "tier nvmf takes: -t <targets>, -q <name of this host>, -s <bytes to lend>",
-          Map.of("-t", TARGETS, "-q", HOST_NQN, "-s", STORAGE_LIMIT));
+          NvmfStorageTier.NAME,
+          List.of(
+              new Argument("-t", "targets", TARGETS, "what it lends, as host:port/nqn#namespaces"),
+              new Argument(
+                  "-s", "bytes", STORAGE_LIMIT, "how much of that; all of it unless given"),
+              new Argument("-q", "nqn", HOST_NQN, "the name by which the targets know this host")));
 
   /** Where nvme-cli has the name and the id of this host. */
   private static final Path USUAL = Path.of("/etc/nvme");

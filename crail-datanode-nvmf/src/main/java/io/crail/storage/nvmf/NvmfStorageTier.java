@@ -8,6 +8,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
+import io.crail.storage.TierArguments;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -25,8 +26,13 @@ public final class NvmfStorageTier implements StorageTier {
   }
 
   @Override
+  public TierArguments arguments() {
+    return NvmfStorageKeys.ARGUMENTS;
+  }
+
+  @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
-    return new NvmfStorageServer(NvmfStorageKeys.ARGUMENTS.apply(configuration, arguments));
+    return new NvmfStorageServer(arguments().apply(configuration, arguments));
   }
 
   @Override

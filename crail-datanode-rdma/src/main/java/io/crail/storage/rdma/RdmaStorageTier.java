@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.rdma;
 
+import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.TransportProvider;
+import io.crail.storage.HostFindings;
+import io.crail.storage.PlannedDatanode;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
+import io.crail.storage.TierArguments;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
@@ -20,18 +25,14 @@ public final class RdmaStorageTier implements StorageTier {
   /** The short name. */
   public static final String NAME = "rdma";
 
+  /** What clients lock is little. */
+  private static final long ENOUGH_LOCKED = 64L << 20;
+
+  private static final String RAISE_LOCKED =
+      "ulimit -l unlimited, memlock in /etc/security/limits.conf, LimitMEMLOCK in systemd";
+
   /** Creates the tier; for {@link java.util.ServiceLoader}. */
   public RdmaStorageTier() {}
-
-  /**
-   * Finds the device with which a datanode of this host would serve.
-   *
-   * @return its name and the address
-   * @throws IOException that says why there is none, and names the devices
-   */
-  public static String device(Configuration configuration) throws IOException {
-    return ServedDevice.find(configuration);
-  }
 
   @Override
   public String name() {
@@ -39,8 +40,13 @@ public final class RdmaStorageTier implements StorageTier {
   }
 
   @Override
+  public TierArguments arguments() {
+    return RdmaStorageKeys.HOST.arguments();
+  }
+
+  @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
-    return new RdmaStorageServer(RdmaStorageKeys.HOST.arguments().apply(configuration, arguments));
+    return new RdmaStorageServer(arguments().apply(configuration, arguments));
   }
 
   @Override
@@ -50,5 +56,50 @@ public final class RdmaStorageTier implements StorageTier {
       throw ErrorCode.UNSUPPORTED.exception("tier rdma: " + availability.problem());
     }
     return new RdmaStorageClient(context.loop(), context.configuration(), context.clientId());
+  }
+
+  /** Its port is not one of TCP. */
+  @Override
+  public PlannedDatanode plan(Configuration configuration, List<String> arguments) {
+    return RdmaStorageKeys.HOST.plan(configuration, arguments).withoutPort();
+  }
+
+  /** Also if only metadata travel over RDMA. */
+  @Override
+  public boolean isUsed(Configuration configuration) {
+    return StorageTier.super.isUsed(configuration)
+        || configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
+  }
+
+  @Override
+  public void examine(
+      Configuration configuration, List<PlannedDatanode> datanodes, HostFindings findings) {
+    long lent = datanodes.stream().mapToLong(PlannedDatanode::bytes).sum();
+    Availability rdma = Verbs.check(lent);
+    if (!rdma.usable()) {
+      findings.broken("RDMA cannot be used", rdma.problem());
+      return;
+    }
+    findings.ok("RDMA devices: " + String.join(", ", rdma.devices()));
+    if (rdma.memlockLimitBytes() < ENOUGH_LOCKED) {
+      findings.warning(
+          "a process may lock " + ByteText.of(rdma.memlockLimitBytes()) + " of memory",
+          RAISE_LOCKED);
+    }
+    datanodes.stream()
+        .map(PlannedDatanode::networkInterface)
+        .distinct()
+        .forEach(each -> examineDevice(configuration, each, findings));
+  }
+
+  private static void examineDevice(
+      Configuration configuration, String networkInterface, HostFindings findings) {
+    Configuration own =
+        configuration.toBuilder().set(RdmaStorageKeys.INTERFACE, networkInterface).build();
+    try {
+      findings.ok("a datanode of tier rdma would serve with " + ServedDevice.find(own));
+    } catch (IOException e) {
+      findings.cannotServe(NAME, e);
+    }
   }
 }

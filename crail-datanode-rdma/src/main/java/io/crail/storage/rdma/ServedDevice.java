@@ -73,7 +73,7 @@ final class ServedDevice {
     throw new RdmaException("device " + names.get(0) + " has no address");
   }
 
-  /** Looks for the device as a datanode at its start does, for {@link RdmaStorageTier#device}. */
+  /** Looks for the device as a datanode at its start does, for {@link RdmaStorageTier#examine}. */
   static String find(Configuration configuration) throws IOException {
     InetAddress wanted =
         LocalHost.address(

@@ -5,9 +5,11 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.netty.NettyClientLoop;
+import io.crail.storage.PlannedDatanode;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
+import io.crail.storage.TierArguments;
 import java.util.List;
 
 /** Storage in a datanode's memory, reached over TCP, or mapped on its own host. */
@@ -24,8 +26,21 @@ public final class TcpStorageTier implements StorageTier {
   }
 
   @Override
+  public TierArguments arguments() {
+    return TcpStorageKeys.HOST.arguments();
+  }
+
+  @Override
   public StorageServer createServer(Configuration configuration, List<String> arguments) {
-    return new TcpStorageServer(TcpStorageKeys.HOST.arguments().apply(configuration, arguments));
+    return new TcpStorageServer(arguments().apply(configuration, arguments));
+  }
+
+  @Override
+  public PlannedDatanode plan(Configuration configuration, List<String> arguments) {
+    PlannedDatanode planned = TcpStorageKeys.HOST.plan(configuration, arguments);
+    return configuration.get(TcpStorageKeys.MEMORY) == TcpStorageKeys.Memory.FILE
+        ? planned
+        : planned.in("");
   }
 
   @Override

@@ -66,7 +66,7 @@ public abstract class OptionsCommand implements Command {
       text.append(' ').append(operands);
     }
     text.append("\n\n").append(Character.toUpperCase(sentence.charAt(0)));
-    text.append(sentence.substring(1)).append(".\n").append(details);
+    text.append(sentence.substring(1)).append(".\n").append(details());
     if (!options.getOptions().isEmpty()) {
       text.append("\nOptions:\n");
       for (Option option : options.getOptions()) {
@@ -75,6 +75,11 @@ public abstract class OptionsCommand implements Command {
       }
     }
     return text.toString();
+  }
+
+  /** More text for the help, which is made when it is shown. */
+  protected String details() {
+    return details;
   }
 
   private static String value(Option option) {

@@ -6,7 +6,9 @@ import io.crail.common.config.Configuration;
 import io.crail.common.config.SiteFile;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.ClusterKeys;
+import io.crail.storage.PlannedDatanode;
 import io.crail.storage.StorageKeys;
+import io.crail.storage.StorageTier;
 import io.crail.tool.admin.AdminClient;
 import io.crail.tool.admin.VersionCommand;
 import io.crail.tool.command.CommandContext;
@@ -43,7 +45,7 @@ public final class DoctorCommand extends ReportCommand {
         "looks for what is wrong with this host and the cluster, and names the cure",
         """
         Looks at this host (limits, memory, huge pages, the data path of a datanode, ports that
-        other programs have, RDMA if it is used), and asks all namenodes. With --hosts it also looks
+        other programs have, what the storage tiers need), and asks all namenodes. With --hosts it also looks
         at all other hosts of the cluster through ssh, apart from their ports. It asks there too
         whether the servers answer, and compares versions, clocks and configurations. It changes
         nothing. Exit code 0 means that nothing is
@@ -120,7 +122,7 @@ public final class DoctorCommand extends ReportCommand {
     List<ListedDatanode> listed = ListedDatanode.all();
     List<Finding> findings = new ArrayList<>();
     findings.add(configured(context, configuration));
-    List<LocalDatanode> datanodes = datanodesHere(configuration, listed, findings);
+    List<PlannedDatanode> datanodes = datanodesHere(configuration, listed, findings);
     findings.addAll(new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).run());
     return new HostAnswer(now(), VersionCommand.version(), configuration.shownTexts(), findings);
   }
@@ -151,7 +153,7 @@ public final class DoctorCommand extends ReportCommand {
 
   private static List<Finding> portsHere(Configuration configuration, ClusterReport report) {
     // What is wrong with their lines is said already.
-    List<LocalDatanode> datanodes =
+    List<PlannedDatanode> datanodes =
         datanodesHere(configuration, ListedDatanode.all(), new ArrayList<>());
     return new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).ports(report);
   }
@@ -211,13 +213,13 @@ public final class DoctorCommand extends ReportCommand {
   }
 
   /** The datanodes that are to run on this host. */
-  private static List<LocalDatanode> datanodesHere(
+  private static List<PlannedDatanode> datanodesHere(
       Configuration configuration, List<ListedDatanode> listed, List<Finding> findings) {
-    List<LocalDatanode> here = new ArrayList<>();
+    List<PlannedDatanode> here = new ArrayList<>();
     if (listed.isEmpty()) {
       // Then any host may have one of each tier.
       for (String tier : configuration.get(StorageKeys.TYPES)) {
-        here.add(LocalDatanode.of(tier, configuration, List.of()));
+        here.add(StorageTier.find(tier).plan(configuration, List.of()));
       }
     }
     for (ListedDatanode each : listed) {

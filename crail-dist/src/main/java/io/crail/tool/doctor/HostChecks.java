@@ -6,20 +6,17 @@ import io.crail.common.ByteText;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.TransportProvider;
+import io.crail.storage.HostFindings;
 import io.crail.storage.LocalHost;
-import io.crail.storage.StorageKeys;
-import io.crail.storage.rdma.RdmaStorageKeys;
-import io.crail.storage.rdma.RdmaStorageTier;
+import io.crail.storage.PlannedDatanode;
+import io.crail.storage.StorageTier;
 import io.crail.storage.region.FreeSpace;
-import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.tool.metrics.MetricsKeys;
 import io.crail.tool.report.ClusterReport;
 import io.crail.tool.report.DatanodeReport;
 import io.crail.tool.report.Finding;
 import io.crail.tool.report.Finding.Grade;
 import io.crail.tool.report.NamenodeReport;
-import io.crail.verbs.Availability;
-import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -40,12 +37,9 @@ final class HostChecks {
   /** The kernel's default. The JVM needs some hundreds, and each region of a datanode takes two. */
   private static final long MAPPINGS = 65_530;
 
-  private static final String RAISE_LOCKED =
-      "ulimit -l unlimited, memlock in /etc/security/limits.conf, LimitMEMLOCK in systemd";
-
   private final HostFiles files;
   private final Configuration configuration;
-  private final List<LocalDatanode> datanodes;
+  private final List<PlannedDatanode> datanodes;
   private final List<Finding> findings = new ArrayList<>();
 
   /**
@@ -53,7 +47,7 @@ final class HostChecks {
    *
    * @param datanodes those that are to run here
    */
-  HostChecks(HostFiles files, Configuration configuration, List<LocalDatanode> datanodes) {
+  HostChecks(HostFiles files, Configuration configuration, List<PlannedDatanode> datanodes) {
     this.files = files;
     this.configuration = configuration;
     this.datanodes = datanodes;
@@ -66,9 +60,7 @@ final class HostChecks {
     checkDescriptors();
     checkMappings();
     checkHugePages();
-    if (usesRdma()) {
-      checkRdma();
-    }
+    StorageTier.all().forEach(this::checkTier);
     datanodes.stream()
         .filter(each -> !each.place().isEmpty() && isWritable(each))
         .collect(
@@ -101,15 +93,15 @@ final class HostChecks {
     }
     List<DatanodeReport> knownHere =
         cluster.members().stream().filter(each -> DoctorCommand.isHere(each.host())).toList();
-    for (LocalDatanode each : datanodes) {
+    for (PlannedDatanode each : datanodes) {
       boolean isThere = knownHere.stream().anyMatch(one -> one.port() == each.port());
-      if (each.tier().equals("tcp") && each.port() != 0 && !isThere) {
+      if (each.port() != 0 && !isThere) {
         try {
           InetAddress at = LocalHost.address(each.networkInterface(), namenodes);
-          String keys = TcpStorageKeys.PORT.name() + ", or -p in conf/datanodes";
+          String keys = "crail.storage." + each.tier() + ".port, or -p in conf/datanodes";
           checkPort(found, "a datanode", new InetSocketAddress(at, each.port()), keys);
         } catch (IOException e) {
-          found.add(cannotServe("tcp", e));
+          into(found).cannotServe(each.tier(), e);
         }
       }
     }
@@ -119,11 +111,31 @@ final class HostChecks {
     return found;
   }
 
-  private static Finding cannotServe(String tier, IOException why) {
-    // No more, since a client's host need not have what datanodes have.
-    return Finding.warning(
-        "a datanode of tier " + tier + " could not serve: " + why.getMessage(),
-        "change crail.storage." + tier + ".interface, or -i in conf/datanodes");
+  private static HostFindings into(List<Finding> findings) {
+    return new HostFindings() {
+      @Override
+      public void ok(String text) {
+        findings.add(Finding.ok(text));
+      }
+
+      @Override
+      public void warning(String text, String cure) {
+        findings.add(Finding.warning(text, cure));
+      }
+
+      @Override
+      public void broken(String text, String cure) {
+        findings.add(Finding.broken(text, cure));
+      }
+    };
+  }
+
+  private void checkTier(StorageTier tier) {
+    List<PlannedDatanode> own =
+        datanodes.stream().filter(each -> each.tier().equals(tier.name())).toList();
+    if (!own.isEmpty() || tier.isUsed(configuration)) {
+      tier.examine(configuration, own, into(findings));
+    }
   }
 
   private void checkMetricsPorts(List<Finding> found) {
@@ -154,7 +166,7 @@ final class HostChecks {
     }
   }
 
-  /** Why nobody could listen there now; empty if one could. */
+  /** Why it is impossible to listen there now; empty if it is possible. */
   private static String refusal(InetSocketAddress address) {
     try (Socket socket = claim(address)) {
       return "";
@@ -177,19 +189,6 @@ final class HostChecks {
       socket.close();
       throw e;
     }
-  }
-
-  private boolean usesRdma() {
-    return configuration.get(StorageKeys.TYPES).contains("rdma")
-        || configuration.get(TransportProvider.RPC_TYPE).equals("darpc")
-        || lent("rdma") > 0;
-  }
-
-  private long lent(String tier) {
-    return datanodes.stream()
-        .filter(each -> each.tier().equals(tier))
-        .mapToLong(LocalDatanode::bytes)
-        .sum();
   }
 
   private void checkJava() {
@@ -251,40 +250,7 @@ final class HostChecks {
     }
   }
 
-  private void checkRdma() {
-    Availability rdma = Verbs.check(lent("rdma"));
-    findings.add(
-        rdma.usable()
-            ? Finding.ok("RDMA devices: " + String.join(", ", rdma.devices()))
-            : Finding.broken("RDMA cannot be used", rdma.problem()));
-    // Clients lock memory too, but some is enough.
-    if (rdma.usable() && rdma.memlockLimitBytes() < 64L << 20) {
-      findings.add(
-          Finding.warning(
-              "a process may lock " + ByteText.of(rdma.memlockLimitBytes()) + " of memory",
-              RAISE_LOCKED));
-    }
-    if (rdma.usable()) {
-      datanodes.stream()
-          .filter(each -> each.tier().equals("rdma"))
-          .map(LocalDatanode::networkInterface)
-          .distinct()
-          .forEach(this::checkDevice);
-    }
-  }
-
-  private void checkDevice(String networkInterface) {
-    Configuration own =
-        configuration.toBuilder().set(RdmaStorageKeys.INTERFACE, networkInterface).build();
-    try {
-      findings.add(
-          Finding.ok("a datanode of tier rdma would serve with " + RdmaStorageTier.device(own)));
-    } catch (IOException e) {
-      findings.add(cannotServe("rdma", e));
-    }
-  }
-
-  /** What tells the file systems of two directories apart. */
+  /** What distinguishes the file systems of two directories. */
   private static Object fileSystem(String place) {
     Path directory = existing(Path.of(place));
     try {
@@ -304,7 +270,7 @@ final class HostChecks {
   }
 
   /** Checks that a datanode can make its files. */
-  private boolean isWritable(LocalDatanode datanode) {
+  private boolean isWritable(PlannedDatanode datanode) {
     Path directory = existing(Path.of(datanode.place()));
     boolean writable = directory != null && Files.isWritable(directory);
     if (!writable) {
@@ -319,7 +285,7 @@ final class HostChecks {
   }
 
   /** Checks the space of a file system with all datanodes that use it. */
-  private void checkSpace(List<LocalDatanode> there) {
+  private void checkSpace(List<PlannedDatanode> there) {
     Path path = Path.of(there.get(0).place());
     Path directory = existing(path);
     String tier = there.get(0).tier();
@@ -328,7 +294,7 @@ final class HostChecks {
         directory.startsWith("/dev/shm")
             ? "mount -o remount,size=<bytes> /dev/shm (container: --shm-size); or " + lower
             : "make it larger, or " + lower;
-    long needed = there.stream().mapToLong(LocalDatanode::bytes).sum();
+    long needed = there.stream().mapToLong(PlannedDatanode::bytes).sum();
     long total = directory.toFile().getTotalSpace();
     long free = free(directory);
     String has =

@@ -2,6 +2,7 @@
 package io.crail.tool.doctor;
 
 import io.crail.common.config.Configuration;
+import io.crail.storage.PlannedDatanode;
 import io.crail.storage.StorageTier;
 import io.crail.tool.command.CommonOptions;
 import io.crail.tool.command.UsageException;
@@ -33,14 +34,14 @@ record ListedDatanode(String host, List<String> arguments) {
    * @throws UsageException for arguments that {@code crail datanode} refuses; a {@code
    *     ConfigException} likewise
    */
-  LocalDatanode datanode(Configuration configuration) throws UsageException {
+  PlannedDatanode datanode(Configuration configuration) throws UsageException {
     CommonOptions options = CommonOptions.parse(arguments, false);
     Configuration.Builder builder = configuration.toBuilder();
     options.settings().forEach((key, value) -> builder.set(key, value, "conf/datanodes"));
     Configuration own = builder.build();
     DatanodeCommand.Wanted wanted =
         DatanodeCommand.wanted(new DatanodeCommand().parse(options.rest()), own);
-    return LocalDatanode.of(StorageTier.find(wanted.tier()).name(), own, wanted.tierArguments());
+    return StorageTier.find(wanted.tier()).plan(own, wanted.tierArguments());
   }
 
   @Override

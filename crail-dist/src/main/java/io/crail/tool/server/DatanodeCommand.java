@@ -21,7 +21,11 @@ import io.crail.tool.command.ThreadDeaths;
 import io.crail.tool.command.UsageException;
 import io.crail.tool.metrics.MetricsServer;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.commons.cli.CommandLine;
 
 /**
@@ -32,7 +36,6 @@ public final class DatanodeCommand extends OptionsCommand {
 
   private static final List<String> OWN = List.of("-t", "--tier", "-c", "--class");
   private static final List<String> STAY = List.of("-k", "--stay");
-  private static final List<String> TIERS = List.of("-s", "-d", "-p", "-i");
 
   /** Declares its options. */
   public DatanodeCommand() {
@@ -41,12 +44,6 @@ public final class DatanodeCommand extends OptionsCommand {
         "runs a datanode, which lends memory or flash to the cluster",
         "[-- <arguments of the tier>]",
         """
-        Arguments of the tiers tcp and rdma:
-          -s <bytes>       how much it lends, such as 16g
-          -d <directory>   where it keeps that, /dev/shm by default; another one for flash (tcp) or
-                           huge pages (rdma)
-          -p <port>        port to serve on; 0 takes a free one
-          -i <interface>   network interface, host name or address to serve on
         It registers with the namenodes by itself, again after they were restarted. It ends when
         it has been removed ('crail removeDatanode', 'crail drain'), or by SIGTERM or SIGINT; its
         data are gone then. A supervisor that starts all that ends would start a removed one again,
@@ -69,6 +66,33 @@ public final class DatanodeCommand extends OptionsCommand {
         new Example("crail datanode -c 1 -- -d /mnt/nvme -s 1t", "a disk as storage class 1"));
   }
 
+  /** The arguments of the tiers that are here; those that take the same ones stand together. */
+  @Override
+  protected String details() {
+    Map<String, List<String>> tiers = new LinkedHashMap<>();
+    for (StorageTier tier : StorageTier.all()) {
+      String help = tier.arguments().help();
+      if (!help.isEmpty()) {
+        tiers.computeIfAbsent(help, none -> new ArrayList<>()).add(tier.name());
+      }
+    }
+    StringBuilder text = new StringBuilder();
+    tiers.forEach(
+        (help, names) ->
+            text.append(names.size() == 1 ? "Arguments of the tier " : "Arguments of the tiers ")
+                .append(String.join(" and ", names))
+                .append(":\n")
+                .append(help));
+    return text + super.details();
+  }
+
+  /** What may follow '--': the options of all tiers. */
+  private static Set<String> tierOptions() {
+    return StorageTier.all().stream()
+        .flatMap(tier -> tier.arguments().options().stream())
+        .collect(Collectors.toSet());
+  }
+
   @Override
   public boolean usesCluster() {
     return false;
@@ -87,7 +111,7 @@ public final class DatanodeCommand extends OptionsCommand {
         side.add(arguments.get(++i));
       }
     }
-    if (tiers.stream().noneMatch(TIERS::contains) || tiers.contains("--")) {
+    if (tiers.stream().noneMatch(tierOptions()::contains) || tiers.contains("--")) {
       return "";
     }
     own.add("--");

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
 import io.crail.protocol.part.DatanodeState;
+import io.crail.storage.PlannedDatanode;
+import io.crail.storage.StorageTier;
 import io.crail.tool.command.UsageException;
 import io.crail.tool.report.ClusterReport;
 import io.crail.tool.report.DatanodeReport;
@@ -63,7 +65,7 @@ class HostChecksTest {
     return new HostChecks(
             new HostFiles(root),
             configuration,
-            lends ? List.of(LocalDatanode.of("tcp", configuration, List.of())) : List.of())
+            lends ? List.of(StorageTier.find("tcp").plan(configuration, List.of())) : List.of())
         .run();
   }
 
@@ -118,7 +120,7 @@ class HostChecksTest {
   }
 
   @Test
-  void aHostThatTellsNothingIsNotBlamed() {
+  void aHostWithoutTheFilesGetsNoWarnings() {
     assertEquals(List.of(), not(Grade.OK, examine(false)));
   }
 
@@ -140,7 +142,7 @@ class HostChecksTest {
     Configuration configuration =
         Configuration.builder().set("crail.storage.tcp.storagelimit", "1m", "the test").build();
     String place = root + "/data";
-    List<LocalDatanode> datanodes = new ArrayList<>();
+    List<PlannedDatanode> datanodes = new ArrayList<>();
     for (String line :
         List.of(
             "-- -d " + place,
@@ -209,7 +211,7 @@ class HostChecksTest {
     List<DatanodeReport> datanodes = known ? List.of(datanode) : List.of();
     ClusterReport cluster =
         new ClusterReport("", Instant.EPOCH, List.of(namenode), datanodes, List.of(), 0, 0, 0);
-    List<LocalDatanode> here = List.of(LocalDatanode.of("tcp", configuration, List.of()));
+    List<PlannedDatanode> here = List.of(StorageTier.find("tcp").plan(configuration, List.of()));
     return new HostChecks(new HostFiles(Path.of("/")), configuration, here).ports(cluster);
   }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
+import io.crail.storage.PlannedDatanode;
+import io.crail.storage.StorageTier;
 import io.crail.tool.report.Finding;
 import io.crail.tool.report.Finding.Grade;
 import java.nio.file.Path;
@@ -21,8 +23,8 @@ class RdmaDoctorTest {
             .set("crail.storage.types", "rdma", "the test")
             .set("crail.storage.rdma.storagelimit", "1m", "the test")
             .build();
-    LocalDatanode datanode =
-        LocalDatanode.of("rdma", configuration, List.of("-i", networkInterface));
+    PlannedDatanode datanode =
+        StorageTier.find("rdma").plan(configuration, List.of("-i", networkInterface));
     List<Finding> findings =
         new HostChecks(new HostFiles(Path.of("/")), configuration, List.of(datanode))
             .run().stream().filter(each -> each.text().contains("tier rdma")).toList();

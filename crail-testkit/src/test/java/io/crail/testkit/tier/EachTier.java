@@ -22,14 +22,14 @@ public @interface EachTier {
   /** Needs a datanode alone and no cluster: runs over each tier in all the ways that it has. */
   boolean alone() default false;
 
-  /** Runs over these as well, which are for those who name them. */
-  Tier[] and() default {};
+  /** Runs over these as well, by their names, which are for those who name them. */
+  String[] and() default {};
 
-  /** Runs over these where there is time for the long tests, for its like runs over them always. */
-  Tier[] ifLong() default {};
+  /** Runs over these only among the long tests, because similar contracts always run over them. */
+  String[] ifLong() default {};
 
   /** Has nothing to say of these. */
-  Tier[] not() default {};
+  String[] not() default {};
 
   /**
    * A contract whose tests share what they start. JUnit makes one instance of it for all tiers

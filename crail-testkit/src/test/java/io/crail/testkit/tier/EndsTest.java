@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Ends of transfers, endpoints and datanodes, and what a datanode tells of itself. */
+/** Ends of transfers, endpoints and datanodes, and what a datanode says about itself. */
 @EachTier(alone = true)
 class EndsTest extends TierContract {
   EndsTest(Tier tier) {
@@ -77,7 +77,7 @@ class EndsTest extends TierContract {
     for (int i = 0; i < 50; i++) {
       transfers.add(begin(endpoint, i % 2 == 0, buffer, 0, BLOCK, extent, 0, timeoutNanos));
     }
-    // A target goes on, and its label tells that nobody lends the namespace any more.
+    // A target goes on, and its label says that the namespace is no longer lent.
     List<ErrorCode> ends =
         bench.isOnThePath()
             ? List.of(ErrorCode.UNAVAILABLE, ErrorCode.TIMED_OUT)
@@ -127,7 +127,7 @@ class EndsTest extends TierContract {
   }
 
   @Test
-  void theServerTellsWhatItLends() throws IOException {
+  void theServerDescribesWhatItLends() throws IOException {
     assertEquals(REGIONS, server.regions().size());
     for (int i = 0; i < REGIONS; i++) {
       assertEquals(i, server.regions().get(i).index());

@@ -40,7 +40,7 @@ abstract class FlashBench extends TierBench {
 
   @Override
   final int bytesOfTransfer() {
-    // The target may be in this process; NvmfEndpointTest tells what a client allocates.
+    // The target may be in this process; NvmfEndpointTest checks what a client allocates.
     return -1;
   }
 

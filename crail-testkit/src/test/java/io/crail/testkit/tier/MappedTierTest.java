@@ -20,7 +20,7 @@ class MappedTierTest extends TierContract {
   }
 
   @Test
-  void nobodyLooksAtGenerationsWhereTheTierDoesNot() throws Exception {
+  void generationsAreNotCheckedIfTheTierDoesNot() throws Exception {
     DatanodeDescription checked = describe(server);
     StorageEndpoint mapped =
         endpoint(

@@ -18,7 +18,7 @@ final class RdmaBench extends TierBench {
   private final UnaryOperator<Configuration.Builder> more;
   private NettyTransport transport;
 
-  /** The tier as it is unless told otherwise. */
+  /** The tier with its defaults. */
   RdmaBench() {
     this(settings -> settings);
   }

@@ -221,7 +221,7 @@ class RefusalsTest extends TierContract {
             ErrorCode.UNAVAILABLE);
       }
       assertEquals(-1, others.mismatch(read(fresh, BLOCK, young, 0)));
-      // Nobody else notices.
+      // No other client notices.
       for (Transfer each : underWay) {
         succeed(each);
       }

@@ -3,130 +3,87 @@ package io.crail.testkit.tier;
 
 import io.crail.nvmf.NvmeTransport;
 import io.crail.rpc.netty.NettyKeys;
+import io.crail.storage.StorageTier;
 import io.crail.storage.nvmf.NvmfStorageTier;
 import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.testkit.nvmf.KernelTarget;
 import io.crail.testkit.nvmf.TestInitiators;
 import io.crail.testkit.rdma.RdmaHost;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * What contracts run over, and the one place that says so. A new tier adds an entry here, with its
- * bench, and every contract that is for {@link EachTier} runs over it.
+ * What contracts run over. Every contract that is for {@link EachTier} runs over each entry here,
+ * and over each other tier of the class path, which needs no entry: such a one is started as {@link
+ * io.crail.storage.StorageTier#sharedArguments} says. A tier that can be tested in several ways, or
+ * only in some place, has an entry for each of them.
  *
  * <p>JUnit selects classes by their tags, and a contract's class has the same tags for all its
  * tiers. So the tag "tiers" says that it is a contract, and the place where its JVM runs says which
  * tiers are there: Maven runs it on any host, and ci/rdma in the test machine, with {@code
- * -Dcrail.test.place=machine}. A contract that would only repeat in there what it tells on any host
+ * -Dcrail.test.place=machine}. A contract that would only repeat in there what it shows on any host
  * has the tag "repeat".
  */
-public enum Tier {
+public final class Tier {
   /** All over the loopback interface. */
-  TCP(
-      Place.HOST,
-      true,
-      () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.FILE),
-      Cluster.ofTier(64 << 20, Map.of(), "tcp")),
-  /** As TCP, with the datanodes' memory mapped, for contracts that tell the two apart. */
-  MAPPED(Place.HOST, true, MappedBench::new, Cluster.ofMore(64 << 20, Map.of(), "tcp")),
+  public static final String TCP = "tcp";
+
+  /** As TCP, with the datanodes' memory mapped, for contracts that distinguish the two. */
+  public static final String MAPPED = "mapped";
+
   /** TCP over the JDK's selectors. */
-  TCP_NIO(
-      Place.HOST,
-      true,
-      () -> new TcpBench(NettyKeys.Io.NIO, TcpStorageKeys.Memory.FILE),
-      Cluster.NONE),
+  public static final String TCP_NIO = "tcp_nio";
+
   /** TCP over io_uring, where the kernel has it. */
-  TCP_IO_URING(
-      Place.HOST,
-      true,
-      () -> new TcpBench(NettyKeys.Io.IO_URING, TcpStorageKeys.Memory.FILE),
-      Cluster.NONE),
+  public static final String TCP_IO_URING = "tcp_io_uring";
+
   /** TCP with regions in the datanode's own memory. */
-  TCP_ANONYMOUS(
-      Place.HOST,
-      true,
-      () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.ANONYMOUS),
-      Cluster.NONE),
+  public static final String TCP_ANONYMOUS = "tcp_anonymous";
+
   /** NVMe over TCP, to a target in this process with blocks of 512 bytes. */
-  NVMF(
-      Place.HOST,
-      false,
-      () -> new NvmfBench(512, TestInitiators.JAVA),
-      Cluster.ofTierIfLong(
-          160 << 20,
-          Map.of(
-              "crail.storage.types",
-              OwnTargetTier.NAME,
-              "crail.storage.nvmf.connecttimeout",
-              "20s"),
-          OwnTargetTier.NAME)),
+  public static final String NVMF = "nvmf";
+
   /** The same with blocks of 4,096 bytes. */
-  NVMF_4096(Place.HOST, false, () -> new NvmfBench(4096, TestInitiators.JAVA), Cluster.NONE),
+  public static final String NVMF_4096 = "nvmf_4096";
+
   /** As NVMF, by SPDK; skipped where its library is not. */
-  NVMF_SPDK(
-      Place.HOST,
-      false,
-      () -> new NvmfBench(512, TestInitiators.SPDK),
-      Cluster.ofTierIfLong(
-          160 << 20,
-          Map.of(
-              "crail.storage.types",
-              OwnTargetTier.NAME,
-              "crail.storage.nvmf.initiator",
-              TestInitiators.SPDK,
-              "crail.storage.nvmf.connecttimeout",
-              "20s"),
-          OwnTargetTier.NAME)),
+  public static final String NVMF_SPDK = "nvmf_spdk";
+
   /** Memory is class 0, and flash class 1. */
-  MEMORY_AND_FLASH(
-      Place.HOST,
-      false,
-      null,
-      Cluster.ofMore(
-          64 << 20,
-          Map.of(
-              "crail.storage.types",
-              "tcp," + OwnTargetTier.NAME,
-              "crail.storage.nvmf.connecttimeout",
-              "20s"),
-          "tcp",
-          OwnTargetTier.NAME)),
+  public static final String MEMORY_AND_FLASH = "memory_and_flash";
+
   /** The simulated tier in virtual time. */
-  SIMULATED(Place.HOST, true, SimulatedBench::new, Cluster.NONE),
+  public static final String SIMULATED = "simulated";
+
   /** The simulated tier on a real client loop. */
-  SIMULATED_ON_NETTY(Place.HOST, true, SimulatedOnNettyBench::new, Cluster.NONE),
+  public static final String SIMULATED_ON_NETTY = "simulated_on_netty";
+
   /**
    * All over RDMA, to the second device of the test machine; with more space, for what was freed
    * rests.
    */
-  RDMA(Place.MACHINE, false, RdmaBench::new, Cluster.ofTier(160 << 20, rdma("rdma"), "rdma")),
+  public static final String RDMA = "rdma";
+
   /** RDMA that relies on acknowledgements, and registers all memory. */
-  RDMA_ACKNOWLEDGED(Place.MACHINE, false, RdmaBench::acknowledged, Cluster.NONE),
+  public static final String RDMA_ACKNOWLEDGED = "rdma_acknowledged";
+
   /** NVMe over TCP, to the kernel's target with blocks of 512 and of 4,096 bytes. */
-  NVMF_KERNEL_TCP(
-      Place.MACHINE,
-      false,
-      () -> new KernelTargetBench(NvmeTransport.TCP, TestInitiators.JAVA),
-      Cluster.ofTierIfLong(
-          160 << 20, kernelTarget(KernelTcpTargetTier.NAME), KernelTcpTargetTier.NAME)),
+  public static final String NVMF_KERNEL_TCP = "nvmf_kernel_tcp";
+
   /** NVMe over RDMA, to the same. */
-  NVMF_KERNEL_RDMA(
-      Place.MACHINE,
-      false,
-      () -> new KernelTargetBench(NvmeTransport.RDMA, TestInitiators.JAVA),
-      Cluster.ofTierIfLong(160 << 20, kernelTarget(KernelTargetTier.NAME), KernelTargetTier.NAME)),
+  public static final String NVMF_KERNEL_RDMA = "nvmf_kernel_rdma";
+
   /** As that, by SPDK; skipped where its library is not. */
-  NVMF_KERNEL_SPDK(
-      Place.MACHINE,
-      false,
-      () -> new KernelTargetBench(NvmeTransport.RDMA, TestInitiators.SPDK),
-      Cluster.NONE),
+  public static final String NVMF_KERNEL_SPDK = "nvmf_kernel_spdk";
+
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
-  MIXED(Place.MACHINE, false, null, Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp"));
+  public static final String MIXED = "mixed";
 
   /** Where a tier can be tested. */
   private enum Place {
@@ -142,7 +99,7 @@ public enum Tier {
    * @param isForAll whether every contract of clusters runs over it, and not only those that name
    *     it
    * @param datanodeBytes the space of each datanode
-   * @param settings what servers and clients have to be told
+   * @param settings what servers and clients have to set
    * @param types the types of the datanodes: each has the next one, in turn
    */
   private record Cluster(
@@ -165,6 +122,9 @@ public enum Tier {
     }
   }
 
+  /** Tested by entries whose clusters have another type. */
+  private static final Set<String> COVERED = Set.of(NvmfStorageTier.NAME);
+
   private static final Place HERE =
       Place.valueOf(System.getProperty("crail.test.place", "host").toUpperCase(Locale.ROOT));
 
@@ -174,16 +134,180 @@ public enum Tier {
           .filter(name -> !name.isEmpty())
           .toList();
 
+  private static final List<Tier> KNOWN =
+      List.of(
+          new Tier(
+              TCP,
+              Place.HOST,
+              true,
+              () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.FILE),
+              Cluster.ofTier(64 << 20, Map.of(), "tcp")),
+          new Tier(
+              MAPPED,
+              Place.HOST,
+              true,
+              MappedBench::new,
+              Cluster.ofMore(64 << 20, Map.of(), "tcp")),
+          new Tier(
+              TCP_NIO,
+              Place.HOST,
+              true,
+              () -> new TcpBench(NettyKeys.Io.NIO, TcpStorageKeys.Memory.FILE),
+              Cluster.NONE),
+          new Tier(
+              TCP_IO_URING,
+              Place.HOST,
+              true,
+              () -> new TcpBench(NettyKeys.Io.IO_URING, TcpStorageKeys.Memory.FILE),
+              Cluster.NONE),
+          new Tier(
+              TCP_ANONYMOUS,
+              Place.HOST,
+              true,
+              () -> new TcpBench(NettyKeys.Io.AUTO, TcpStorageKeys.Memory.ANONYMOUS),
+              Cluster.NONE),
+          new Tier(
+              NVMF,
+              Place.HOST,
+              false,
+              () -> new NvmfBench(512, TestInitiators.JAVA),
+              Cluster.ofTierIfLong(
+                  160 << 20,
+                  Map.of(
+                      "crail.storage.types",
+                      OwnTargetTier.NAME,
+                      "crail.storage.nvmf.connecttimeout",
+                      "20s"),
+                  OwnTargetTier.NAME)),
+          new Tier(
+              NVMF_4096,
+              Place.HOST,
+              false,
+              () -> new NvmfBench(4096, TestInitiators.JAVA),
+              Cluster.NONE),
+          new Tier(
+              NVMF_SPDK,
+              Place.HOST,
+              false,
+              () -> new NvmfBench(512, TestInitiators.SPDK),
+              Cluster.ofTierIfLong(
+                  160 << 20,
+                  Map.of(
+                      "crail.storage.types",
+                      OwnTargetTier.NAME,
+                      "crail.storage.nvmf.initiator",
+                      TestInitiators.SPDK,
+                      "crail.storage.nvmf.connecttimeout",
+                      "20s"),
+                  OwnTargetTier.NAME)),
+          new Tier(
+              MEMORY_AND_FLASH,
+              Place.HOST,
+              false,
+              null,
+              Cluster.ofMore(
+                  64 << 20,
+                  Map.of(
+                      "crail.storage.types",
+                      "tcp," + OwnTargetTier.NAME,
+                      "crail.storage.nvmf.connecttimeout",
+                      "20s"),
+                  "tcp",
+                  OwnTargetTier.NAME)),
+          new Tier(SIMULATED, Place.HOST, true, SimulatedBench::new, Cluster.NONE),
+          new Tier(SIMULATED_ON_NETTY, Place.HOST, true, SimulatedOnNettyBench::new, Cluster.NONE),
+          new Tier(
+              RDMA,
+              Place.MACHINE,
+              false,
+              RdmaBench::new,
+              Cluster.ofTier(160 << 20, rdma("rdma"), "rdma")),
+          new Tier(RDMA_ACKNOWLEDGED, Place.MACHINE, false, RdmaBench::acknowledged, Cluster.NONE),
+          new Tier(
+              NVMF_KERNEL_TCP,
+              Place.MACHINE,
+              false,
+              () -> new KernelTargetBench(NvmeTransport.TCP, TestInitiators.JAVA),
+              Cluster.ofTierIfLong(
+                  160 << 20, kernelTarget(KernelTcpTargetTier.NAME), KernelTcpTargetTier.NAME)),
+          new Tier(
+              NVMF_KERNEL_RDMA,
+              Place.MACHINE,
+              false,
+              () -> new KernelTargetBench(NvmeTransport.RDMA, TestInitiators.JAVA),
+              Cluster.ofTierIfLong(
+                  160 << 20, kernelTarget(KernelTargetTier.NAME), KernelTargetTier.NAME)),
+          new Tier(
+              NVMF_KERNEL_SPDK,
+              Place.MACHINE,
+              false,
+              () -> new KernelTargetBench(NvmeTransport.RDMA, TestInitiators.SPDK),
+              Cluster.NONE),
+          new Tier(
+              MIXED,
+              Place.MACHINE,
+              false,
+              null,
+              Cluster.ofMore(160 << 20, rdma("rdma,tcp"), "rdma", "tcp")));
+
+  private static final List<Tier> ALL = all();
+
+  private final String name;
   private final Place place;
   private final boolean checksGeneration;
   private final Supplier<TierBench> bench;
   private final Cluster cluster;
 
-  Tier(Place place, boolean checksGeneration, Supplier<TierBench> bench, Cluster cluster) {
+  private Tier(
+      String name,
+      Place place,
+      boolean checksGeneration,
+      Supplier<TierBench> bench,
+      Cluster cluster) {
+    this.name = name;
     this.place = place;
     this.checksGeneration = checksGeneration;
     this.bench = bench;
     this.cluster = cluster;
+  }
+
+  /** Those that are known, and the tiers of the class path that none of them is about. */
+  private static List<Tier> all() {
+    Set<String> covered = new HashSet<>(COVERED);
+    for (Tier tier : KNOWN) {
+      if (tier.cluster != null) {
+        covered.addAll(tier.types());
+      }
+    }
+    List<Tier> tiers = new ArrayList<>(KNOWN);
+    for (StorageTier found : StorageTier.all()) {
+      if (!covered.contains(found.name())) {
+        Map<String, String> settings = Map.of("crail.storage.types", found.name());
+        tiers.add(
+            new Tier(
+                found.name(),
+                Place.HOST,
+                false,
+                () -> new FoundBench(found),
+                Cluster.ofTierIfLong(160 << 20, settings, found.name())));
+      }
+    }
+    return List.copyOf(tiers);
+  }
+
+  /** All of them. */
+  static List<Tier> values() {
+    return ALL;
+  }
+
+  /** The one of a name. */
+  public static Tier of(String name) {
+    return ALL.stream().filter(tier -> tier.is(name)).findAny().orElseThrow();
+  }
+
+  /** Whether this is its name. */
+  public boolean is(String other) {
+    return name.equals(other);
   }
 
   private static Map<String, String> rdma(String types) {
@@ -215,13 +339,13 @@ public enum Tier {
 
   private boolean takes(EachTier contract) {
     boolean isNamed =
-        List.of(contract.and()).contains(this) || List.of(contract.ifLong()).contains(this);
-    return isNamed || cluster.isForAll() && !List.of(contract.not()).contains(this);
+        List.of(contract.and()).contains(name) || List.of(contract.ifLong()).contains(name);
+    return isNamed || cluster.isForAll() && !List.of(contract.not()).contains(name);
   }
 
   /** Skips what runs over it, with the reason, when something that it needs is not here. */
   void assumePresent() {
-    if (this == NVMF_SPDK || this == NVMF_KERNEL_SPDK) {
+    if (is(NVMF_SPDK) || is(NVMF_KERNEL_SPDK)) {
       TestInitiators.assumePresent(TestInitiators.SPDK);
     }
   }
@@ -265,12 +389,12 @@ public enum Tier {
 
   /** Whether a contract that has two ways to the bytes is to map them. */
   public boolean isMapped() {
-    return this == MAPPED;
+    return is(MAPPED);
   }
 
   /** Whether clients on the datanode's host may map its regions. */
   public boolean canBeMapped() {
-    return switch (this) {
+    return switch (name) {
       case NVMF, NVMF_SPDK, MEMORY_AND_FLASH, NVMF_KERNEL_TCP, NVMF_KERNEL_RDMA -> false;
       default -> true;
     };
@@ -299,6 +423,6 @@ public enum Tier {
 
   @Override
   public String toString() {
-    return name().toLowerCase(Locale.ROOT);
+    return name;
   }
 }

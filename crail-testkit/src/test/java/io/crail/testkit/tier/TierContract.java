@@ -101,13 +101,13 @@ abstract class TierContract {
     return endpoint;
   }
 
-  /** What a client is told of a server; its identity is the one that it was started with. */
+  /** What a client learns of a server; its identity is the one that it was started with. */
   final DatanodeDescription describe(StorageServer of) {
     return DatanodeDescription.of(identities.get(of), "test", of.address(), 0, of);
   }
 
   /**
-   * False for a tier whose memory is reached without its server, so that nobody there could compare
+   * False for a tier whose memory is reached without its server, so that no one there could compare
    * generations; namenodes let its space rest in place of that.
    */
   final boolean checksGeneration() {
