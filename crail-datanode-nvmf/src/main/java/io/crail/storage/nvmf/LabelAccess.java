@@ -33,9 +33,9 @@ final class LabelAccess {
 
     @Override
     protected void ended(int status) {
-      Listener told = listener;
+      Listener ended = listener;
       abandon();
-      told.ended(memory, status == NvmeStatus.OK ? null : NvmeStatus.text(status));
+      ended.ended(memory, status == NvmeStatus.OK ? null : NvmeStatus.text(status));
     }
 
     @Override
@@ -105,7 +105,7 @@ final class LabelAccess {
     send();
   }
 
-  /** The listener of the present access is not told any more. */
+  /** The listener of the present access is not called any more. */
   void abandon() {
     if (listener != null) {
       listener = null;

@@ -9,11 +9,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What a datanode tells clients of its targets, as the details of its description: what headers and
- * data have, {@code -}, {@code h}, {@code d} or {@code hd}, and the targets, all separated by
- * spaces, with the numbers of their namespaces as the user gave them. So two datanodes that lend
- * the same have the same details. A region's key is the number of its target in this list, shifted
- * left by 32 bits, and the number of its namespace; its address is its first byte in the namespace.
+ * What a datanode announces to clients about its targets, as the details of its description: what
+ * headers and data have, {@code -}, {@code h}, {@code d} or {@code hd}, and the targets, all
+ * separated by spaces, with the numbers of their namespaces as the user gave them. So two datanodes
+ * that lend the same have the same details. A region's key is the number of its target in this
+ * list, shifted left by 32 bits, and the number of its namespace; its address is its first byte in
+ * the namespace.
  *
  * @param digests which checksums connections over TCP have
  * @param targets the targets

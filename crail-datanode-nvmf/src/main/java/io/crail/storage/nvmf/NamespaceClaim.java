@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A datanode's claim to a namespace, which stands in the label at its beginning. It is taken only
- * from nobody, or from a datanode that gives no sign of life, and is renewed each second. Used in
+ * from no one, or from a datanode that gives no sign of life, and is renewed each second. Used in
  * the loop, except where said.
  *
  * <p>Of several datanodes that take one namespace at the same time, at most one gets it. Each
@@ -69,7 +69,7 @@ final class NamespaceClaim {
   private NamespaceLabel seen;
   private long beat;
   private boolean written;
-  private boolean told;
+  private boolean announced;
 
   /** Whether data that are not Crail's stand where a label is to be, or after it. */
   private boolean clears;
@@ -172,7 +172,7 @@ final class NamespaceClaim {
     return true;
   }
 
-  /** Somebody's label is there. */
+  /** A label is there. */
   private void found(NamespaceLabel label) {
     if (label.isOf(claimant.datanode()) && !written) {
       refuse(name() + " is listed twice");
@@ -303,7 +303,7 @@ final class NamespaceClaim {
   private void settled(NamespaceLabel label) {
     if (!label(true).equals(label)) {
       boolean own = label != null && label.isOf(claimant.datanode());
-      String taken = " was taken by " + (label == null ? "somebody else" : label);
+      String taken = " was taken by " + (label == null ? "another host" : label);
       refuse(name() + (own ? " is listed twice" : taken));
       return;
     }
@@ -315,8 +315,8 @@ final class NamespaceClaim {
   }
 
   private void tellWhenRested(long nowNanos) {
-    if (held && !told && nowNanos - restedNanos >= 0) {
-      told = true;
+    if (held && !announced && nowNanos - restedNanos >= 0) {
+      announced = true;
       listener.held();
     }
   }
@@ -332,7 +332,7 @@ final class NamespaceClaim {
     } else if (!label.isOf(claimant.datanode())) {
       refuse(name() + " was taken by " + label);
     } else if (!isOver(null) && clock.nanoTime() - busySinceNanos > SETTLE_NANOS) {
-      // Somebody else may have taken the namespace since, for whom this looked dead.
+      // Another datanode may have taken the namespace since, for whom this looked dead.
       after(State.HELD, 0);
     } else if (!isOver(null)) {
       beat++;
@@ -414,7 +414,7 @@ final class NamespaceClaim {
           if (label != null && label.isOf(claimant.datanode())) {
             access.write(label(false), false, (same, reason) -> released.run());
           } else {
-            // It is somebody else's by now.
+            // It belongs to another datanode by now.
             released.run();
           }
         });

@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
  * What stands at the beginning of a namespace that a datanode lends: whose it is. It fits into the
  * shortest block, so a device writes it whole or not at all.
  *
- * @param magic tells a label from other data
+ * @param magic distinguishes a label from other data
  * @param datanode the datanode
  * @param beat changes about once a second while the datanode lives
  * @param lent whether the datanode still lends the namespace
@@ -37,7 +37,7 @@ record NamespaceLabel(
       Codec.of(
           NamespaceLabel.class,
           Layout.of("NamespaceLabel")
-              .i64("magic", "tells a label from other data")
+              .i64("magic", "distinguishes a label from other data")
               .struct("datanode", Codec.UUID, "whose the namespace is")
               .i64("beat", "changes while the datanode lives")
               .u8("lent", "whether the namespace is still lent; 0 or 1")

@@ -59,7 +59,10 @@ final class NvmfStorageServer implements StorageServer {
   private NettyTransport transport;
   private ClientLoop loop;
 
-  /** Keeps a port, which tells this datanode from others of its host. Nobody connects to it. */
+  /**
+   * Keeps a port, which distinguishes this datanode from others of its host. It takes no
+   * connections.
+   */
   private ServerSocket port;
 
   NvmfStorageServer(Configuration configuration) {
@@ -100,7 +103,7 @@ final class NvmfStorageServer implements StorageServer {
             uuid,
             LocalHost.hostName(),
             configuration.get(NvmfStorageKeys.OVERWRITE),
-            Drain.millis(configuration.get(NvmfStorageKeys.KEEP_ALIVE)),
+            LateExecution.millis(configuration.get(NvmfStorageKeys.KEEP_ALIVE)),
             Math.max(
                 NamespaceClaim.LEAST_QUIET_NANOS,
                 ClusterKeys.MISSED_KEEP_ALIVES
@@ -123,14 +126,14 @@ final class NvmfStorageServer implements StorageServer {
     port = new ServerSocket(0, 1, address);
   }
 
-  private void checkLength(List<TargetAddress> told) {
-    if (Utf8.of(details(told)).length() > TierTraits.MAX_DETAILS_LENGTH) {
+  private void checkLength(List<TargetAddress> announced) {
+    if (Utf8.of(details(announced)).length() > TierTraits.MAX_DETAILS_LENGTH) {
       throw new ConfigException(
           "key '"
               + NvmfStorageKeys.TARGETS.name()
               + "' stands for more than the "
               + TierTraits.MAX_DETAILS_LENGTH
-              + " bytes that a datanode can tell its clients; start several datanodes");
+              + " bytes that a datanode can announce to its clients; start several datanodes");
     }
   }
 
@@ -230,14 +233,14 @@ final class NvmfStorageServer implements StorageServer {
     return new TierTraits(
         granularity,
         FenceKind.REST,
-        Drain.millis(configuration.get(NvmfStorageKeys.KEEP_ALIVE)),
+        LateExecution.millis(configuration.get(NvmfStorageKeys.KEEP_ALIVE)),
         true,
         Utf8.EMPTY,
         Utf8.of(details(targets)));
   }
 
-  private String details(List<TargetAddress> told) {
-    return new LentTargets(NvmfStorageKeys.digests(configuration), told).details();
+  private String details(List<TargetAddress> announced) {
+    return new LentTargets(NvmfStorageKeys.digests(configuration), announced).details();
   }
 
   @Override

@@ -135,7 +135,7 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
     return controller;
   }
 
-  /** Its owner is about to be told of its end, so its memory must not be touched any more. */
+  /** Its owner is about to learn of its end, so its memory must not be touched any more. */
   void drop() {
     dropped = true;
   }

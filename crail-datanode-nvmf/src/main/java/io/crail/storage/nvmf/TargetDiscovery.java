@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Puts the subsystems that discovery services know in the place of the services, when a datanode
- * starts. So clients are told of subsystems only, and ask no service.
+ * starts. So clients get subsystems only, and ask no service.
  *
  * <p>A subsystem that is reached in several ways is lent once. The ways are tried in an order that
  * does not depend on the log's: those of the service's own transport first, then by address.

@@ -26,9 +26,9 @@ import java.util.UUID;
  * A target of a datanode as a client reaches it: one controller. A read whose connection was lost
  * is sent again. A write is not, since the target may still execute the first one, after other
  * writes to the same place; its writer takes other space. When a write is given up, the connection
- * ends before the owner is told.
+ * ends before the owner learns of it.
  */
-final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements LabelLooks.Listener {
+final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements LabelWatch.Listener {
   private static final int MAX_REPEATS = 1;
 
   private static final String NOT_IN_TIME = "a transfer was not done in time";
@@ -58,7 +58,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
   private boolean answered;
 
   /** The looks at the labels of the namespaces; null without a controller that is ready. */
-  private LabelLooks looks;
+  private LabelWatch looks;
 
   // Transfers that were given up and whose commands have not ended, and when a command ended last.
   private int givenUp;
@@ -76,7 +76,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     this.datanode = datanode;
     this.index = index;
     ControllerLimits own = client.limits();
-    Duration keepAlive = Drain.keepAlive(datanode.datanode().traits().drainMillis());
+    Duration keepAlive = LateExecution.keepAlive(datanode.datanode().traits().drainMillis());
     this.limits = new ControllerLimits(own.depth(), keepAlive, own.timeoutNanos());
     this.target = target;
     this.subsystem =
@@ -120,7 +120,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     controller.start();
   }
 
-  /** One controller. What it tells counts only while it is the present one. */
+  /** One controller. What it reports counts only while it is the present one. */
   private final class Attempt implements Controller.Listener {
     private Controller made;
 
@@ -168,7 +168,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
               this::roomAgain));
     }
     forgetLabels();
-    looks = new LabelLooks(loop(), controller, limits.keepAlive().toNanos(), this);
+    looks = new LabelWatch(loop(), controller, limits.keepAlive().toNanos(), this);
     looks.look();
   }
 
@@ -277,7 +277,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
       return;
     }
     forgetLabels();
-    // It is the present one until its requests have been told.
+    // It is the present one until its requests have been called.
     controller.close(cause.getMessage());
     endPartial(cause.getMessage());
     controller = null;
@@ -359,7 +359,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     heard = true;
     if (transfer.place() < 0) {
       givenUp--;
-      // It was given up, and its owner told.
+      // It was given up, and its owner knows.
       return;
     }
     leave(transfer);
@@ -373,7 +373,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     answered();
   }
 
-  /** The queue is lost, and nobody knows what the device has done. */
+  /** The queue is lost, and it is unknown what the device has done. */
   void lost(NvmfTransfer transfer) {
     if (transfer.place() < 0) {
       return;
@@ -414,7 +414,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     // Commands that were given up keep their room, so a silent target would take all of it.
     unsafe |= givenUp > 0 && nowNanos - quietSinceNanos >= QUIET_NANOS;
     if (unsafe) {
-      // First, so that no owner is told of the end of a write that still continues.
+      // First, so that no owner sees the end of a write that still continues.
       Controller closing = controller;
       closing.close(NOT_IN_TIME);
       endPartial(NOT_IN_TIME);

@@ -20,14 +20,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A target whose namespaces a datanode lends. The datanode keeps a controller there, so that it
- * notices when the target is gone, and connects again for ever. It moves no data. Used in the loop,
+ * notices when the target is gone, and keeps reconnecting. It moves no data. Used in the loop,
  * except where said.
  */
 final class WatchedTarget implements ClientLoop.Sweepable {
   /**
    * A namespace that the datanode has claimed.
    *
-   * @param namespace what the target tells of it
+   * @param namespace what the target says about it
    * @param wasLent whether clients may know it from an earlier datanode
    */
   record Held(NamespaceData namespace, boolean wasLent) {}
@@ -96,7 +96,7 @@ final class WatchedTarget implements ClientLoop.Sweepable {
     this.claimant = claimant;
   }
 
-  /** Connects and claims; {@link #held} tells how that ends. For any thread. */
+  /** Connects and claims; {@link #held} says how that ends. For any thread. */
   void start() {
     loop.submit(
         () -> {

@@ -33,7 +33,7 @@ class LentTargetsTest {
         "a,b",
         "nqn.\u00e4\u4e2d\ud83d\ude00"
       })
-  void clientsReadWhatWasTold(String nqn) throws Exception {
+  void clientsReadWhatWasAnnounced(String nqn) throws Exception {
     LentTargets all =
         new LentTargets(
             new Digests(true, false),

@@ -3,7 +3,7 @@ package io.crail.tool.metrics;
 
 import io.crail.protocol.part.Region;
 import io.crail.storage.daemon.Datanode;
-import io.crail.storage.daemon.Standing;
+import io.crail.storage.daemon.RegistrationStatus;
 import java.util.Map;
 import java.util.Optional;
 
@@ -30,7 +30,7 @@ final class DatanodeMetrics implements MetricsSource {
     if (isRemoved()) {
       return Optional.of("the namenodes have removed this datanode; it lends nothing any more");
     }
-    for (Standing standing : datanode.standings()) {
+    for (RegistrationStatus standing : datanode.standings()) {
       String namenode = "namenode " + standing.namenode();
       if (!standing.isSettled()) {
         return Optional.of("not registered at " + namenode + ", state " + standing.state());
@@ -45,7 +45,7 @@ final class DatanodeMetrics implements MetricsSource {
 
   /** True when no namenode needs it any more. Its server may be closed then. */
   private boolean isRemoved() {
-    return datanode.standings().stream().allMatch(Standing::isRemoved);
+    return datanode.standings().stream().allMatch(RegistrationStatus::isRemoved);
   }
 
   /** What to say of targets, each with whether it is reached; empty when all are. */
@@ -56,14 +56,14 @@ final class DatanodeMetrics implements MetricsSource {
         .map(each -> "target " + each.getKey() + " is lost");
   }
 
-  /** Not at a namenode that has told it to end, though that one needs nothing more of it. */
-  static boolean isKnown(Standing standing) {
-    return standing.state() == Standing.State.REGISTERED;
+  /** Not at a namenode that has asked it to end, though that one needs nothing more of it. */
+  static boolean isKnown(RegistrationStatus standing) {
+    return standing.state() == RegistrationStatus.State.REGISTERED;
   }
 
   @Override
   public void collect(Readings readings) {
-    for (Standing standing : datanode.standings()) {
+    for (RegistrationStatus standing : datanode.standings()) {
       readings.add(Metric.REGISTERED, isKnown(standing) ? 1 : 0, standing.namenode());
       readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
     }

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Renews the lease of an application, in each of its processes: as long as one of them lives, even
- * while the driver stands still, the application keeps what it has. A renewal sets the access time
- * of each root. When nobody has renewed for the time of the lease, anybody may delete the roots;
+ * while the driver is paused, the application keeps what it has. A renewal sets the access time of
+ * each root. When no process has renewed for the time of the lease, any other may delete the roots;
  * see {@link RootCleaner}. The driver cleans up as often, in another thread: that may wait long for
  * a namenode with nothing of this application. Thread-safe.
  */

@@ -9,9 +9,9 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.spark.application.Applications.Report;
 import io.crail.spark.broadcast.StoreSilence;
 import io.crail.spark.broadcast.ValueLoads;
-import io.crail.spark.output.Deletions;
-import io.crail.spark.output.OutputCounts;
+import io.crail.spark.output.BackgroundDelete;
 import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.OutputStatistics;
 import io.crail.spark.output.WriterTurns;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * that live in one process share it: it is closed with the last of them. Thread-safe.
  */
 public final class ApplicationStore implements AutoCloseable {
-  /** No host has this name (RFC 2606), so each output lies together on any one host. */
+  /** No host has this name (RFC 2606), so each output is together on any one host. */
   private static final CrailLocationClass NO_HOST = CrailLocationClass.of("any.invalid");
 
   private static final Logger LOG = LoggerFactory.getLogger(ApplicationStore.class);
@@ -38,12 +38,12 @@ public final class ApplicationStore implements AutoCloseable {
   private final List<String> roots;
   private final ApplicationLease lease;
   private final Holdings holdings;
-  private final OutputCounts counts = new OutputCounts();
+  private final OutputStatistics counts = new OutputStatistics();
   private final BufferShares shares;
   private final WriterTurns turns;
   private final ValueLoads loads = new ValueLoads();
   private final StoreSilence silence = new StoreSilence(System::nanoTime);
-  private final Deletions deletions = new Deletions(path -> outputs().remove(path));
+  private final BackgroundDelete deletions = new BackgroundDelete(path -> outputs().remove(path));
 
   /** Gives a share back, and {@linkplain #end ends} the store with the last one. */
   @FunctionalInterface
@@ -115,7 +115,7 @@ public final class ApplicationStore implements AutoCloseable {
   }
 
   /** {@return what this process has written and fetched of map outputs} */
-  public OutputCounts counts() {
+  public OutputStatistics counts() {
     return counts;
   }
 
@@ -172,7 +172,7 @@ public final class ApplicationStore implements AutoCloseable {
   }
 
   /** {@return what deletes broadcast values, and what could not be deleted at once} */
-  public Deletions deletions() {
+  public BackgroundDelete deletions() {
     return deletions;
   }
 

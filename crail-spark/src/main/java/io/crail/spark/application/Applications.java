@@ -8,7 +8,7 @@ import io.crail.common.error.IncompleteException;
 import io.crail.common.error.MissingNamenode;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.StaleNodeException;
-import io.crail.spark.output.Removals;
+import io.crail.spark.output.ParallelDelete;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -152,7 +152,7 @@ public final class Applications {
    */
   public Report list() throws Exception {
     Map<String, Application> found = new TreeMap<>();
-    Absentees absent = new Absentees(namenodes);
+    UnansweringNamenodes absent = new UnansweringNamenodes(namenodes);
     try {
       Iterator<CrailNode> children = store.lookup("/").get().asContainer().listStatus();
       while (children.hasNext()) {
@@ -257,12 +257,12 @@ public final class Applications {
    * @return namenodes that did not answer, so that their part may be left
    */
   public List<MissingNamenode> end(Application application) throws Exception {
-    Removals removals = new Removals(store);
+    ParallelDelete removals = new ParallelDelete(store);
     for (String root : application.roots) {
       removals.add(root);
     }
     removals.await();
-    Absentees absent = new Absentees(namenodes);
+    UnansweringNamenodes absent = new UnansweringNamenodes(namenodes);
     for (Map.Entry<String, Exception> failure : removals.failures().entrySet()) {
       absent.add(failure.getKey(), failure.getValue());
     }
@@ -271,7 +271,7 @@ public final class Applications {
 
   /**
    * Ends applications whose lease has ended. Clocks need not agree: it watches each for as long as
-   * its lease, until nobody can have renewed it, or somebody has. An application is not watched any
+   * its lease, until no process can have renewed it, or one has. An application is not watched any
    * more when none of its namenodes answers.
    *
    * @param suspects applications as they were seen before
@@ -282,9 +282,9 @@ public final class Applications {
     List<Application> open = new ArrayList<>(suspects);
     Map<Sight, List<Application>> seen = new EnumMap<>(Sight.class);
     Map<String, Long> times = new HashMap<>();
-    Absentees ever = new Absentees(namenodes);
+    UnansweringNamenodes ever = new UnansweringNamenodes(namenodes);
     while (true) {
-      Absentees absent = new Absentees(namenodes);
+      UnansweringNamenodes absent = new UnansweringNamenodes(namenodes);
       clean(cleaner, open, absent);
       for (Application each : List.copyOf(open)) {
         Sight sight = look(each, times, absent);
@@ -305,9 +305,9 @@ public final class Applications {
     }
   }
 
-  /** Deletes the roots of applications that nobody has renewed, where a namenode answers. */
-  private static void clean(RootCleaner cleaner, List<Application> open, Absentees absent)
-      throws Exception {
+  /** Deletes the roots of applications that no process has renewed, where a namenode answers. */
+  private static void clean(
+      RootCleaner cleaner, List<Application> open, UnansweringNamenodes absent) throws Exception {
     Set<String> roots = new HashSet<>();
     open.forEach(each -> roots.addAll(each.roots));
     try {
@@ -315,7 +315,7 @@ public final class Applications {
     } catch (UncheckedIOException e) {
       absent.addAll(missing(e));
     } catch (ExecutionException | CrailException e) {
-      if (Absentees.down(e).isEmpty()) {
+      if (UnansweringNamenodes.down(e).isEmpty()) {
         throw e;
       }
       // Whose namenode that is, will be seen when its roots are looked at.
@@ -324,9 +324,9 @@ public final class Applications {
 
   /** What is seen of an application that is watched. */
   private enum Sight {
-    /** Nobody has renewed its lease yet. */
+    /** No process has renewed its lease yet. */
     STILL,
-    /** Somebody has renewed its lease. */
+    /** A process has renewed its lease. */
     RENEWED,
     /** It has no root any more, where a namenode answers. */
     GONE,
@@ -339,7 +339,7 @@ public final class Applications {
    *
    * @param times access times of roots, as they were seen first
    */
-  private Sight look(Application application, Map<String, Long> times, Absentees absent)
+  private Sight look(Application application, Map<String, Long> times, UnansweringNamenodes absent)
       throws Exception {
     Sight sight = Sight.HIDDEN;
     for (String root : application.roots) {

@@ -21,8 +21,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * What an application has in the store, for people who do not wait long. Each namenode is asked in
- * a thread of its own, which goes on when nobody waits any more; whoever comes meanwhile waits for
- * the same answer. Thread-safe.
+ * a thread of its own, which goes on when no caller waits any more; one that comes meanwhile waits
+ * for the same answer. Thread-safe.
  */
 final class Holdings implements AutoCloseable {
   private static final long IDLE_SECONDS = 10;
@@ -45,7 +45,7 @@ final class Holdings implements AutoCloseable {
     this.id = id;
     this.lease = lease;
     for (String root : roots) {
-      int namenode = Absentees.namenodeOf(root, applications.namenodes().size());
+      int namenode = UnansweringNamenodes.namenodeOf(root, applications.namenodes().size());
       this.roots.computeIfAbsent(namenode, key -> new ArrayList<>()).add(root);
     }
     int most = this.roots.size();
@@ -78,14 +78,15 @@ final class Holdings implements AutoCloseable {
         missing.add(missing(each.getKey(), ErrorCode.TIMED_OUT.exception(late)));
       } catch (ExecutionException e) {
         Exception cause = e.getCause() instanceof Exception inner ? inner : e;
-        missing.add(missing(each.getKey(), Absentees.down(cause).orElseThrow(() -> cause)));
+        missing.add(
+            missing(each.getKey(), UnansweringNamenodes.down(cause).orElseThrow(() -> cause)));
       }
     }
     return new Report(parts.stream().reduce(Application::plus).stream().toList(), missing);
   }
 
   private MissingNamenode missing(int namenode, CrailException why) {
-    return Absentees.missing(applications.namenodes(), namenode, why);
+    return UnansweringNamenodes.missing(applications.namenodes(), namenode, why);
   }
 
   /** At most one question to each namenode is open. */

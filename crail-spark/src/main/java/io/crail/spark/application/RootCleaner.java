@@ -3,7 +3,7 @@ package io.crail.spark.application;
 
 import io.crail.CrailNode;
 import io.crail.CrailStore;
-import io.crail.spark.output.Removals;
+import io.crail.spark.output.ParallelDelete;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes the roots of applications whose lease has ended. It trusts no other host's clock: a root
- * counts as left when this process has seen its access time stand still for the whole lease, which
- * the root's name tells. The time between two looks counts as a quarter of the lease at most, since
- * nobody can renew while the store does not answer. Used by one thread.
+ * counts as left when this process has seen its access time unchanged for the whole lease, which
+ * the root's name has. The time between two looks counts as a quarter of the lease at most, since
+ * no process can renew while the store does not answer. Used by one thread.
  */
 public final class RootCleaner {
   private static final Logger LOG = LoggerFactory.getLogger(RootCleaner.class);
@@ -26,7 +26,7 @@ public final class RootCleaner {
   /** How often it has to look during a lease. */
   static final int LOOKS = 4;
 
-  /** What was seen of a root: its access time, how long that stands still, and the last look. */
+  /** What was seen of a root: its access time, how long that has not changed, and the last look. */
   private record Seen(long accessTime, long stoodNanos, long lookNanos) {}
 
   private final CrailStore store;
@@ -58,7 +58,7 @@ public final class RootCleaner {
   int clean(Predicate<String> chosen) throws Exception {
     CrailNode top = store.lookup("/").get();
     Map<String, Seen> now = new HashMap<>();
-    Removals removals = new Removals(store);
+    ParallelDelete removals = new ParallelDelete(store);
     try {
       Iterator<CrailNode> children = top.asContainer().listStatus();
       while (children.hasNext()) {
@@ -69,7 +69,7 @@ public final class RootCleaner {
           continue;
         }
         long seconds = name.get().lease().toSeconds();
-        LOG.info("{} is deleted: nobody has renewed its lease of {} s", path, seconds);
+        LOG.info("{} is deleted: no process has renewed its lease of {} s", path, seconds);
         removals.add(path);
       }
     } finally {

@@ -21,7 +21,7 @@ public final class SparkKeys implements ConfigKeys {
    */
   public record Former(String name, String now) {}
 
-  /** All of these keys. Whoever sets one is told. */
+  /** All of these keys. An application that sets one is refused. */
   public static final List<Former> FORMER =
       List.of(
           new Former("spark.crail.deleteonclose", "an application always deletes what it has"),
@@ -65,7 +65,7 @@ public final class SparkKeys implements ConfigKeys {
           ConfigType.BOOLEAN,
           "true",
           "Whether map outputs go to a datanode on the executor's host, if there is one. Each output"
-              + " lies on one host in any case, as far as it has room.");
+              + " is on one host in any case, as far as it has room.");
 
   /** Who writes a map output. */
   public enum Writer {

@@ -48,7 +48,9 @@ public final class Stores {
 
   private final Opener opener;
 
-  /** Guards itself and the numbers of shares in it. Nobody waits for the network with it. */
+  /**
+   * Guards itself and the numbers of shares in it. It is not held while waiting for the network.
+   */
   private final Map<String, Entry> entries = new HashMap<>();
 
   /** The store of an application. Its lock guards the opening alone. */
@@ -144,7 +146,7 @@ public final class Stores {
     }
   }
 
-  /** Gives a share back. Nobody finds the store once the last one is given back. */
+  /** Gives a share back. The store is no longer found once the last one is given back. */
   private void release(String application, Entry entry) throws Exception {
     synchronized (entries) {
       entry.shares--;

@@ -15,7 +15,7 @@ final class BlockFetch implements AutoCloseable {
   private final BlockRange block;
   private final MapOutput output;
   private final FetchMemory memory;
-  private final Silence host;
+  private final HostPatience host;
   private RangeReads reads;
   private Exception failure;
   private boolean streamed;
@@ -26,7 +26,7 @@ final class BlockFetch implements AutoCloseable {
    * @param opened the block's output, or the reason why there is none
    * @param host the output's host
    */
-  BlockFetch(BlockRange block, Opened opened, FetchMemory memory, Silence host) {
+  BlockFetch(BlockRange block, Opened opened, FetchMemory memory, HostPatience host) {
     this.block = block;
     this.output = opened.output();
     this.failure = opened.failure();

@@ -81,7 +81,7 @@ final class FetchMemory implements AutoCloseable {
     }
 
     /**
-     * Gives it back once a read has ended that nobody waits for.
+     * Gives it back once a read has ended that was given up.
      *
      * @param read null when none was issued
      */
@@ -89,7 +89,7 @@ final class FetchMemory implements AutoCloseable {
       if (read == null || read.isDone()) {
         release();
       } else {
-        // Late bytes may still be written there, so nobody else may have it.
+        // Late bytes may still be written there, so it must not be lent again.
         ((Upcoming<?>) read).toCompletableFuture().whenComplete((result, error) -> release());
       }
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Fetches blocks for the tasks of one executor. Each host of the store has threads of its own, so
- * that who waits for one that is silent keeps nobody else waiting. Thread-safe.
+ * that waiting for a silent one does not delay the others. Thread-safe.
  */
 public final class Fetcher implements AutoCloseable {
   /** A thread waits for another one's opening: for its lookup, and for the read of an index. */
@@ -40,7 +40,7 @@ public final class Fetcher implements AutoCloseable {
    * @param threads that wait for it; their queue holds what the windows of the executor's tasks let
    *     through
    */
-  private record Host(ThreadPoolExecutor threads, Silence silence) {}
+  private record Host(ThreadPoolExecutor threads, HostPatience silence) {}
 
   /**
    * Limits of a fetcher.
@@ -48,7 +48,7 @@ public final class Fetcher implements AutoCloseable {
    * @param threadsPerHost threads for each host of the store, which end when they are idle
    * @param memoryBytes most bytes of the store's buffers that fetched blocks have
    * @param indexCacheBytes most bytes of indexes that are remembered
-   * @param patience how long it tries again where nobody answers
+   * @param patience how long it tries again when no server answers
    */
   public record Limits(
       int threadsPerHost, long memoryBytes, long indexCacheBytes, Duration patience) {}
@@ -75,8 +75,9 @@ public final class Fetcher implements AutoCloseable {
    */
   public void fetch(String host, List<BlockRange> blocks, BlockListener listener) {
     Host known = host(host);
-    Request request =
-        new Request(outputs, memory, known.silence, blocks, listener, known.threads::isShutdown);
+    FetchRequest request =
+        new FetchRequest(
+            outputs, memory, known.silence, blocks, listener, known.threads::isShutdown);
     known.threads.execute(request::run);
   }
 
@@ -97,7 +98,7 @@ public final class Fetcher implements AutoCloseable {
             new LinkedBlockingQueue<>(),
             Threads.factory("crail-spark-fetch-" + name));
     threads.allowCoreThreadTimeOut(true);
-    return new Host(threads, new Silence(patience, time));
+    return new Host(threads, new HostPatience(patience, time));
   }
 
   /** Forgets what is known of a shuffle that was removed. */
@@ -105,7 +106,7 @@ public final class Fetcher implements AutoCloseable {
     outputs.forgetShuffle(shuffle);
   }
 
-  /** Ends the threads. Of blocks that are still on their way nobody hears. */
+  /** Ends the threads. Blocks that are still on their way are dropped. */
   @Override
   public void close() {
     List<Host> all;

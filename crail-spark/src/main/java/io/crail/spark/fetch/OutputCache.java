@@ -3,9 +3,9 @@ package io.crail.spark.fetch;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.spark.output.MapOutput;
-import io.crail.spark.output.OutputCounts;
 import io.crail.spark.output.OutputId;
 import io.crail.spark.output.OutputPlace;
+import io.crail.spark.output.OutputStatistics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -58,7 +58,7 @@ final class OutputCache {
   }
 
   /** What tasks get is counted there. */
-  OutputCounts counts() {
+  OutputStatistics counts() {
     return place.counts();
   }
 
@@ -139,7 +139,7 @@ final class OutputCache {
   private void leave(Own own) {
     own.opening.close();
     if (!own.result.isDone()) {
-      // After an Error nobody has to wait for what this thread leaves.
+      // After an Error no one has to wait for what this thread leaves.
       end(own, new IllegalStateException("the thread that opens has failed"));
     }
   }

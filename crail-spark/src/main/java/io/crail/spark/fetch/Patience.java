@@ -6,15 +6,15 @@ import io.crail.common.error.LimitExceededException;
 import io.crail.common.error.UnavailableException;
 
 /**
- * Decides whether a failed attempt is worth another one: where nobody has answered, within the
+ * Decides whether a failed attempt is worth another one: if no server has answered, within the
  * patience with that host, and where a limit was reached, for as long. Used by one thread.
  */
 final class Patience {
-  private final Silence host;
+  private final HostPatience host;
   private boolean begun;
   private long firstNanos;
 
-  Patience(Silence host) {
+  Patience(HostPatience host) {
     this.host = host;
   }
 

@@ -101,7 +101,7 @@ final class RangeReads {
       try {
         await();
       } catch (Exception e) {
-        LOG.debug("nobody wants these bytes", e);
+        LOG.debug("these bytes are not needed any more", e);
       }
     }
     for (int i = 0; i < pieces.size(); i++) {

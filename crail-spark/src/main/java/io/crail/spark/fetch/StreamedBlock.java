@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A block that is too large for memory: its bytes are fetched while they are read, a chunk at a
  * time. A chunk is used only when its checksum is right. One that is wrong is read once more, and
- * one that nobody sends is asked for again, as long as the patience lasts. A stream has one reader,
- * and may be closed by another thread meanwhile.
+ * one that does not come is asked for again, as long as the patience lasts. A stream has one
+ * reader, and may be closed by another thread meanwhile.
  */
 final class StreamedBlock implements BlockData {
   private static final Logger LOG = LoggerFactory.getLogger(StreamedBlock.class);
@@ -31,7 +31,7 @@ final class StreamedBlock implements BlockData {
   private final MapOutput output;
   private final int from;
   private final int to;
-  private final Silence host;
+  private final HostPatience host;
   private final List<Stream> streams = new ArrayList<>();
   private boolean released;
 
@@ -42,7 +42,7 @@ final class StreamedBlock implements BlockData {
    * @param to the partition after the last
    * @param host the output's host
    */
-  StreamedBlock(MapOutput output, int from, int to, Silence host) {
+  StreamedBlock(MapOutput output, int from, int to, HostPatience host) {
     this.output = output;
     this.from = from;
     this.to = to;

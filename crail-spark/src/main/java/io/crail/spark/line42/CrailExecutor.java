@@ -7,7 +7,7 @@ import io.crail.CrailStatistics;
 import io.crail.CrailStatistics.OperationStatistics;
 import io.crail.spark.application.ApplicationStore;
 import io.crail.spark.application.Stores;
-import io.crail.spark.output.OutputCounts;
+import io.crail.spark.output.OutputStatistics;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -58,7 +58,7 @@ public final class CrailExecutor implements ExecutorPlugin {
     }
   }
 
-  private static void register(MetricRegistry registry, OutputCounts counts) {
+  private static void register(MetricRegistry registry, OutputStatistics counts) {
     Map<String, Gauge<Long>> gauges =
         Map.of(
             "outputs", counts::outputs,

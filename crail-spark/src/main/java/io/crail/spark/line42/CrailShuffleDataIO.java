@@ -89,7 +89,7 @@ public final class CrailShuffleDataIO implements ShuffleDataIO {
     @Override
     public void removeShuffle(int shuffle, boolean blocking) {
       ShuffleManager42.current().removeShuffle(shuffle);
-      // Executors forget what they know of it: Spark tells them by its own components only.
+      // Executors forget what they know of it: Spark informs only its own components.
       SparkEnv.get().blockManager().master().removeShuffle(shuffle, blocking);
     }
 

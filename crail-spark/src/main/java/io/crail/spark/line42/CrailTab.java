@@ -30,7 +30,7 @@ final class CrailTab extends SparkUITab {
   /** How long a page waits for the namenodes. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  private CrailTab(SparkUI ui, ApplicationStore application, TaskFigures figures) {
+  private CrailTab(SparkUI ui, ApplicationStore application, TaskStatistics figures) {
     super(ui, PREFIX);
     attachPage(new Page(this, application, figures));
   }
@@ -41,7 +41,7 @@ final class CrailTab extends SparkUITab {
     if (ui.isEmpty() || ui.get().getTabs().exists(tab -> tab instanceof CrailTab)) {
       return;
     }
-    TaskFigures figures = new TaskFigures();
+    TaskStatistics figures = new TaskStatistics();
     spark.addSparkListener(figures);
     ui.get().attachTab(new CrailTab(ui.get(), application, figures));
   }
@@ -49,9 +49,9 @@ final class CrailTab extends SparkUITab {
   private static final class Page extends WebUIPage {
     private final CrailTab tab;
     private final ApplicationStore application;
-    private final TaskFigures figures;
+    private final TaskStatistics figures;
 
-    Page(CrailTab tab, ApplicationStore application, TaskFigures figures) {
+    Page(CrailTab tab, ApplicationStore application, TaskStatistics figures) {
       super("");
       this.tab = tab;
       this.application = application;
@@ -95,7 +95,7 @@ final class CrailTab extends SparkUITab {
     private String executors() {
       StringBuilder rows = new StringBuilder();
       rows.append(row("th", "Executor", "Written", "Read", "Fetch failures"));
-      for (TaskFigures.Row each : figures.rows()) {
+      for (TaskStatistics.Row each : figures.rows()) {
         rows.append(
             row(
                 "td",

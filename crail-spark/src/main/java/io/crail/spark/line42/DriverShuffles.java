@@ -55,7 +55,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     this.full = new FullStore(application, made::size);
   }
 
-  /** A shuffle is there, which perhaps nobody will ever write. */
+  /** A shuffle is there, which perhaps is never written. */
   void register(int shuffle, SparkContext context) {
     start(context);
     superseded.watch(shuffle);

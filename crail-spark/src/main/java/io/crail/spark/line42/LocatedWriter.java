@@ -13,22 +13,22 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /**
- * One of Spark's writers, whose output is told to be where it lies and not at this executor. So
- * Spark keeps it when the executor goes, and drops all outputs of a host of Crail when one of them
- * cannot be fetched.
+ * One of Spark's writers, which reports the output's host as its location, and not this executor.
+ * So Spark keeps it when the executor goes, and drops all outputs of a host of Crail when one of
+ * them cannot be fetched.
  */
 final class LocatedWriter<K, V> extends ShuffleWriter<K, V> {
   /**
    * An output that one of Spark's writers has sealed.
    *
    * @param writer wrote it
-   * @param host where it lies
+   * @param host where the output is
    */
   record SealedOutput(OutputWriter writer, String host) {}
 
   private static final String PREFIX = "crail-";
 
-  /** Nobody connects to it, but Spark wants one. */
+  /** Spark wants one, although it takes no connections. */
   private static final int PORT = 1;
 
   private final ShuffleWriter<K, V> writer;

@@ -69,7 +69,7 @@ final class NoLocalBlocks implements ShuffleBlockResolver, MigratableResolver {
   }
 
   private static RuntimeException none(BlockId block) {
-    return new java.io.UncheckedIOException(new IOException("block " + block + " lies in Crail"));
+    return new java.io.UncheckedIOException(new IOException("block " + block + " is in Crail"));
   }
 
   @Override

@@ -39,7 +39,7 @@ final class RecordSorter extends MemoryConsumer {
   private static final int PAGE_MASK = (1 << PARTITION_SHIFT - PAGE_SHIFT) - 1;
   private static final int MOST_PAGE_BYTES = 1 << PAGE_SHIFT;
 
-  /** Half of what a task may have, and less than a pointer can tell. */
+  /** Half of what a task may have, and less than a pointer can express. */
   private static final int MOST_PAGES = 1 << 12;
 
   private static final long MOST_POINTERS = TaskMemoryManager.MAXIMUM_PAGE_SIZE_BYTES / Long.BYTES;

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of stages and tasks in the order in which Spark's scheduler has handled them: the end of a
+ * Reports stages and tasks in the order in which Spark's scheduler has handled them: the end of a
  * stage comes after all that its tasks have registered. Has a queue and a thread of its own, since
  * it waits for the store. Spark drops events when that queue is full, and counts them.
  */
@@ -99,7 +99,7 @@ final class StageEvents extends SparkListener {
     try {
       step.run();
     } catch (IOException e) {
-      LOG.warn("cannot delete outputs that nobody needs; they go with their shuffle", e);
+      LOG.warn("cannot delete outputs that are no longer needed; they go with their shuffle", e);
     }
   }
 }

@@ -32,7 +32,7 @@ import scala.Option;
 import scala.reflect.ClassTag;
 
 /**
- * A broadcast value that lies in Crail. As Spark's own it is kept in the block manager of each
+ * A broadcast value that is kept in Crail. As Spark's own it is kept in the block manager of each
  * process that reads it, so its memory is accounted and goes to disk when it is short, and the
  * process has one instance as long as anybody uses it. Thread-safe.
  *
@@ -119,7 +119,7 @@ public final class StoredBroadcast<T> extends Broadcast<T> {
     return value;
   }
 
-  /** The value that somebody in this process uses, or the block manager has in memory. */
+  /** The value that this process uses, or the block manager has in memory. */
   @SuppressWarnings("unchecked")
   private Optional<T> used() {
     return Optional.ofNullable(

@@ -25,7 +25,7 @@ final class LiveStages {
   void taskBegan(StageAttempt stage, long task) {
     Attempt attempt = attempts.get(stage);
     if (attempt == null) {
-      // It began before anybody told, or its stage has ended just now.
+      // It began before its events were heard, or its stage has ended just now.
       attempt = new Attempt();
       attempt.ended = true;
       attempts.put(stage, attempt);

@@ -197,7 +197,7 @@ public final class OutputIndex {
   }
 
   /**
-   * Tells how many bytes the index has whose last bytes are known.
+   * Returns how many bytes the index has whose last bytes are known.
    *
    * @param tail at least the trailer, up to the end of the file
    * @param fileBytes bytes of the file

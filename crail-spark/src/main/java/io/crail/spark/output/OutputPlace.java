@@ -33,7 +33,7 @@ public record OutputPlace(
     List<String> roots,
     CrailStorageClass storageClass,
     CrailLocationClass locationClass,
-    OutputCounts counts,
+    OutputStatistics counts,
     WriterTurns turns) {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -60,7 +60,7 @@ public record OutputPlace(
         roots,
         storageClass,
         locationClass,
-        new OutputCounts(),
+        new OutputStatistics(),
         new WriterTurns(Integer.MAX_VALUE, PATIENCE));
   }
 
@@ -170,12 +170,12 @@ public record OutputPlace(
 
   /** Deletes the outputs of a shuffle at all roots, also where it fails at some of them. */
   public void removeShuffle(int shuffle) throws IOException {
-    Removals.of(store, directories(shuffle));
+    ParallelDelete.of(store, directories(shuffle));
   }
 
   /** Deletes all roots, also where it fails at some of them. */
   public void removeRoots() throws IOException {
-    Removals.of(store, roots);
+    ParallelDelete.of(store, roots);
   }
 
   /**
@@ -184,6 +184,6 @@ public record OutputPlace(
    * @return false when it is missing
    */
   public boolean remove(String path) throws IOException {
-    return Removals.of(store, List.of(path)) > 0;
+    return ParallelDelete.of(store, List.of(path)) > 0;
   }
 }

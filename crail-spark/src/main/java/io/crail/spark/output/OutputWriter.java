@@ -18,7 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.zip.CRC32C;
 
 /**
- * Writes one map output to a file that nobody reads, and seals it: gives it its name, unless
+ * Writes one map output to a file that is not read yet, and seals it: gives it its name, unless
  * another attempt was first. Used by one thread.
  */
 public final class OutputWriter implements AutoCloseable {
@@ -106,7 +106,7 @@ public final class OutputWriter implements AutoCloseable {
     return (long) OutputIndex.ENTRY_BYTES * partitions;
   }
 
-  /** Before the bytes are written of which an index would tell that no reader takes. */
+  /** Fails before writing if readers would reject the index. */
   private void refuseLargeIndex(int runs, long more) throws IOException {
     if (indexBytes + more > mostIndexBytes) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(
@@ -303,7 +303,7 @@ public final class OutputWriter implements AutoCloseable {
   private void remove() throws IOException {
     boolean interrupted = Thread.interrupted();
     try {
-      // A file without its first name was sealed, even if nobody saw the answer.
+      // A file without its first name was sealed, even if the answer was lost.
       if (!place.remove(path) && sealing) {
         place.remove(place.path(id));
       }

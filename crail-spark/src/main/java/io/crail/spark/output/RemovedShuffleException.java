@@ -3,7 +3,7 @@ package io.crail.spark.output;
 
 import java.io.IOException;
 
-/** A task that ended late wanted to write an output of a shuffle that nobody needs any more. */
+/** A task that ended late wanted to write an output of a shuffle that is no longer needed. */
 public final class RemovedShuffleException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -13,38 +13,38 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Deletes outputs that nobody will read any more, while their shuffle is still used. In the driver,
- * which tells what happens in the order in which it happened. Only files of tasks that have ended
+ * Deletes outputs that will not be read any more, while their shuffle is still used. In the driver,
+ * which reports what happens in the order in which it happened. Only files of tasks that have ended
  * are deleted: no other task can give an output its name, or have it registered.
  *
  * <ul>
  *   <li>The output of a task that did not succeed was never registered, and no reader knows it. It
  *       goes at once; what a process that died has left, when its stage ends.
  *   <li>Outputs that are not registered any more: lost for readers when a stage begins again, or
- *       another one took the place. That may be news to readers, so they are told. Stage attempts
- *       that began before may still read them, also the one that could not: its other tasks go on,
- *       and count where they succeed. So they stay until all those attempts have ended and none of
- *       their tasks runs.
+ *       another one took the place. That may be news to readers, so they are informed. Stage
+ *       attempts that began before may still read them, also the one that could not: its other
+ *       tasks go on, and count where they succeed. So they stay until all those attempts have ended
+ *       and none of their tasks runs.
  * </ul>
  *
- * <p>Where the driver could not tell everything, it does not know who reads: outputs of shuffles
+ * <p>If the driver could not report everything, it does not know who reads: outputs of shuffles
  * from before that stay. What stays, or cannot be deleted, goes with its shuffle. Used by one
  * thread, except where said.
  */
 public final class SupersededOutputs {
   /** What the driver knows of outputs. */
   public interface Tracker {
-    /** {@return the outputs of a shuffle that readers are told of; empty without the shuffle} */
+    /** {@return the outputs of a shuffle that readers know of; empty without the shuffle} */
     Optional<Set<Long>> registered(int shuffle);
 
-    /** {@return how many events will never be told} Any thread may call it. */
+    /** {@return how many events will never be reported} Any thread may call it. */
     long missed();
 
     /**
      * Lets tasks of stages that begin from now on ask anew where outputs are.
      *
      * @param shuffle the shuffle whose outputs they know from before
-     * @param known is run, in the thread that tells what happens, when it has told of all stages
+     * @param known is run, in the thread that reports what happens, when it has reported all stages
      *     that began earlier
      */
     void tellReaders(int shuffle, Known known);
@@ -64,7 +64,7 @@ public final class SupersededOutputs {
   private record Old(int shuffle, List<Long> maps, Set<StageAttempt> stages) {}
 
   /**
-   * How long nothing is deleted after an error. A delete takes seconds where nobody answers, and
+   * How long nothing is deleted after an error. A delete takes seconds if no server answers, and
    * the end of the application waits for all events.
    */
   private static final long REST_NANOS = 60_000_000_000L;
@@ -121,14 +121,14 @@ public final class SupersededOutputs {
     newest = Math.max(newest, shuffle);
   }
 
-  /** Whether all was told since the shuffle was there, and so of all who may read it. */
+  /** Whether all was reported since the shuffle was there, and so of all who may read it. */
   private synchronized boolean isKnown(int shuffle) {
     return shuffle > newestInDoubt && tracker.missed() == missedBefore;
   }
 
   /**
    * What began before an event was missed is no reader of shuffles that came after it, and perhaps
-   * nobody tells of its end. What was told late is added again, until the next time.
+   * its end is never reported. What was reported late is added again, until the next time.
    */
   private void lookForMissed() {
     long now = tracker.missed();
@@ -159,7 +159,7 @@ public final class SupersededOutputs {
       if (tracker.registered(written).isPresent()) {
         findOld(written);
       } else {
-        // It was removed before this was told.
+        // It was removed before this was reported.
         forget(written);
       }
     }
@@ -171,7 +171,7 @@ public final class SupersededOutputs {
     live.taskBegan(stage, task);
   }
 
-  /** The outputs of tasks that succeeded which readers are not told of; each is given out once. */
+  /** The outputs of tasks that succeeded that readers do not know of; each is given out once. */
   private List<Long> takeUnregistered(int shuffle) {
     Ended tasks = ended.get(shuffle);
     Optional<Set<Long>> registered = tracker.registered(shuffle);
@@ -236,8 +236,8 @@ public final class SupersededOutputs {
   }
 
   /**
-   * The tracker is ahead of what is told. So readers are those who have begun when all is told from
-   * before the look into it.
+   * The tracker is ahead of the reports. So readers are those who have begun when all is reported
+   * from before the look into it.
    */
   private void findOld(int shuffle) {
     List<Long> maps = takeUnregistered(shuffle);

@@ -21,7 +21,7 @@ public final class WriterTurns {
   private final Semaphore turns;
 
   /**
-   * Nobody writes yet.
+   * No writer is active yet.
    *
    * @param most most outputs at a time
    * @param patience how long the next one waits for its turn, and for a buffer

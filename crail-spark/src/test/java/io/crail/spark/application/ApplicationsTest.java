@@ -134,7 +134,7 @@ class ApplicationsTest {
                   Thread.sleep(100);
                 }
               } catch (InterruptedException e) {
-                // Told to end.
+                // Asked to end.
               } catch (Exception e) {
                 throw new IllegalStateException(e);
               }
@@ -152,7 +152,7 @@ class ApplicationsTest {
   }
 
   @Test
-  void aLivingOneEndsWhenSomebodyWantsIt() throws Exception {
+  void endsALivingOneOnRequest() throws Exception {
     make("a");
     String other = make("b");
     Application application = applications.list().applications().get(0);
@@ -177,7 +177,7 @@ class ApplicationsTest {
   /** The roots at a namenode. */
   private static List<String> at(int namenode, Application application) {
     return application.roots().stream()
-        .filter(root -> Absentees.namenodeOf(root, 2) == namenode)
+        .filter(root -> UnansweringNamenodes.namenodeOf(root, 2) == namenode)
         .toList();
   }
 
@@ -205,7 +205,7 @@ class ApplicationsTest {
       Application left = applications.look(dead.id(), LEASE, dead.roots());
       assertEquals(at(1, dead), left.roots());
 
-      // All that is left lies at the silent one.
+      // All that is left is at the silent one.
       Cleaned unseen = some.endUnlessRenewed(List.of(left));
       assertEquals(List.of(), unseen.ended());
       assertEquals(List.of(), unseen.renewed());

@@ -85,7 +85,7 @@ class RootCleanerTest {
     return deleted;
   }
 
-  /** A store where nobody listens at the second namenode's address. */
+  /** A store where no server listens at the second namenode's address. */
   private CrailStore halfStore() throws Exception {
     int first = cluster.namenodeAddresses().get(0).getPort();
     return store("crail://127.0.0.1:" + first + ",crail://127.0.0.1:" + freePort(), "500");
@@ -156,7 +156,7 @@ class RootCleanerTest {
     assertEquals(1, cleanDuring(LEASE));
   }
 
-  /** While nobody could look, perhaps nobody could renew either. */
+  /** While no one could look, perhaps no one could renew either. */
   @Test
   void timeWithoutALookHardlyCounts() throws Exception {
     String root = Roots.of("alive", LEASE, 1).get(0);
@@ -234,7 +234,7 @@ class RootCleanerTest {
       assertTrue(seconds < 6, "took " + seconds + " s");
     }
     for (String root : roots) {
-      boolean isAtSecond = Absentees.namenodeOf(root, 2) == 1;
+      boolean isAtSecond = UnansweringNamenodes.namenodeOf(root, 2) == 1;
       assertTrue(!isAtSecond || store.lookup(root).get() == null, root);
     }
   }
@@ -256,7 +256,7 @@ class RootCleanerTest {
       store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
       while (store.lookup(root).get().getAttributes().accessTime() == 1) {
-        assertTrue(System.nanoTime() - deadline < 0, "nobody renews");
+        assertTrue(System.nanoTime() - deadline < 0, "no process renews");
         Thread.onSpinWait();
       }
     }

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The stores of a process, which nobody may block for the others. */
+/** The stores of a process: no user may block them for the others. */
 @Timeout(60)
 class StoresTest {
   private final CountDownLatch asked = new CountDownLatch(1);
@@ -105,7 +105,7 @@ class StoresTest {
   }
 
   @Test
-  void aSlowEndHindersNobody() throws Exception {
+  void aSlowEndDelaysNoOther() throws Exception {
     Stores stores =
         new Stores(settings -> opened.getAndIncrement() == 0 ? new SlowStore() : store());
     SparkConf conf = conf("ending", "300s");
@@ -125,7 +125,7 @@ class StoresTest {
     end.get();
   }
 
-  /** A lease that nobody closes would be renewed for ever. */
+  /** A lease that is not closed would be renewed without end. */
   @Test
   void anEndThatIsInterruptedClosesTheStoreAllTheSame() throws Exception {
     CountDownLatch closed = new CountDownLatch(1);

@@ -106,7 +106,7 @@ class FetchMemoryTest {
     assertEquals(1, lent());
   }
 
-  /** Reads of a real store tell when they end. */
+  /** Reads of a real store report their end. */
   @Test
   void anInterruptedThreadGivesMemoryBack() throws Exception {
     try (MapOutputs outputs = new MapOutputs(EmbeddedCrail.builder().mapped(false));
@@ -123,7 +123,7 @@ class FetchMemoryTest {
     }
   }
 
-  /** Blocks that nobody has used yet, more than the share: the rest is read later. */
+  /** Blocks that have not been used yet, more than the share: the rest is read later. */
   @Test
   void writersHaveBuffersWhileBlocksWait() throws Exception {
     EmbeddedCrail.Builder builder =

@@ -79,7 +79,7 @@ class OutputCacheTest {
     }
   }
 
-  /** An index of several buffers, which no guess has told before. */
+  /** An index of several buffers, which no guess has predicted. */
   @Test
   void anIndexMayBeLargerThanABuffer() throws Exception {
     EmbeddedCrail.Builder builder =
@@ -96,7 +96,7 @@ class OutputCacheTest {
     }
   }
 
-  /** When all buffers are lent, also those that nobody shares. */
+  /** When all buffers are lent, also those that are not shared. */
   @Test
   void anIndexWaitsForABuffer() throws Exception {
     EmbeddedCrail.Builder builder =

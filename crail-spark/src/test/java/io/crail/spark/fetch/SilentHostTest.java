@@ -150,10 +150,10 @@ class SilentHostTest {
     return new Fetcher(MapOutputs.place(store), limits, time);
   }
 
-  /** Nobody takes connections, or somebody does who says nothing. */
+  /** Connections are not accepted, or are accepted and not answered. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void costsOnePatienceForAllAndDelaysNobodyElse(boolean mute) throws Exception {
+  void costsOnePatienceForAllAndDelaysNoOther(boolean mute) throws Exception {
     int threads = 2;
     int pauses = 3;
     Duration patience = Duration.ofNanos(pauses * PausedTime.PAUSE_NANOS);

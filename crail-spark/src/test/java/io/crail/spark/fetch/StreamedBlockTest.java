@@ -51,7 +51,7 @@ class StreamedBlockTest {
   /** Within the third chunk of the second partition. */
   private static final int PLACE = 5 + 2 * MIB + 77;
 
-  private final Silence host = new Silence(Duration.ofSeconds(30), FetchTime.SYSTEM);
+  private final HostPatience host = new HostPatience(Duration.ofSeconds(30), FetchTime.SYSTEM);
   private MapOutputs outputs;
   private MapOutput output;
   private byte[] file;
@@ -285,8 +285,8 @@ class StreamedBlockTest {
   }
 
   @Test
-  void nobodyAnswersForAsLongAsThePatience() throws Exception {
-    Silence impatient = new Silence(Duration.ZERO, FetchTime.SYSTEM);
+  void noServerAnswersForAsLongAsThePatience() throws Exception {
+    HostPatience impatient = new HostPatience(Duration.ZERO, FetchTime.SYSTEM);
     outputs.cluster.stopDatanode(0);
     StreamedBlock block = new StreamedBlock(output, 1, 3, impatient);
     assertThrows(UnavailableException.class, () -> block.open().read());
@@ -330,7 +330,7 @@ class StreamedBlockTest {
   @Test
   void tooFewBuffersAreNoErrorOfReading() throws Exception {
     StreamedBlock block =
-        new StreamedBlock(output, 1, 3, new Silence(Duration.ZERO, FetchTime.SYSTEM));
+        new StreamedBlock(output, 1, 3, new HostPatience(Duration.ZERO, FetchTime.SYSTEM));
     takeAllBuffers();
     UncheckedIOException failure =
         assertThrows(UncheckedIOException.class, () -> block.open().read());

@@ -23,7 +23,7 @@ import scala.Tuple2;
 class BlockClientTest {
   @TempDir Path local;
 
-  /** Spark computes again what a fetch failure tells of, and that is not lost here. */
+  /** Spark computes again what a fetch failure names, and that is not lost here. */
   @Test
   void tooFewBuffersFailTheTaskAndNotTheFetch() throws Exception {
     try (SparkOnCrail crail = new SparkOnCrail(EmbeddedCrail.builder().mapped(false))) {

@@ -11,7 +11,7 @@ import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.CrailPlugin;
 import io.crail.spark.SparkOnCrail;
 import io.crail.spark.Valve;
-import io.crail.spark.line42.TaskFigures.Row;
+import io.crail.spark.line42.TaskStatistics.Row;
 import java.lang.ref.Reference;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -157,7 +157,7 @@ class CrailTabTest {
       Broadcast<byte[]> value = spark.broadcast(new byte[2 << 20]);
       List<String> broadcast = rows(fetch(page)).get(2);
       assertEquals(List.of("broadcast", "1"), broadcast.subList(2, 4));
-      // Spark removes what nobody holds any more.
+      // Spark removes what is not referenced any more.
       Reference.reachabilityFence(value);
     }
     // Streams that were kept open have added what they have counted.
@@ -190,7 +190,7 @@ class CrailTabTest {
       assertEquals(2, groups.count());
       String page = fetch(spark.sc().uiWebUrl().get() + "/crail/");
       assertEquals("2", rows(page).get(1).get(3), page);
-      // Spark removes what nobody holds any more.
+      // Spark removes what is not referenced any more.
       Reference.reachabilityFence(groups);
     }
   }
@@ -234,12 +234,12 @@ class CrailTabTest {
 
   @Test
   void executorsThatComeLateAreOneRow() {
-    TaskFigures figures = new TaskFigures();
-    for (int i = 0; i < TaskFigures.MOST_ROWS + 5; i++) {
+    TaskStatistics figures = new TaskStatistics();
+    for (int i = 0; i < TaskStatistics.MOST_ROWS + 5; i++) {
       figures.add(new Row("executor " + i, 1, 2, 0));
     }
     figures.add(new Row("executor 3", 10, 20, 1));
-    assertEquals(TaskFigures.MOST_ROWS + 1, figures.rows().size());
+    assertEquals(TaskStatistics.MOST_ROWS + 1, figures.rows().size());
     assertTrue(figures.rows().contains(new Row("others", 5, 10, 0)), "others");
     assertTrue(figures.rows().contains(new Row("executor 3", 11, 22, 1)), "known");
   }

@@ -110,7 +110,7 @@ class DriverShufflesTest {
   }
 
   @Test
-  void executorsAreToldOfAnOutputInThePlaceOfAnother() throws Exception {
+  void informsExecutorsOfAReplacedOutput() throws Exception {
     try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
       int shuffle = 1_000;
       MapOutputTrackerMaster tracker = (MapOutputTrackerMaster) SparkEnv.get().mapOutputTracker();
@@ -159,7 +159,7 @@ class DriverShufflesTest {
 
   /** A plan is looked at, and never run. */
   @Test
-  void aShuffleThatNobodyWritesHasNoDirectory() throws Exception {
+  void anUnwrittenShuffleHasNoDirectory() throws Exception {
     try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
       JavaPairRDD<Integer, Integer> sums = sums(spark);
       assertTrue(sums.toDebugString().contains("ShuffledRDD"), sums::toDebugString);
@@ -218,7 +218,7 @@ class DriverShufflesTest {
       assertTrue(ShuffleManager42.current().shuffles().missed() > 0);
       computeAgain(spark, sums, 0);
       assertEquals(2 * MAPS - 1, MapTask.files(store, "/").size());
-      // Nobody has missed anything of a later one.
+      // Nothing of a later one was missed.
       remove(spark, 0);
       assertEquals(List.of(), MapTask.files(store, "/"));
       JavaPairRDD<Integer, Integer> later = sums(spark);
@@ -248,12 +248,12 @@ class DriverShufflesTest {
     settle(spark);
   }
 
-  /** Waits until all is handled that Spark has told. */
+  /** Waits until everything that Spark has reported is handled. */
   private static void settle(JavaSparkContext spark) throws Exception {
     spark.sc().listenerBus().waitUntilEmpty(60_000);
   }
 
-  /** As Spark does with a shuffle that nobody holds. */
+  /** As Spark does with a shuffle that is not referenced. */
   private static void remove(JavaSparkContext spark, int shuffle) {
     spark.sc().cleaner().get().doCleanupShuffle(shuffle, true);
   }

@@ -28,7 +28,7 @@ class OutputIndexTest {
   }
 
   @Test
-  void tellsWhereAPartitionIsInEachRun() throws IOException {
+  void findsAPartitionInEachRun() throws IOException {
     byte[] bytes = index().encode();
     OutputIndex index = decode(bytes, 37 + bytes.length);
     assertEquals(3, index.partitions());

@@ -99,7 +99,7 @@ class SupersededOutputsTest {
     succeed(stage, SHUFFLE, task);
   }
 
-  /** The driver hears what it has posted itself: all was told that was there before. */
+  /** The driver hears what it has posted itself: all earlier events were reported. */
   private void hearMark() throws IOException {
     Known known = told;
     told = null;
@@ -128,7 +128,7 @@ class SupersededOutputsTest {
     assertEquals(Set.of("10"), names());
   }
 
-  /** Where nobody answers, each delete takes seconds, and Spark's end waits for all of them. */
+  /** If no server answers, each delete takes seconds, and Spark's end waits for all of them. */
   @Test
   void nothingIsDeletedForAWhileAfterAnError() throws Exception {
     seal(SHUFFLE, 10);
@@ -174,7 +174,7 @@ class SupersededOutputsTest {
 
   /** Spark has given it up already when the driver hears of earlier events. */
   @Test
-  void anOutputStaysForAReaderThatIsToldOfAfterItsLoss() throws IOException {
+  void anOutputStaysForAReaderThatIsReportedAfterItsLoss() throws IOException {
     succeed(MAP, 10);
     outputs.stageEnded(MAP);
     registered.clear();
@@ -227,7 +227,9 @@ class SupersededOutputsTest {
     assertEquals(Set.of("20"), names());
   }
 
-  /** Also of a task that is told of after the end of its stage, or before anybody listened. */
+  /**
+   * Also of a task that is reported after the end of its stage, or before the listener was there.
+   */
   @Test
   void anOutputStaysForATaskOfAStageThatIsNotKnown() throws IOException {
     succeed(MAP, 10);
@@ -265,7 +267,7 @@ class SupersededOutputsTest {
     succeed(third, 21);
     outputs.stageEnded(third);
     assertEquals(Set.of("10", "11", "20", "21"), names());
-    // Whatever was missed, nobody was told of this one.
+    // Whatever was missed, no reader knows of this one.
     seal(SHUFFLE, 22);
     outputs.taskEnded(third, 22, false, false);
     assertEquals(Set.of("10", "11", "20", "21"), names());
@@ -277,7 +279,7 @@ class SupersededOutputsTest {
   }
 
   /**
-   * What began before cannot read it, so nobody waits for the end that perhaps was missed. The
+   * What began before cannot read it, so nothing waits for the end that perhaps was missed. The
    * driver hears of the begin before it sees that something was missed, or after that.
    */
   @Test
@@ -306,7 +308,7 @@ class SupersededOutputsTest {
   }
 
   @Test
-  void anOutputThatIsComputedAgainGoesBeforeThatWhereNobodyReads() throws IOException {
+  void aRecomputedOutputGoesBeforeThatWithoutReaders() throws IOException {
     succeed(MAP, 10);
     outputs.stageEnded(MAP);
     registered.clear();
@@ -318,7 +320,7 @@ class SupersededOutputsTest {
 
   /** The stage before ends its tasks late: one counts, and replaces what was there. */
   @Test
-  void anOutputThatALateTaskReplacesStaysForThoseWhoWereNotTold() throws IOException {
+  void anOutputThatALateTaskReplacesStaysForUninformedReaders() throws IOException {
     outputs.taskBegan(MAP, 10);
     outputs.stageEnded(MAP);
     outputs.stageBegan(AGAIN, OptionalInt.of(SHUFFLE));
@@ -365,7 +367,7 @@ class SupersededOutputsTest {
     assertFalse(place.remove("/a/shuffle-" + SHUFFLE));
   }
 
-  /** Nobody would forget it again. */
+  /** It would never be forgotten. */
   @Test
   void aShuffleThatIsGoneDoesNotComeBackWithEventsFromBefore() throws IOException {
     outputs.forget(SHUFFLE);

@@ -178,7 +178,7 @@ public final class Datanode implements AutoCloseable {
   }
 
   /** How it stands with each namenode, in their order. */
-  public List<Standing> standings() {
+  public List<RegistrationStatus> standings() {
     return registration.standings(loop.clock().nanoTime());
   }
 
@@ -213,7 +213,7 @@ public final class Datanode implements AutoCloseable {
   /**
    * Waits for the end of this datanode. The caller closes it afterwards.
    *
-   * @return true when the namenodes have told it to end, false when it was closed
+   * @return true when the namenodes have ended it, false when it was closed
    * @throws CrailException when a namenode refuses this datanode for good, or its server has failed
    */
   public boolean awaitStopped() throws CrailException, InterruptedException {
@@ -221,7 +221,7 @@ public final class Datanode implements AutoCloseable {
     try {
       while (!ended) {
         // The interval has no meaning of its own: a wait without a deadline would hide a lost
-        // signal for ever.
+        // signal without end.
         changed.await(1, TimeUnit.MINUTES);
       }
       throwFailure();

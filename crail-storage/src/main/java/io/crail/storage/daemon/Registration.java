@@ -16,7 +16,7 @@ import io.crail.protocol.part.Region;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
 import io.crail.storage.StorageServer;
-import io.crail.storage.daemon.Standing.State;
+import io.crail.storage.daemon.RegistrationStatus.State;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -42,15 +42,15 @@ import org.slf4j.LoggerFactory;
  * write there. A request that is repeated because its answer was lost brings no second fence, since
  * the namenode may have given out the region's space by then.
  *
- * <p>A writer may fail to tell a namenode that it has stopped writing. Before the namenode gives
- * the writer's space to another client, it names the writer in its answers. A later sign of life
- * tells the namenode that the writer is cut off.
+ * <p>A namenode may not learn that a writer has stopped writing. Before the namenode gives the
+ * writer's space to another client, it names the writer in its answers. A later sign of life
+ * reports to the namenode that the writer is cut off.
  *
- * <p>A datanode tells when it no longer reaches all of its regions, and when it does again, so that
- * new data go elsewhere meanwhile. It does so in the next {@link #step}; a {@link Datanode} looks
- * each half a second.
+ * <p>A datanode reports when it no longer reaches all of its regions, and when it does again, so
+ * that new data go elsewhere meanwhile. It does so in the next {@link #step}; a {@link Datanode}
+ * looks each half a second.
  *
- * <p>A datanode that is being removed tells this when it registers with a namenode that has
+ * <p>A datanode that is being removed reports this when it registers with a namenode that has
  * restarted, so that the namenode gives it no new data.
  *
  * <p>Owns no thread and reads no clock: {@link #step} does what is due. Used by one thread.
@@ -139,13 +139,13 @@ public final class Registration {
   }
 
   /** How the datanode stands with each namenode. Any thread may call it. */
-  public List<Standing> standings(long now) {
+  public List<RegistrationStatus> standings(long now) {
     return links.stream()
-        .map(l -> new Standing(l.address(), l.state, l.begun ? now - l.answeredNanos : 0))
+        .map(l -> new RegistrationStatus(l.address(), l.state, l.begun ? now - l.answeredNanos : 0))
         .toList();
   }
 
-  /** True when every namenode has told the datanode to end. */
+  /** True when every namenode has asked the datanode to end. */
   public boolean isRemoved() {
     return links.stream().allMatch(l -> l.state == State.REMOVED);
   }
@@ -189,7 +189,7 @@ public final class Registration {
     private volatile boolean begun;
     private OperationCall<?, ?> pending;
     private int datanode;
-    // What this namenode has told last; it forgets at a restart.
+    // What this namenode has sent last; it forgets at a restart.
     private boolean draining;
     private boolean toldImpaired;
     private int lent;
@@ -197,7 +197,7 @@ public final class Registration {
     private long backOffNanos = FIRST_BACK_OFF_NANOS;
     private boolean due = true;
     private ErrorCode reported = ErrorCode.OK;
-    // The last list of clients to cut off that the namenode told, and the last one that is done.
+    // The last list of clients to cut off that the namenode sent, and the last one that is done.
     private long toldCutOff;
     private long doneCutOff;
     // The number of the last answer to a sign of life.
@@ -385,7 +385,7 @@ public final class Registration {
           datanode = ((RegisterDatanode.Response) call.response()).datanode();
           toldImpaired = false;
           lent = 0;
-          // The list came from another namenode, or from this one, which tells unconfirmed clients
+          // The list came from another namenode, or from this one, which sends unconfirmed clients
           // again.
           toldCutOff = 0;
           doneCutOff = 0;

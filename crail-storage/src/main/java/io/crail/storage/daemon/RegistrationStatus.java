@@ -10,7 +10,7 @@ import java.util.Locale;
  * @param state what the namenode knows
  * @param silentNanos the time since its last good answer, or since the first step; 0 before that
  */
-public record Standing(String namenode, State state, long silentNanos) {
+public record RegistrationStatus(String namenode, State state, long silentNanos) {
   /** What a namenode knows of a datanode. */
   public enum State {
     /** Nothing. */
@@ -19,7 +19,7 @@ public record Standing(String namenode, State state, long silentNanos) {
     LENDING,
     /** The datanode and all regions. */
     REGISTERED,
-    /** It has told the datanode to end. */
+    /** It has asked the datanode to end. */
     REMOVED;
 
     @Override
@@ -33,7 +33,7 @@ public record Standing(String namenode, State state, long silentNanos) {
     return state == State.REGISTERED || isRemoved();
   }
 
-  /** True when the namenode has told the datanode to end. */
+  /** True when the namenode has asked the datanode to end. */
   public boolean isRemoved() {
     return state == State.REMOVED;
   }

@@ -4,7 +4,7 @@ package io.crail.spark.output;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What a process has written and fetched of map outputs. Thread-safe. */
-public final class OutputCounts {
+public final class OutputStatistics {
   private final LongAdder outputs = new LongAdder();
   private final LongAdder bytesWritten = new LongAdder();
   private final LongAdder blocksFetched = new LongAdder();
@@ -12,7 +12,7 @@ public final class OutputCounts {
   private final LongAdder blocksFailed = new LongAdder();
 
   /** Creates it with zeros. */
-  public OutputCounts() {}
+  public OutputStatistics() {}
 
   /** Counts an output that was sealed, with the bytes of its file. */
   void sealed(long bytes) {

@@ -6,11 +6,11 @@ import java.util.Optional;
 
 /**
  * The patience that all requests of an executor to one host share: it begins with the first attempt
- * that nobody answers, and ends for all at the same time. A host without patience left gets one
+ * that is not answered, and ends for all at the same time. A host without patience left gets one
  * attempt for all requests that have come before it. It has patience again when it has answered, or
- * when nobody has asked it for as long as the patience is. Thread-safe.
+ * when it has not been asked for as long as the patience is. Thread-safe.
  */
-final class Silence {
+final class HostPatience {
   private final long patienceNanos;
   private final FetchTime time;
 
@@ -25,7 +25,7 @@ final class Silence {
 
   private long lastEndNanos;
 
-  Silence(Duration patience, FetchTime time) {
+  HostPatience(Duration patience, FetchTime time) {
     this.patienceNanos = patience.toNanos();
     this.time = time;
   }
@@ -50,7 +50,7 @@ final class Silence {
   }
 
   /**
-   * Notes an attempt that nobody has answered.
+   * Notes an attempt that was not answered.
    *
    * @param beganNanos when it began
    * @param nowNanos when it ended
@@ -68,7 +68,7 @@ final class Silence {
   }
 
   /**
-   * Tells whether a request fails without an attempt of its own.
+   * Returns whether a request fails without an attempt of its own.
    *
    * @param cameNanos when it came
    * @return the error of an attempt that was made after it had come, when there is no patience left

@@ -21,13 +21,13 @@ import org.slf4j.LoggerFactory;
  * arrive. So a group costs a few round trips, whatever the number of its blocks. Used by one
  * thread.
  */
-final class Request {
-  private static final Logger LOG = LoggerFactory.getLogger(Request.class);
+final class FetchRequest {
+  private static final Logger LOG = LoggerFactory.getLogger(FetchRequest.class);
   private static final int GROUP = 64;
 
   private final OutputCache outputs;
   private final FetchMemory memory;
-  private final Silence host;
+  private final HostPatience host;
   private final List<BlockRange> blocks;
   private final BlockListener listener;
   private final BooleanSupplier closing;
@@ -46,10 +46,10 @@ final class Request {
    * @param host the host that has the blocks
    * @param closing whether the fetcher ends
    */
-  Request(
+  FetchRequest(
       OutputCache outputs,
       FetchMemory memory,
-      Silence host,
+      HostPatience host,
       List<BlockRange> blocks,
       BlockListener listener,
       BooleanSupplier closing) {
@@ -119,7 +119,7 @@ final class Request {
     }
   }
 
-  /** Tells what came of a block; false when it is worth another attempt. */
+  /** Reports the outcome of a block; false when it is worth another attempt. */
   private boolean finish(BlockFetch fetch, long beganNanos) {
     BlockRange block = fetch.block();
     BlockData data;

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class DeletionsTest {
+class BackgroundDeleteTest {
   private final List<String> deleted = new CopyOnWriteArrayList<>();
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
@@ -33,20 +33,20 @@ class DeletionsTest {
 
   @Test
   void aCallerNeverWaitsForTheStoreAndTheQueueHasALimit() throws Exception {
-    try (Deletions deletions = new Deletions(this::slow)) {
+    try (BackgroundDelete deletions = new BackgroundDelete(this::slow)) {
       deletions.delete("first", false);
       assertTrue(begun.await(60, TimeUnit.SECONDS));
-      for (int i = 0; i < Deletions.MOST_WAITING + 10; i++) {
+      for (int i = 0; i < BackgroundDelete.MOST_WAITING + 10; i++) {
         deletions.delete("file " + i, false);
       }
       assertEquals(List.of(), deleted);
       goOn.countDown();
-      while (deleted.size() <= Deletions.MOST_WAITING) {
+      while (deleted.size() <= BackgroundDelete.MOST_WAITING) {
         Thread.onSpinWait();
       }
       deletions.delete("last", true);
-      assertEquals(Deletions.MOST_WAITING + 2, deleted.size());
-      assertFalse(deleted.contains("file " + Deletions.MOST_WAITING));
+      assertEquals(BackgroundDelete.MOST_WAITING + 2, deleted.size());
+      assertFalse(deleted.contains("file " + BackgroundDelete.MOST_WAITING));
     }
     thread.join(60_000);
     assertFalse(thread.isAlive());
@@ -54,7 +54,7 @@ class DeletionsTest {
 
   @Test
   void anErrorIsNotThrown() throws Exception {
-    Deletions.Remover failing =
+    BackgroundDelete.Remover failing =
         path -> {
           deleted.add(path);
           if (path.equals("bug")) {
@@ -63,7 +63,7 @@ class DeletionsTest {
           throw new IOException("unreachable");
         };
     // Nothing is tried again meanwhile.
-    try (Deletions deletions = new Deletions(failing, TimeUnit.HOURS.toMillis(1))) {
+    try (BackgroundDelete deletions = new BackgroundDelete(failing, TimeUnit.HOURS.toMillis(1))) {
       for (String path : List.of("bug", "store", "bug")) {
         deletions.delete(path, true);
       }
@@ -73,7 +73,7 @@ class DeletionsTest {
 
   @Test
   void theEndDoesNotWaitForTheStore() throws Exception {
-    Deletions deletions = new Deletions(this::slow);
+    BackgroundDelete deletions = new BackgroundDelete(this::slow);
     deletions.delete("first", false);
     deletions.delete("second", false);
     assertTrue(begun.await(60, TimeUnit.SECONDS));
@@ -88,14 +88,14 @@ class DeletionsTest {
   void whatFailedIsTriedAgain() throws Exception {
     AtomicInteger failures = new AtomicInteger(3);
     CountDownLatch done = new CountDownLatch(1);
-    Deletions.Remover remover =
+    BackgroundDelete.Remover remover =
         path -> {
           if (failures.getAndDecrement() > 0) {
             throw new IOException("silent");
           }
           done.countDown();
         };
-    try (Deletions deletions = new Deletions(remover, 1)) {
+    try (BackgroundDelete deletions = new BackgroundDelete(remover, 1)) {
       deletions.delete("file", true);
       assertTrue(done.await(60, TimeUnit.SECONDS));
       assertEquals(-1, failures.get());
@@ -104,9 +104,9 @@ class DeletionsTest {
 
   @Test
   void triesHaveALimit() throws Exception {
-    CountDownLatch tried = new CountDownLatch(1 + Deletions.TRIES);
+    CountDownLatch tried = new CountDownLatch(1 + BackgroundDelete.TRIES);
     AtomicInteger tries = new AtomicInteger();
-    Deletions.Remover remover =
+    BackgroundDelete.Remover remover =
         path -> {
           if (path.equals("file")) {
             tries.incrementAndGet();
@@ -114,20 +114,21 @@ class DeletionsTest {
             throw new IOException("silent");
           }
         };
-    try (Deletions deletions = new Deletions(remover, 0)) {
+    try (BackgroundDelete deletions = new BackgroundDelete(remover, 0)) {
       deletions.delete("file", false);
       assertTrue(tried.await(60, TimeUnit.SECONDS));
       // The last try has ended, and one more would come before the second of these.
       deletions.delete("after it", true);
       deletions.delete("after it", true);
-      assertEquals(1 + Deletions.TRIES, tries.get());
+      assertEquals(1 + BackgroundDelete.TRIES, tries.get());
     }
   }
 
   @Test
   void whatIsTriedLaterCountsAsWaiting() throws Exception {
-    try (Deletions deletions = new Deletions(deleted::add, TimeUnit.HOURS.toMillis(1))) {
-      for (int i = 0; i < Deletions.MOST_WAITING; i++) {
+    try (BackgroundDelete deletions =
+        new BackgroundDelete(deleted::add, TimeUnit.HOURS.toMillis(1))) {
+      for (int i = 0; i < BackgroundDelete.MOST_WAITING; i++) {
         deletions.again("file " + i, () -> {});
       }
       deletions.delete("one more", true);

@@ -20,11 +20,11 @@ import org.slf4j.LoggerFactory;
  * application.
  *
  * <p>One thread is enough although a namenode that is silent delays the deletions of the others, by
- * a deadline ({@code crail.rpctimeout}) for each try. Nobody waits for them but callers who ask for
+ * a deadline ({@code crail.rpctimeout}) for each try. Only those callers wait for them who ask for
  * it, and those 20 s at most. The queue has a limit, and what is late costs space and no result.
  * Thread-safe.
  */
-public final class Deletions implements AutoCloseable {
+public final class BackgroundDelete implements AutoCloseable {
   /** Deletes a file that may be missing. */
   @FunctionalInterface
   public interface Remover {
@@ -45,7 +45,7 @@ public final class Deletions implements AutoCloseable {
   /** Tries after the first one. */
   static final int TRIES = 12;
 
-  private static final Logger LOG = LoggerFactory.getLogger(Deletions.class);
+  private static final Logger LOG = LoggerFactory.getLogger(BackgroundDelete.class);
   private static final long FIRST_DELAY_MILLIS = 1000;
   private static final long IDLE_SECONDS = 10;
   private static final long WAIT_SECONDS = 20;
@@ -58,12 +58,12 @@ public final class Deletions implements AutoCloseable {
   private final Semaphore room = new Semaphore(MOST_WAITING + 1);
 
   /** Creates it. The thread starts with the first deletion. */
-  public Deletions(Remover remover) {
+  public BackgroundDelete(Remover remover) {
     this(remover, FIRST_DELAY_MILLIS);
   }
 
   /** Creates one that is more patient, or less. */
-  Deletions(Remover remover, long firstDelayMillis) {
+  BackgroundDelete(Remover remover, long firstDelayMillis) {
     this.remover = remover;
     this.firstDelayMillis = firstDelayMillis;
     this.thread = new ScheduledThreadPoolExecutor(1, Threads.factory("crail-spark-delete"));

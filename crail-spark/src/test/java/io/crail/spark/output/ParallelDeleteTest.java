@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-class RemovalsTest {
+class ParallelDeleteTest {
   private static final int SHUFFLE = 3;
   private static final long TIMEOUT_SECONDS = 2;
   private static final List<String> ROOTS =
@@ -71,7 +71,7 @@ class RemovalsTest {
   @Test
   void manySubtreesAreDeletedAndCounted() throws Exception {
     place(whole).createRoots();
-    Removals removals = new Removals(whole);
+    ParallelDelete removals = new ParallelDelete(whole);
     for (int i = 0; i < 200; i++) {
       removals.add("/root-" + i);
     }

@@ -4,12 +4,12 @@ package io.crail.storage.nvmf;
 import java.time.Duration;
 
 /**
- * How long a target may still execute what a client has sent that is gone, or that has not noticed
- * yet that a namespace has another owner. The client's keep-alive time decides, so a datanode tells
- * its clients which one to use, by {@link io.crail.protocol.part.TierTraits#drainMillis}.
- * Stateless.
+ * How long a target may still execute requests of a client that has disappeared, or that has not
+ * noticed yet that a namespace has another owner. The client's keep-alive time decides, so a
+ * datanode gives its clients which one to use, by {@link
+ * io.crail.protocol.part.TierTraits#drainMillis}. Stateless.
  */
-final class Drain {
+final class LateExecution {
   /**
    * A client sends nothing when its last look at the label is older than one keep-alive time. A
    * target notices after one to two of them that a host is gone, and then ends what it has begun.
@@ -21,7 +21,7 @@ final class Drain {
 
   private static final long LEAST_MILLIS = 1000;
 
-  private Drain() {}
+  private LateExecution() {}
 
   /** The drain of clients that use a keep-alive time. */
   static int millis(Duration keepAlive) {

@@ -16,11 +16,11 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Deletes subtrees, many at the same time: what lies at a namenode that does not answer costs one
- * deadline together, and not one each. A namenode deletes a whole subtree by one request. Used by
- * one thread.
+ * Deletes subtrees, many at the same time: a namenode that does not answer costs one deadline
+ * together, and not one each. A namenode deletes a whole subtree by one request. Used by one
+ * thread.
  */
-public final class Removals {
+public final class ParallelDelete {
   private static final int MOST_IN_FLIGHT = 64;
 
   private final CrailStore store;
@@ -31,7 +31,7 @@ public final class Removals {
   private record Removal(String path, Upcoming<CrailNode> result) {}
 
   /** Creates it. The store stays the caller's. */
-  public Removals(CrailStore store) {
+  public ParallelDelete(CrailStore store) {
     this.store = store;
   }
 
@@ -96,7 +96,7 @@ public final class Removals {
 
   /** Deletes subtrees, and gives how many of them were there. */
   static int of(CrailStore store, List<String> paths) throws IOException {
-    Removals removals = new Removals(store);
+    ParallelDelete removals = new ParallelDelete(store);
     try {
       for (String path : paths) {
         removals.add(path);

@@ -13,7 +13,7 @@ import java.util.List;
  * datanode's. All labels are read together, each as soon as there is room for it, and twice in each
  * keep-alive time. Used only in the loop.
  */
-final class LabelLooks {
+final class LabelWatch {
   /** Learns of labels. Called in the loop. */
   interface Listener {
     /** A label was read; returns false when the namespace must not be used any more. */
@@ -33,7 +33,7 @@ final class LabelLooks {
   private boolean ended;
 
   /** Creates them; {@link #look} begins the first one. */
-  LabelLooks(ClientLoop loop, Controller controller, long keepAliveNanos, Listener listener) {
+  LabelWatch(ClientLoop loop, Controller controller, long keepAliveNanos, Listener listener) {
     this.loop = loop;
     this.keepAliveNanos = keepAliveNanos;
     this.listener = listener;
@@ -76,7 +76,7 @@ final class LabelLooks {
    * Looks again when it is time. Such a look goes before all transfers, which would leave it no
    * room.
    *
-   * @return false when the last good look is too old to send anything; see {@link Drain}
+   * @return false when the last good look is too old to send anything; see {@link LateExecution}
    */
   boolean areFresh(long nowNanos) {
     long since = nowNanos - checkedNanos;
@@ -93,7 +93,7 @@ final class LabelLooks {
     return left > 0 && nowNanos - lookNanos >= keepAliveNanos / 2;
   }
 
-  /** Forgets the labels; the listener is told nothing more. */
+  /** Forgets the labels; the listener is not called any more. */
   void end() {
     ended = true;
     labels.forEach(LabelAccess::abandon);

@@ -10,7 +10,7 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
 /** Sums up, in the driver, what the tasks of each executor have moved. Thread-safe. */
-final class TaskFigures extends SparkListener {
+final class TaskStatistics extends SparkListener {
   /**
    * What an executor's tasks have moved.
    *

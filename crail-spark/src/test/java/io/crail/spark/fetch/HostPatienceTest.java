@@ -11,10 +11,10 @@ import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class SilenceTest {
+class HostPatienceTest {
   private static final Exception CAUSE = ErrorCode.UNAVAILABLE.exception("a test");
 
-  private final Silence silence = new Silence(Duration.ofNanos(30), FetchTime.SYSTEM);
+  private final HostPatience silence = new HostPatience(Duration.ofNanos(30), FetchTime.SYSTEM);
 
   /** Clocks of {@link System#nanoTime} begin anywhere and may pass their largest number. */
   @ParameterizedTest
@@ -42,7 +42,7 @@ class SilenceTest {
       silence.answered();
       assertEquals(Optional.empty(), silence.givenUp(0));
     }
-    // Otherwise nobody has asked for longer than the patience.
+    // Otherwise it has not been asked for longer than the patience.
     assertTrue(silence.inVain(CAUSE, answered ? 50 : 71, answered ? 60 : 80));
     assertEquals(Optional.empty(), silence.givenUp(0));
   }

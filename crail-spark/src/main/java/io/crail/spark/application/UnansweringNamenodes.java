@@ -16,14 +16,14 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The namenodes that have not answered while somebody looks at many roots. None of them is asked
- * again, so each costs one deadline. Used by one thread.
+ * The namenodes that have not answered during a look at many roots. None of them is asked again, so
+ * each costs one deadline. Used by one thread.
  */
-final class Absentees {
+final class UnansweringNamenodes {
   private final List<InetSocketAddress> namenodes;
   private final Map<Integer, MissingNamenode> missing = new TreeMap<>();
 
-  Absentees(List<InetSocketAddress> namenodes) {
+  UnansweringNamenodes(List<InetSocketAddress> namenodes) {
     this.namenodes = namenodes;
   }
 
