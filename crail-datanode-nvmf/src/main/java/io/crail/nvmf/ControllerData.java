@@ -5,14 +5,14 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a controller tells of itself.
+ * What a controller says about itself.
  *
  * @param model its model
  * @param serial its serial number
  * @param maxTransfer the most bytes of a command's data; a power of two of at least 4096
  * @param inCapsule bytes of data that an I/O command may carry along
  * @param namespaces the highest number of a namespace
- * @param maxCommands the most I/O commands in flight on a queue; 0 when it does not tell
+ * @param maxCommands the most I/O commands in flight on a queue; 0 when it does not say
  * @param keepAliveUnitMillis the unit in which it counts keep-alive times; 0 when it has none
  */
 public record ControllerData(
@@ -28,26 +28,44 @@ public record ControllerData(
 
   private static final int LOWEST_PAGE_SHIFT = 12;
 
+  // Where the fields are in the answer to an identify, by their names in the NVM Express standard.
+  private static final int SERIAL_NUMBER = 4;
+  private static final int SERIAL_NUMBER_LENGTH = 20;
+  private static final int MODEL_NUMBER = 24;
+  private static final int MODEL_NUMBER_LENGTH = 40;
+  private static final int MDTS = 77;
+  private static final int KAS = 320;
+  private static final int MAXCMD = 514;
+  private static final int NN = 516;
+  private static final int IOCCSZ = 1792;
+  private static final int ICDOFF = 1800;
+
+  /** The unit of KAS. */
+  private static final int KEEP_ALIVE_UNIT_MILLIS = 100;
+
+  /** The unit of IOCCSZ. */
+  private static final int CAPSULE_UNIT = 16;
+
   /**
    * Reads the answer to an identify.
    *
    * @param pageShift the controller's smallest page, as a power of two
    */
   public static ControllerData of(ByteBuffer data, int pageShift) {
-    int shift = data.get(77) & 0xff;
+    int shift = data.get(MDTS) & 0xff;
     int total = shift + Math.max(pageShift, LOWEST_PAGE_SHIFT);
     int maxTransfer = shift == 0 || total > 20 ? MAX_TRANSFER : 1 << total;
-    long capsule = 16 * (data.getInt(1792) & 0xffffffffL) - NvmeCommand.LENGTH;
+    long capsule = CAPSULE_UNIT * Integer.toUnsignedLong(data.getInt(IOCCSZ)) - NvmeCommand.LENGTH;
     // Where the data in a capsule begin; all known targets say 0.
-    boolean offset = (data.getShort(1800) & 0xffff) != 0;
+    boolean offset = data.getShort(ICDOFF) != 0;
     return new ControllerData(
-        text(data, 24, 40),
-        text(data, 4, 20),
+        text(data, MODEL_NUMBER, MODEL_NUMBER_LENGTH),
+        text(data, SERIAL_NUMBER, SERIAL_NUMBER_LENGTH),
         maxTransfer,
         offset ? 0 : (int) Math.max(0, Math.min(capsule, MAX_TRANSFER)),
-        data.getInt(516),
-        data.getShort(514) & 0xffff,
-        100 * (data.getShort(320) & 0xffff));
+        data.getInt(NN),
+        Short.toUnsignedInt(data.getShort(MAXCMD)),
+        KEEP_ALIVE_UNIT_MILLIS * Short.toUnsignedInt(data.getShort(KAS)));
   }
 
   /** The same, of a host that puts no more bytes into a command. */

@@ -7,51 +7,21 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.crail.CrailStore;
 import io.crail.common.config.ConfigException;
-import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.broadcast.CorruptValueException;
 import io.crail.spark.broadcast.CrailBroadcastException;
 import java.io.NotSerializableException;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class CrailBroadcastTest {
-  private static final int LARGE = 8 << 20;
-
-  @TempDir Path local;
-  private SparkOnCrail crail;
-  private CrailStore store;
-
-  @BeforeEach
-  void start() throws Exception {
-    crail = new SparkOnCrail(EmbeddedCrail.builder());
-    store = crail.store();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    crail.closeEmpty(store);
-  }
-
-  private SparkConf conf() {
-    return crail
-        .conf("local[4]", local)
-        .remove("spark.shuffle.manager")
-        .set("spark.plugins", CrailPlugin.class.getName());
-  }
-
+class CrailBroadcastTest extends WithPlugin {
   private static List<Integer> hashes(JavaSparkContext spark, CrailBroadcast<byte[]> broadcast) {
     return spark
         .parallelize(Collections.nCopies(8, 0), 8)

@@ -30,7 +30,6 @@ import java.io.Serializable;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -57,44 +56,15 @@ import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.BroadcastBlockId;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import scala.Option;
 import scala.Tuple2;
 
 @Tag("once")
-class CrailPluginTest {
-  private static final int MIB = 1 << 20;
-  private static final int LARGE = 8 * MIB;
-
-  @TempDir Path local;
-  private SparkOnCrail crail;
-  private CrailStore store;
-
-  @BeforeEach
-  void start() throws Exception {
-    crail = new SparkOnCrail(EmbeddedCrail.builder());
-    store = crail.store();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    crail.closeEmpty(store);
-  }
-
-  /** The plugin without the shuffle manager. */
-  private SparkConf conf() {
-    return crail
-        .conf("local[4]", local)
-        .remove("spark.shuffle.manager")
-        .set("spark.plugins", CrailPlugin.class.getName());
-  }
-
+class CrailPluginTest extends WithPlugin {
   private static List<Integer> hashes(JavaSparkContext spark, Broadcast<byte[]> broadcast) {
     return spark
         .parallelize(Collections.nCopies(8, 0), 8)
@@ -301,7 +271,7 @@ class CrailPluginTest {
       assertEquals(Collections.nCopies(4, 2 * MIB), lengths(spark, broadcast).collect());
       broadcast.destroy();
     }
-    // Spark has told of all tasks when it ends.
+    // Spark has reported all tasks when it ends.
     assertEquals(8, reasons.size());
     List<TaskEndReason> killed = reasons.stream().filter(r -> r instanceof TaskKilled).toList();
     assertEquals(4, killed.size(), reasons::toString);
@@ -499,7 +469,7 @@ class CrailPluginTest {
       assertThrows(
           java.io.NotSerializableException.class,
           () -> spark.broadcast(List.of(Broadcasts.bytes(LARGE), new Object())));
-      // Nobody needs null, but it is allowed.
+      // Null is useless, but allowed.
       assertNull(spark.broadcast(null).value());
     }
   }

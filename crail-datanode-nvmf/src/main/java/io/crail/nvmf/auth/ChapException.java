@@ -21,7 +21,7 @@ public final class ChapException extends Exception {
     return code;
   }
 
-  /** What the target is told; {@link ChapMessage#NOTHING} when it has failed itself. */
+  /** What is sent to the target; {@link ChapMessage#NOTHING} when it has failed itself. */
   int explanation() {
     return explanation;
   }

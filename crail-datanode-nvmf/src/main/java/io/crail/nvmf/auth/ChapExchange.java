@@ -19,9 +19,9 @@ import java.security.SecureRandom;
  * </pre>
  *
  * <p>With a group, the challenge is first hashed with the secret of the Diffie-Hellman exchange, so
- * that nobody who listened can try out keys. But nothing protects the negotiation: whoever stands
+ * that an eavesdropper cannot test keys offline. But nothing protects the negotiation: whoever is
  * between both sides can take the groups out of it, so that the target chooses none. The methods
- * are called in the order in which they stand here. Not thread-safe, but the calls may come from
+ * are called in the order of their declaration. Not thread-safe, but the calls may come from
  * different threads.
  */
 public final class ChapExchange {

@@ -7,7 +7,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /** The hash functions of DH-HMAC-CHAP. */
-enum ChapHash {
+enum ChapHash implements Numbered {
   SHA_256(1, 32, "SHA-256", "HmacSHA256"),
   SHA_384(2, 48, "SHA-384", "HmacSHA384"),
   SHA_512(3, 64, "SHA-512", "HmacSHA512");
@@ -26,16 +26,11 @@ enum ChapHash {
 
   /** The hash of an id; null when there is none. */
   static ChapHash of(int id) {
-    for (ChapHash each : values()) {
-      if (each.id == id) {
-        return each;
-      }
-    }
-    return null;
+    return Numbered.of(ChapHash.class, id);
   }
 
-  /** Its number in messages and secrets. */
-  int id() {
+  @Override
+  public int id() {
     return id;
   }
 

@@ -13,7 +13,7 @@ import java.util.zip.CRC32;
 /**
  * A secret of a host or a subsystem, in the form that {@code nvme gen-dhchap-key} writes: {@code
  * DHHC-1:0h:base64:}, where h is the hash by which the key is bound to its owner's name (0: none),
- * and the rest are the key of 32, 48 or 64 bytes and its CRC-32. No method tells it. Immutable.
+ * and the rest are the key of 32, 48 or 64 bytes and its CRC-32. No method returns it. Immutable.
  */
 public final class ChapSecret {
   private static final Pattern FORM =
@@ -47,8 +47,8 @@ public final class ChapSecret {
     }
     CRC32 crc = new CRC32();
     crc.update(bytes, 0, length);
-    int told = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(length);
-    return (int) crc.getValue() == told ? null : "has a wrong checksum: it is mistyped";
+    int stored = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(length);
+    return (int) crc.getValue() == stored ? null : "has a wrong checksum: it is mistyped";
   }
 
   /** Reads a secret that has no {@link #problem}. */
@@ -72,7 +72,7 @@ public final class ChapSecret {
         : hash.hmac(key, nqn.getBytes(StandardCharsets.UTF_8), PURPOSE);
   }
 
-  /** For messages, which must not tell it. */
+  /** For messages, which must not contain it. */
   @Override
   public String toString() {
     return "(secret)";

@@ -9,7 +9,7 @@ import java.security.SecureRandom;
  * are 2^n - 2^(n-64) + (floor(2^(n-130) e) + x) 2^64 - 1, where e is Euler's number, so only n and
  * x are kept here. Secret exponents have twice the strength of the group, as that RFC advises.
  */
-enum DhGroup {
+enum DhGroup implements Numbered {
   NULL(0, 0, 0, 0),
   FFDHE_2048(1, 2048, 560316, 225),
   FFDHE_3072(2, 3072, 2625351, 275),
@@ -36,16 +36,11 @@ enum DhGroup {
 
   /** The group of an id; null when there is none. */
   static DhGroup of(int id) {
-    for (DhGroup each : values()) {
-      if (each.id == id) {
-        return each;
-      }
-    }
-    return null;
+    return Numbered.of(DhGroup.class, id);
   }
 
-  /** Its number in messages. */
-  int id() {
+  @Override
+  public int id() {
     return id;
   }
 

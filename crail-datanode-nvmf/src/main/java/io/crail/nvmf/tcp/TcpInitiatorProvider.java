@@ -31,7 +31,13 @@ public final class TcpInitiatorProvider implements InitiatorProvider {
   public Initiator create(ClientLoop loop, Configuration configuration, Digests digests)
       throws CrailException {
     if (loop instanceof NettyClientLoop netty) {
-      return new FabricInitiator(loop, new TcpFabric(netty, digests));
+      return new FabricInitiator(
+          loop,
+          (address, queueId, entries, deadlineNanos, listener) -> {
+            TcpQueue queue = new TcpQueue(netty, digests, entries - 1, listener);
+            queue.open(address, deadlineNanos);
+            return queue;
+          });
     }
     throw ErrorCode.UNSUPPORTED.exception("NVMe/TCP needs a loop of Netty");
   }

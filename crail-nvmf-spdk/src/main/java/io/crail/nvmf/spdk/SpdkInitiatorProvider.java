@@ -29,6 +29,8 @@ public final class SpdkInitiatorProvider implements InitiatorProvider {
   @Override
   public Initiator create(ClientLoop loop, Configuration configuration, Digests digests)
       throws CrailException {
-    return new SpdkInitiator(SpdkLoop.of(loop, configuration), digests);
+    SpdkLoop spdk = SpdkLoop.of(loop, configuration);
+    return (subsystem, namespaces, limits, listener) ->
+        new SpdkController(spdk, subsystem, namespaces, digests, limits, listener);
   }
 }
