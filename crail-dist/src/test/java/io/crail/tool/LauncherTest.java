@@ -173,6 +173,26 @@ class LauncherTest {
   }
 
   @Test
+  void aNameOfAFileThatIsNoneComesWithTheRightOne() throws Exception {
+    Ran missing = run("getconf --conf " + directory.resolve("nothing"));
+    assertEquals(ExitCode.USAGE, missing.code());
+    assertTrue(
+        missing.stderr().endsWith("; --conf takes a file such as conf/crail-site.conf\n"),
+        missing::stderr);
+    Ran withFile = run("getconf --conf " + directory);
+    assertEquals(ExitCode.USAGE, withFile.code());
+    String file = directory.resolve("crail-site.conf").toString();
+    assertTrue(withFile.stderr().contains("; write --conf " + file), withFile::stderr);
+    Path empty = Files.createDirectory(directory.resolve("empty"));
+    Ran withoutFile = run("getconf --conf " + empty);
+    assertEquals(ExitCode.USAGE, withoutFile.code());
+    assertTrue(
+        withoutFile.stderr().contains("is a directory without crail-site.conf"),
+        withoutFile::stderr);
+    assertEquals(0, run("getconf --conf " + file).code());
+  }
+
+  @Test
   void optionsOfEveryCommandMayStandInFrontOfIt() {
     assertEquals("7s\n", run("-Dcrail.rpctimeout=7s --verbose getconf crail.rpctimeout").stdout());
     assertEquals("7s\n", run("--set crail.rpctimeout=7s getconf CRAIL.rpcTimeout").stdout());
@@ -196,7 +216,7 @@ class LauncherTest {
   }
 
   @Test
-  void getconfTellsWhereValuesAreSet() {
+  void getconfShowsWhereValuesAreSet() {
     String all = run("getconf -Dcrail.rpctimeout=7s").stdout();
     assertTrue(all.matches("(?s).*\ncrail\\.rpctimeout +7s +\\(the command line\\)\n.*"), all);
     assertTrue(all.matches("(?s).*\ncrail\\.blocksize +1m +\\(default\\)\n.*"), all);
@@ -242,7 +262,7 @@ class LauncherTest {
   }
 
   @Test
-  void aServerGoesOnWhenNobodyTakesItsOutput() {
+  void aServerContinuesWithoutAReaderOfItsOutput() {
     ResultStream stream = ResultStream.to(new Full());
     stream.announce("namenode 0 of 1 serves");
     assertFalse(stream.checkError());

@@ -33,7 +33,7 @@ public final class CommandContext {
   private final Function<String, String> environment;
 
   /** Warnings that the user has seen. */
-  private final Set<String> told;
+  private final Set<String> warned;
 
   /**
    * Creates a context.
@@ -53,17 +53,17 @@ public final class CommandContext {
       PrintStream err,
       CommonOptions options,
       Function<String, String> environment,
-      Set<String> told) {
+      Set<String> warned) {
     this.out = out;
     this.err = err;
     this.options = options;
     this.environment = environment;
-    this.told = told;
+    this.warned = warned;
   }
 
   /** The same context, but only with the settings of Crail's keys. */
   public CommandContext withCrailSettings() {
-    return new CommandContext(out, err, options.withSettings(CRAILS), environment, told);
+    return new CommandContext(out, err, options.withSettings(CRAILS), environment, warned);
   }
 
   /**
@@ -81,7 +81,7 @@ public final class CommandContext {
     return out;
   }
 
-  /** Tells whoever looks how a server stands; if nobody does, the server goes on. */
+  /** Prints how a server stands; if no one reads it, the server goes on. */
   public void announce(String line) {
     out.announce(line);
   }
@@ -91,7 +91,7 @@ public final class CommandContext {
     return err;
   }
 
-  /** Whether {@link #err} is a terminal, as the launcher says; the JVM itself cannot tell. */
+  /** Whether {@link #err} is a terminal, as the launcher says; the JVM itself cannot know. */
   public boolean hasTerminal() {
     return Boolean.getBoolean("crail.terminal");
   }
@@ -149,12 +149,15 @@ public final class CommandContext {
   public Configuration configuration() {
     Configuration.Builder builder = Configuration.builder();
     Path file = file();
+    if (options.file() != null) {
+      checkNamed(file);
+    }
     if (file != null && (options.file() != null || Files.exists(file))) {
       builder.load(file, environment);
     } else if (file != null
         && !options.embedded()
         && options.settings().isEmpty()
-        && told.add(file.toString())) {
+        && warned.add(file.toString())) {
       err.println(
           "crail: warning: there is no "
               + Printable.line(file.toString())
@@ -166,9 +169,28 @@ public final class CommandContext {
     // on their class path.
     configuration.get(StorageKeys.TYPES).forEach(StorageTier::find);
     configuration.warnings().stream()
-        .filter(told::add)
+        .filter(warned::add)
         .forEach(warning -> err.println("crail: warning: " + Printable.line(warning)));
     return configuration;
+  }
+
+  /** Refuses what {@code --conf} names if that is no file, with what to write instead. */
+  private static void checkNamed(Path file) {
+    String name = Printable.line(file.toString());
+    if (Files.isDirectory(file)) {
+      boolean hasFile = Files.exists(file.resolve(SiteFile.NAME));
+      throw new ConfigException(
+          "--conf takes a file, and "
+              + name
+              + " is a directory"
+              + (hasFile
+                  ? "; write --conf " + Printable.line(file.resolve(SiteFile.NAME).toString())
+                  : " without " + SiteFile.NAME + "; name the file of your cluster"));
+    }
+    if (!Files.exists(file)) {
+      throw new ConfigException(
+          "no such file: " + name + "; --conf takes a file such as conf/" + SiteFile.NAME);
+    }
   }
 
   /**
