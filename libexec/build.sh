@@ -103,8 +103,8 @@ build_native() {
   fi
 }
 
-# build_spdk: builds the native library of the initiator on SPDK where pkg-config finds SPDK. Nobody
-# has to have it, so without it nothing is said.
+# build_spdk: builds the native library of the initiator on SPDK where pkg-config finds SPDK. It
+# is optional, so without SPDK this prints nothing.
 build_spdk() {
   local log=$dist_target/spdk.log
   if has_spdk && ! make_spdk all >"$log" 2>&1; then

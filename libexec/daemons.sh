@@ -23,7 +23,7 @@ fi
 # Hosts may share the directory, and a process id means something on its own host only.
 pid_prefix=$pid_dir/crail-$who-$(uname -n)-$cluster-
 
-# Nobody else changes what a server writes.
+# No other user changes what a server writes.
 umask g-w,o-w
 
 # is_local <host>: true when the host is this one.
@@ -42,7 +42,7 @@ is_local() {
 }
 
 # start_ticks <pid>: prints when a process was started, in ticks since the boot; fails when there is
-# none, or it has ended. It tells a process from a later one with the same number.
+# none, or it has ended. It distinguishes a process from a later one with the same number.
 start_ticks() {
   local stat fields
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
@@ -126,7 +126,7 @@ start_here() {
   safe_directory "$log_dir" CRAIL_LOG_DIR && safe_directory "$pid_dir" CRAIL_PID_DIR || return 1
   own_file "$log_prefix-$name.log" && own_file "$log_prefix-$name.out" || return 1
   [ ! -e "$file" ] || [ -O "$file" ] || return 1
-  # Without a file of its own nobody could end the server.
+  # Without a file of its own the server could not be stopped.
   { rm -f "$file" && (set -C && : >"$file"); } || return 1
   out=$log_prefix-$name.out
   CRAIL_LOG_FILE=$log_prefix-$name.log \

@@ -94,7 +94,7 @@ keep_routes() {
     done
 }
 
-# network_free: whether nobody uses these priorities of rules and these routing tables.
+# network_free: whether no one uses these priorities of rules and these routing tables.
 network_free() {
   local version table
   for version in -4 -6; do

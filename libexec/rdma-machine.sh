@@ -53,7 +53,7 @@ machine_kind() {
   fi
 }
 
-# machine_lock: waits for whoever sets up, and lets nobody else do so until the caller is gone.
+# machine_lock: waits for whoever sets up, and lets no one else do so until the caller is gone.
 machine_lock() {
   mkdir -p "$cache/runs" || die "cannot write to $cache"
   exec {machine_lock}>"$cache/lock"
@@ -284,7 +284,7 @@ uml_make() {
   rm -rf "$tree"
 }
 
-# remove_others: machines that nobody can find or that nobody uses any more.
+# remove_others: machines that cannot be found or are not used any more.
 remove_others() {
   local other
   for other in "$cache/$(machine_kind)"-*; do

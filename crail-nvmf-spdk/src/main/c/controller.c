@@ -76,7 +76,7 @@ static bool is_used(const struct spdk_nvme_transport_id *target) {
 
 /*
  * SPDK has one controller in a process for each target, and all who connect would share it, and its
- * end. It tells targets apart by their text, so zeros before the port make another one: about 26 in
+ * end. It distinguishes targets by their text, so zeros before the port make another one: about 26 in
  * all for each target.
  */
 static int enter(struct controller *controller) {
@@ -174,7 +174,7 @@ static void has_answered(void *argument, const struct spdk_nvme_cpl *completion)
 
 /*
  * Asks the target for no events: a poll of the admin queue that finds one waits for more answers of
- * the target. One that refuses has refused SPDK's own wish for events too, and then tells of none.
+ * the target. One that refuses has refused SPDK's own wish for events too, and then reports none.
  */
 static int refuse_events(struct controller *controller, uint32_t timeout_millis) {
   uint64_t end = spdk_get_ticks() + timeout_millis * spdk_get_ticks_hz() / 1000;

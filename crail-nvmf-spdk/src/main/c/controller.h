@@ -69,7 +69,7 @@ int controller_open(struct controller *controller, void *rings, uint32_t depth, 
 
 /*
  * Sends the first requests of the ring, and collects completions. Returns their count. An error is
- * told when none are left: then the queue is lost.
+ * returned when none are left: then the queue is lost.
  */
 int controller_poll(struct controller *controller, uint32_t submissions);
 
@@ -78,7 +78,7 @@ int controller_poll_admin(struct controller *controller);
 
 /*
  * Disconnects the queue, without waiting for the target: nothing leaves any more, and no completion
- * is told. Memory of users is not touched any more when this returns. Places may be, until the
+ * is reported. Memory of users is not touched any more when this returns. Places may be, until the
  * controller is destroyed.
  */
 void controller_stop(struct controller *controller);

@@ -56,7 +56,7 @@ const char *environment_words(void) { return words; }
 
 int environment_connect_status(void) { return connect_status; }
 
-/* SPDK tells nowhere else what a target has answered to a connect. */
+/* SPDK reports nowhere else what a target has answered to a connect. */
 static void hear_status(const char *said) {
   static const char answer[] = "Connect command completed with error: ";
   const char *at = strstr(said, answer);
@@ -71,9 +71,9 @@ static void hear_status(const char *said) {
 }
 
 /*
- * Who calls SPDK tells of failures, so the lines only give the reason. They come without the names
- * in brackets before them, which the caller knows, and one after the other, since the first may tell
- * of a consequence.
+ * The callers of SPDK report failures, so the lines only give the reason. They come without the names
+ * in brackets before them, which the caller knows, and one after the other, since the first may only
+ * name a consequence.
  */
 static void hear(int level, const char *file, const int line, const char *function,
                  const char *format, va_list arguments) {

@@ -7,7 +7,7 @@
 
 /*
  * Starts the environment, unless it is there; only the first call's arguments count, since there is
- * one in a process, for ever. Blocks. Returns why it did not start, in words, or NULL. Thread-safe.
+ * one in a process, and it stays. Blocks. Returns why it did not start, in words, or NULL. Thread-safe.
  */
 const char *environment_start(int memory_mib, bool no_huge);
 
@@ -21,7 +21,7 @@ void environment_give_back_signals(void);
 /* Forgets what SPDK has said in this thread. */
 void environment_forget_words(void);
 
-/* The first errors that SPDK has told in this thread since, or an empty text. */
+/* The first errors that SPDK has reported in this thread since, or an empty text. */
 const char *environment_words(void);
 
 /* The status with which a target has refused a connect of this thread since, or 0. */

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 /**
  * Memory outside the Java heap with a position and a limit, big-endian, like a direct {@link
  * ByteBuffer}. Streams read into it and write from it without a copy. Not thread-safe. While an
- * operation uses the buffer, nobody else may touch its bytes.
+ * operation uses the buffer, no other code may touch its bytes.
  */
 public interface CrailBuffer {
   /** {@return the capacity in bytes} */
@@ -60,7 +60,7 @@ public interface CrailBuffer {
   /**
    * {@return the address of the first byte of this view in the process's memory}
    *
-   * @throws UnsupportedOperationException on a Java runtime before 22, which cannot tell the
+   * @throws UnsupportedOperationException on a Java runtime before 22, which cannot find the
    *     address
    */
   long address();

@@ -4,9 +4,9 @@ package io.crail;
 /**
  * A value in a table. To put a value means to create its key, to write the bytes and to close the
  * stream; {@link CrailStore#put} does all of that. Puts on one key are ordered by their creates,
- * and the last one wins. A create takes the old value away for everybody at once; the new value
- * then grows from nothing, as a file does. {@link CrailStore#put} leaves the old value there until
- * the new one is whole. If there is none, {@link #isBeingPut} is true while the bytes are sent, and
+ * and the last one wins. A create removes the old value for all readers at once; the new value then
+ * grows from nothing, as a file does. {@link CrailStore#put} leaves the old value there until the
+ * new one is whole. If there is none, {@link #isBeingPut} is true while the bytes are sent, and
  * {@link CrailStore#get} waits.
  *
  * <p>When the key is put again or deleted, every client that still holds this value gets a {@code
@@ -15,7 +15,7 @@ package io.crail;
  * write after its lease should have been renewed; a lease is renewed every third of {@code
  * crail.lease}. Until then, writes into space that the writer already has succeed.
  *
- * <p>For a put this error means that a later put has won: nobody will read these bytes. A program
+ * <p>For a put this error means that a later put has won: these bytes will not be read. A program
  * that only needs some value under the key is done. A program that needs this value puts it again,
  * beginning with the create. The stream is closed and its space is free in either case.
  *
@@ -26,7 +26,7 @@ package io.crail;
  */
 public interface CrailKeyValue extends CrailFile {
   /**
-   * Tells whether a {@link CrailStore#put} was sending the bytes when this value was looked up.
+   * Returns whether a {@link CrailStore#put} was sending the bytes when this value was looked up.
    * Then there is no value yet; a new lookup shows it soon. An empty value that has been put is not
    * being put.
    *
@@ -36,9 +36,10 @@ public interface CrailKeyValue extends CrailFile {
   boolean isBeingPut() throws Exception;
 
   /**
-   * Tells whether, at the lookup of this value, a {@link CrailStore#put} had failed, or its program
-   * had vanished, before any of its bytes had arrived, and the key had no value before. {@link
-   * CrailStore#get} reports that there is no such key. The key can be put, written and deleted.
+   * Returns whether, at the lookup of this value, a {@link CrailStore#put} had failed, or its
+   * program had vanished, before any of its bytes had arrived, and the key had no value before.
+   * {@link CrailStore#get} reports that there is no such key. The key can be put, written and
+   * deleted.
    *
    * @return true when there is no value, and no put that will bring one
    * @throws Exception the error of the create, for a handle that came early

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The figures of a store, for its program's own metrics: counters that grow from the opening of the
- * store on, and the present state. Reading them asks nobody and costs the store nothing. With
+ * store on, and the present state. Reading them causes no request and costs the store nothing. With
  * {@code crail.statistics=false} all are 0. Thread-safe.
  *
  * <p>Apache Crail's counters can be had as text, grouped by provider:
@@ -115,7 +115,9 @@ public class CrailStatistics {
     return 0;
   }
 
-  /** {@return parts of reads and writes that waited until a namenode had told their location} */
+  /**
+   * {@return parts of reads and writes that waited until a namenode had returned their location}
+   */
   public long getLocationMisses() {
     return 0;
   }

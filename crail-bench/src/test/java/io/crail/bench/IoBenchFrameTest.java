@@ -201,7 +201,7 @@ class IoBenchFrameTest {
 
   /** Those of a part that is not on this class path. */
   @Test
-  void jsonTellsNoSecrets() throws Exception {
+  void jsonHasNoSecrets() throws Exception {
     String secret = "DHHC-1:00:AAECAwQF:";
     Configuration configuration =
         cluster.configuration().toBuilder()
@@ -337,7 +337,7 @@ class IoBenchFrameTest {
   }
 
   @Test
-  void whatCannotBeMadeReadyIsTold() throws Exception {
+  void reportsWhatCannotBeMadeReady() throws Exception {
     assertEquals(BenchRunner.FAILED, run("-t write -s 10 -f / --threads 2"));
     assertTrue(output.errors().contains("/ is a DIRECTORY"), output.errors());
     assertFalse(output.text().contains("starting"), output.text());

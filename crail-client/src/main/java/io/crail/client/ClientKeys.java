@@ -125,7 +125,7 @@ public final class ClientKeys implements ConfigKeys {
               "",
               "Name or address by which datanodes of this host are known. It gives the"
                   + " location class of a store. Empty: the name that a datanode of this host takes"
-                  + " if it is not told one.")
+                  + " if it is not given one.")
           .check(TextLimits::checkHost);
 
   /** Host names in block locations. */

@@ -27,7 +27,7 @@ public final class CountedStores {
     /** A store for one more user. The first one waits here until it is made, and so do others. */
     synchronized CoreStore open(Configuration configuration, BooleanSupplier isLastUser) {
       if (store == null) {
-        // Nobody closes this one but the last of those that share its parts.
+        // Only the last of those that share its parts closes this one.
         store = CoreStore.create(configuration, () -> false);
       }
       return store.share(isLastUser);
@@ -71,7 +71,7 @@ public final class CountedStores {
     return parts;
   }
 
-  /** Notes that a user leaves, and tells whether it was the last one. */
+  /** Notes that a user leaves, and returns whether it was the last one. */
   private synchronized boolean isLast(Map<String, Object> settings, Shared parts) {
     parts.users--;
     if (parts.users > 0) {

@@ -25,7 +25,7 @@ public class CrailConfiguration {
   private static final Logger LOG = LoggerFactory.getLogger(CrailConfiguration.class);
 
   private final Map<String, String> values = new TreeMap<>();
-  private final Set<String> told = new HashSet<>();
+  private final Set<String> warned = new HashSet<>();
 
   /**
    * Creates a configuration in which every key has its default. It reads no file: see {@link
@@ -143,7 +143,7 @@ public class CrailConfiguration {
     Configuration.Builder builder = Configuration.builder();
     values.forEach((key, value) -> builder.set(key, value, "the program"));
     Configuration frozen = builder.build();
-    frozen.warnings().stream().filter(told::add).forEach(LOG::warn);
+    frozen.warnings().stream().filter(warned::add).forEach(LOG::warn);
     return frozen;
   }
 }

@@ -260,7 +260,7 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
     }
   }
 
-  /** Notes that a slice is given back. Tells whether its buffer is, too, for that reason. */
+  /** Notes that a slice is given back. Returns whether its buffer is, too, for that reason. */
   private static boolean isLastSlice(Cut cut) {
     if (cut.returned) {
       return false;
@@ -271,7 +271,7 @@ public final class BufferPool implements CrailBufferCache, AutoCloseable {
   }
 
   /**
-   * Tells whether a buffer is lent by this pool.
+   * Returns whether a buffer is lent by this pool.
    *
    * @param buffer any buffer
    * @return true for a buffer of this pool

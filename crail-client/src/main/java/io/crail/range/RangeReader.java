@@ -66,8 +66,8 @@ public final class RangeReader implements AutoCloseable {
   }
 
   /**
-   * Begins to read a range. Its errors are told by {@link RangeRead#get}; a {@code ClosedException}
-   * after {@link #close}.
+   * Begins to read a range. Its errors are reported by {@link RangeRead#get}; a {@code
+   * ClosedException} after {@link #close}.
    *
    * @param file a reader of the calling thread; stays open until the range has ended
    * @param position the position of the first byte in the file
@@ -166,7 +166,7 @@ public final class RangeReader implements AutoCloseable {
    * still put bytes after its deadline goes back when that read has ended.
    *
    * @throws Exception when the store does not take its memory back; only {@link RangeRead#get}
-   *     tells errors of ranges
+   *     reports errors of ranges
    */
   @Override
   public void close() throws Exception {

@@ -86,7 +86,7 @@ final class RangeTransfer {
     return place != null || failure != null;
   }
 
-  /** Issues the read. {@link #end} tells a failure of this. */
+  /** Issues the read. {@link #end} reports a failure of this. */
   void issue() {
     if (failure != null) {
       return;
@@ -101,7 +101,7 @@ final class RangeTransfer {
     }
   }
 
-  /** An error that is told later. An interrupt is told at once too: it stays set. */
+  /** An error that is reported later. An interrupt shows at once too: it stays set. */
   private static Exception kept(Exception e) {
     if (!(e instanceof InterruptedException)) {
       return e;

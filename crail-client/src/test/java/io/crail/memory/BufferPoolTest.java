@@ -53,7 +53,9 @@ class BufferPoolTest {
     }
   }
 
-  /** Java collects all garbage before it refuses memory, so nobody may ask again and again. */
+  /**
+   * Java collects all garbage before it refuses memory, so it must not be asked again and again.
+   */
   @Test
   void memoryThatIsRefusedIsNotAskedForAtOnce() throws Exception {
     AtomicInteger asked = new AtomicInteger();
@@ -172,7 +174,7 @@ class BufferPoolTest {
     pool.freeBuffer(second);
     CrailBuffer next = pool.allocateBuffer();
     assertEquals(1, pool.returnedCount());
-    // Neither the slices nor the buffer can give back what is lent to somebody else now.
+    // Neither the slices nor the buffer can give back what is lent again now.
     pool.freeBuffer(second);
     assertThrows(IllegalArgumentException.class, () -> pool.freeBuffer(lent));
     assertThrows(LimitExceededException.class, pool::allocateBuffer);

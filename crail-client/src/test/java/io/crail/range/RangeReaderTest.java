@@ -48,7 +48,7 @@ class RangeReaderTest {
   private int mostInFlight;
   private long mostBytes;
 
-  /** Reads that do not end though somebody waits for them. */
+  /** Reads that do not end though a caller waits for them. */
   private boolean stuck;
 
   /** An interrupt is noticed when a read is issued. */
@@ -407,7 +407,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void aRangeAfterTheEndIsToldSoBesideOneThatIsThere() throws Exception {
+  void aRangeAfterTheEndFailsBesideOneThatIsThere() throws Exception {
     fileLength = 1_000;
     try (RangeReader reader = new RangeReader(pool, 4_096)) {
       RangeRead last = reader.begin(file, 900, ByteBuffer.allocate(100));

@@ -5,7 +5,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 
-/** Finds the known word that somebody meant who wrote another one. Stateless. */
+/** Finds the known word that was probably meant by an unknown one. Stateless. */
 public final class Suggestion {
   /** A shorter word is the beginning of too many. */
   private static final int LEAST_BEGINNING = 3;

@@ -10,7 +10,7 @@ import java.util.Arrays;
 
 /**
  * An immutable piece of UTF-8 text, compared by its bytes. It travels on the wire unchanged, so a
- * {@code String} is made only when somebody reads it.
+ * {@code String} is made only when it is read.
  */
 public final class Utf8 implements Comparable<Utf8> {
   /** The empty text. */

@@ -61,7 +61,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void oneASecondUnlessToldOtherwise() {
+  void oneASecondByDefault() {
     RateLimitedLog log = new RateLimitedLog(logger(), clock);
     for (int i = 0; i < 30; i++) {
       log.warn("a");
@@ -85,7 +85,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void whatWasSurvivedIsToldIfThereIsMemory() {
+  void logsASurvivedErrorIfThereIsMemory() {
     RateLimitedLog log = new RateLimitedLog(logger(), clock, 2);
     log.warn("a", new IllegalStateException("b"));
     log.warn(

@@ -7,7 +7,8 @@ import java.util.List;
 
 /**
  * The requests in flight on a queue, by the id of their command. Used only in the loop, which is
- * the one owner of a queue: no other thread may send or be told of ends.
+ * the one owner of a queue: no other thread may send, and the ends of requests are reported in this
+ * one.
  */
 public class CommandSlots {
   /** No slot. */
@@ -101,7 +102,7 @@ public class CommandSlots {
     return request;
   }
 
-  /** Tells all requests that the queue is lost. */
+  /** Reports to all requests that the queue is lost. */
   public final void endAll(String cause) {
     List<NvmeRequest> lost = new ArrayList<>();
     for (int slot = 0; slot < requests.length; slot++) {

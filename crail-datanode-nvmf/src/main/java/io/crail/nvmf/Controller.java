@@ -31,7 +31,7 @@ public interface Controller {
   /** The subsystem. */
   Subsystem subsystem();
 
-  /** What the controller tells of itself, once it is ready. */
+  /** What the controller says about itself, once it is ready. */
   ControllerData data();
 
   /** The namespaces, once the controller is ready. */
@@ -40,6 +40,9 @@ public interface Controller {
   /** The queue for I/O, once the controller is ready; null before. */
   NvmeQueue io();
 
-  /** Ends all connections at once. The listener is not told, the requests in flight are. */
+  /**
+   * Ends all connections at once. This is reported to the requests in flight, but not to the
+   * listener.
+   */
   void close(String cause);
 }

@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param depth the most I/O commands in flight, at least 1
  * @param keepAlive how long the controller lives without a sign of the host; the host gives one in
- *     half of that time; 0: for ever, without signs
+ *     half of that time; 0: no limit, and no signs
  * @param timeoutNanos how long a command of the admin queue may take
  * @param readyNanos how much longer the whole start may take, if the controller asks for time to
  *     become ready

@@ -63,7 +63,7 @@ public final class DiscoveryLog {
     return taken == count;
   }
 
-  /** Whether another head tells of the same log. */
+  /** Whether another head belongs to the same log. */
   public boolean isLike(DiscoveryLog other) {
     return generation == other.generation && count == other.count;
   }

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.Locale;
 
 /**
- * What a controller tells of a namespace.
+ * What a controller says about a namespace.
  *
  * @param number its number
  * @param blocks its length in blocks

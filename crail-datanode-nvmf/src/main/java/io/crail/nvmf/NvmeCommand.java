@@ -84,7 +84,7 @@ public final class NvmeCommand {
    *
    * @param queue its number; 0 is the admin queue
    * @param entries entries of its submission queue
-   * @param keepAliveMillis how long the controller lives without a sign of the host; 0 for ever
+   * @param keepAliveMillis how long the controller lives without a sign of the host; 0 for no limit
    */
   public static void connect(ByteBuffer out, int at, int queue, int entries, int keepAliveMillis) {
     fabrics(out, at, CONNECT);
@@ -205,7 +205,7 @@ public final class NvmeCommand {
     out.putInt(at + 44, (count - 1) << 16 | (count - 1));
   }
 
-  /** Asks for the keep-alive time, which the answer tells in milliseconds. */
+  /** Asks for the keep-alive time, which the answer has in milliseconds. */
   public static void getKeepAliveTime(ByteBuffer out, int at) {
     out.put(at, (byte) ADMIN_GET_FEATURES);
     out.putInt(at + 40, KEEP_ALIVE_TIME);

@@ -16,7 +16,7 @@ public interface NvmeQueue {
   }
 
   /**
-   * Sets how many bytes of data a command may carry along, once the controller has told it.
+   * Sets how many bytes of data a command may carry along, once the controller has said so.
    *
    * @param bytes 0 when a command carries none
    */
@@ -41,8 +41,8 @@ public interface NvmeQueue {
   void flush();
 
   /**
-   * Ends the connection at once: nothing leaves any more. Tells the requests in flight, and not the
-   * listener.
+   * Ends the connection at once: nothing leaves any more. Reports this to the requests in flight,
+   * and not to the listener.
    */
   void close(String cause);
 }

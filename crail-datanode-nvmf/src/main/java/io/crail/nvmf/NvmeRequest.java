@@ -37,8 +37,8 @@ public abstract class NvmeRequest {
    * Sets the data of the next use.
    *
    * @param newRoot the memory that the view was made of, which is the same object at the next use;
-   *     a device that has to know memory is told of this
-   * @param newView direct memory that nobody else uses during that time, since position and limit
+   *     a device that has to know memory gets this
+   * @param newView direct memory that has no other user during that time, since position and limit
    *     change
    */
   protected final void data(
@@ -65,7 +65,7 @@ public abstract class NvmeRequest {
    */
   public abstract void ended(int status, long result);
 
-  /** The queue is lost. Nobody knows whether the command was or will be executed. */
+  /** The queue is lost. It is unknown whether the command was or will be executed. */
   public abstract void lost(String cause);
 
   /**

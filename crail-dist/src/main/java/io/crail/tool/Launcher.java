@@ -122,7 +122,7 @@ final class Launcher {
     if (out.failure().isEmpty()) {
       return code;
     }
-    // Nobody wants to hear that 'head' has read enough.
+    // That 'head' has read enough is not worth a message.
     if (!out.isPipe()) {
       String reason = out.failure().get().getMessage();
       err.println("crail: the output cannot be written: " + Printable.line(reason));

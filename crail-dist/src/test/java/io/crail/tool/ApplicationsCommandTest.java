@@ -106,7 +106,7 @@ class ApplicationsCommandTest {
 
   /** Perhaps the namenode that does not answer knows it. */
   @Test
-  void anApplicationThatNobodyKnowsWhoAnswersMayBeThere() {
+  void anApplicationUnknownToTheAnsweringNamenodesMayExist() {
     Ran ran = partly(2, "applications", "--clean", "--force", "--id", "other-3");
     String said = "there is no application 'other-3' where a namenode answers";
     assertTrue(ran.stderr().contains(said), ran::toString);

@@ -210,7 +210,7 @@ class PathCommandsTest {
   }
 
   @Test
-  void statTellsWhatIsKnown() throws Exception {
+  void statShowsWhatIsKnown() throws Exception {
     Path file = Files.write(local.resolve("file"), new byte[3 << 19]);
     done("put", file.toString(), "/stated");
     List<String> lines = done("stat", "/stated").lines().toList();
@@ -425,7 +425,7 @@ class PathCommandsTest {
   }
 
   /**
-   * Somebody else removes each file just when the command has seen it. On a busy machine the
+   * Another client removes each file just when the command has seen it. On a busy machine the
    * command may win all races of a round.
    */
   @Test
@@ -478,7 +478,7 @@ class PathCommandsTest {
     return won.get();
   }
 
-  /** Removes a file as soon as the one before it is gone; true when nobody else did. */
+  /** Removes a file as soon as the one before it is gone; true if no one else did. */
   private static boolean removed(CrailStore store, int index) {
     try {
       while (store.lookup("/contested/" + (index - 1)).get() != null) {

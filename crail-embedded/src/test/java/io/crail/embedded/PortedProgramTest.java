@@ -74,7 +74,7 @@ class PortedProgramTest {
   }
 
   @Test
-  void aStoreTellsItsSizes() throws Exception {
+  void aStoreReturnsItsSizes() throws Exception {
     try (CrailStore store = open("crail.buffersize=64k", "crail.slicesize=16k")) {
       assertEquals(256 << 10, store.getBlockSize());
       assertEquals(64 << 10, store.getBufferSize());
@@ -116,7 +116,7 @@ class PortedProgramTest {
   }
 
   @Test
-  void aCloseTooManyOfASharedStoreConcernsNobodyElse() throws Exception {
+  void aSecondCloseOfASharedStoreAffectsNoOther() throws Exception {
     CrailStore first = open("crail.singleton=true");
     try (CrailStore second = open("crail.singleton=true")) {
       first.close();

@@ -27,7 +27,7 @@ final class ContextStore extends FilterFileSystem {
           + Integer.toHexString(System.identityHashCode(ContextStore.class));
 
   /**
-   * The key that tells {@link #initialize} the URI. Hadoop's cache knows the store by its
+   * The key that gives {@link #initialize} the URI. Hadoop's cache knows the store by its
    * namenodes.
    */
   private static final String CLUSTER_KEY = "fs." + SCHEME + ".uri";

@@ -28,7 +28,7 @@ public class CrailAbstractFileSystem extends DelegateToFileSystem {
         configuration,
         HadoopConfiguration.SCHEME,
         false);
-    // Under the URI with all namenodes: the base class was told of none when there are several.
+    // Under the URI with all namenodes: the base class got none when there are several.
     statistics = getStatistics(fsImpl.getUri());
     ((ContextFileSystem) fsImpl).countIn(statistics);
   }

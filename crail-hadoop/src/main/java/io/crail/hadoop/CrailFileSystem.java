@@ -298,7 +298,7 @@ public class CrailFileSystem extends MendedFileSystem {
   }
 
   /**
-   * Asks for page after page while they are consumed. The root lies on all namenodes. When one of
+   * Asks for page after page while they are consumed. The root is on all namenodes. When one of
    * them is down, the children at the other namenodes come first, then an exception: a program must
    * not take files that cannot be reached for deleted.
    */
@@ -359,13 +359,13 @@ public class CrailFileSystem extends MendedFileSystem {
     }
   }
 
-  /** Kept and shown; nobody is refused anything for it. */
+  /** Kept and shown; not enforced. */
   @Override
   public void setPermission(Path path, FsPermission permission) throws IOException {
     change(path, CrailAttributeChanges.ofPermissions(PathStore.bits(permission)));
   }
 
-  /** Kept and shown; nobody is refused anything for it. */
+  /** Kept and shown; not enforced. */
   @Override
   public void setOwner(Path path, String newOwner, String group) throws IOException {
     if (newOwner == null && group == null) {

@@ -163,7 +163,7 @@ class BadInputTest {
   }
 
   @Test
-  void aPortThatNobodyCanHaveIsNamed() throws Exception {
+  void namesAnImpossiblePort() throws Exception {
     failsEverywhere(ConnectException.class, "60s", URI.create("crail://127.0.0.1:0/"));
   }
 

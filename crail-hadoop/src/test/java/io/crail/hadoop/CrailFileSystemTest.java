@@ -410,14 +410,14 @@ class CrailFileSystemTest {
       assertThrows(IOException.class, () -> trash.moveToTrash(top), "contains its trash");
       roots.add(root);
     }
-    for (boolean everybody : new boolean[] {false, true}) {
+    for (boolean allUsers : new boolean[] {false, true}) {
       List<Path> found =
-          fileSystem.getTrashRoots(everybody).stream().map(FileStatus::getPath).toList();
+          fileSystem.getTrashRoots(allUsers).stream().map(FileStatus::getPath).toList();
       assertTrue(found.containsAll(roots), found + " lacks some of " + roots);
     }
   }
 
-  /** As in HDFS. Its writer is told so by the stream. */
+  /** As in HDFS. Its writer learns so from the stream. */
   @Test
   void aFileThatIsGoneKeepsNothingFromClosing() throws Exception {
     Path other = path.suffix("-other");
@@ -595,7 +595,7 @@ class CrailFileSystemTest {
   }
 
   @Test
-  void theRootIsEverybodysAtEachNamenode() throws Exception {
+  void everyUserMayCreateInTheRootOfEachNamenode() throws Exception {
     Path root = new Path("/");
     assertEquals(01777, bits(fileSystem.getFileStatus(root)));
     String group = fileSystem.getFileStatus(root).getGroup();

@@ -57,7 +57,7 @@ class FsShellTest {
   }
 
   @Test
-  void whatIsThereIsTold() throws Exception {
+  void listsWhatIsThere() throws Exception {
     byte[] bytes = new byte[100_000];
     Path source = Files.write(local.resolve("source"), bytes);
     run("-mkdir", "-p", "/told/below");

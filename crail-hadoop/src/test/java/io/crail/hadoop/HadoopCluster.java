@@ -16,7 +16,7 @@ public final class HadoopCluster implements AutoCloseable {
     this(1);
   }
 
-  /** Starts a cluster. No deadline ends because the machine stands still for seconds. */
+  /** Starts a cluster. No deadline ends because the machine pauses for seconds. */
   HadoopCluster(int namenodes) throws IOException {
     crail =
         EmbeddedCrail.builder()

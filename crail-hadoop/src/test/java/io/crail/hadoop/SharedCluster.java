@@ -28,7 +28,7 @@ public final class SharedCluster {
   private static final int DATANODES = 2;
   private static final long DATANODE_BYTES = 64L << 20;
 
-  /** No deadline ends because the machine stands still for seconds. */
+  /** No deadline ends because the machine pauses for seconds. */
   private static final String SETTINGS = "crail.rpctimeout 60s\ncrail.datatimeout 60s\n";
 
   private final Path directory;

@@ -283,7 +283,7 @@ class MeasureTest {
   }
 
   @Test
-  void linesAreToldAsTheyCome() throws Exception {
+  void reportsLinesAsTheyCome() throws Exception {
     try (Programs programs = new Programs(directory)) {
       Path mark = directory.resolve("mark");
       List<String> seen = new ArrayList<>();

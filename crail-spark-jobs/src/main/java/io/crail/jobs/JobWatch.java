@@ -39,7 +39,7 @@ final class JobWatch extends SparkListener {
   private int mapsAgain;
 
   /**
-   * Creates it. It notes nothing until it is told to.
+   * Creates it. It notes nothing until it is asked to.
    *
    * @param kills how many executors to kill
    */

@@ -39,7 +39,7 @@ class JobWatchTest {
     JobProgram.endChildren();
   }
 
-  /** Spark lies here as single jars, so executors get this class path, and an empty home. */
+  /** Spark is here as single jars, so executors get this class path, and an empty home. */
   private SparkConf conf() throws IOException {
     Files.createDirectories(Path.of(System.getenv("SPARK_HOME"), "jars"));
     return new SparkConf(false)

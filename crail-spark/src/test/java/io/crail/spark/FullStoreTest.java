@@ -32,7 +32,7 @@ class FullStoreTest {
         .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
   }
 
-  /** A shuffle that is in the store as long as somebody has this. */
+  /** A shuffle that is in the store as long as this is referenced. */
   private static JavaPairRDD<Integer, byte[]> moved(JavaSparkContext spark) {
     JavaPairRDD<Integer, byte[]> moved =
         spark

@@ -206,7 +206,7 @@ class LargeBlocksTest {
       new Thread(job).start();
       long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
       while (Thread.getAllStackTraces().keySet().stream().noneMatch(each -> waits(each, wait))) {
-        assertTrue(System.nanoTime() - end < 0, "nobody waits in " + wait);
+        assertTrue(System.nanoTime() - end < 0, "no thread waits in " + wait);
         Thread.sleep(10);
       }
       // Ten minutes before its patience ends.

@@ -82,7 +82,7 @@ class ShuffleFilesTest {
         counted.sortByKey(true, 1).collect());
   }
 
-  /** Runs the map tasks, so that nobody has read an output yet. */
+  /** Runs the map tasks, so that no output has been read yet. */
   @SuppressWarnings("unchecked")
   private static void write(JavaSparkContext spark, JavaPairRDD<?, ?> shuffled)
       throws SparkException {
@@ -196,7 +196,7 @@ class ShuffleFilesTest {
     }
   }
 
-  /** SPARK-36206: the data are not used, and the error tells what is wrong with them. */
+  /** SPARK-36206: the data are not used, and the error says what is wrong with them. */
   @ParameterizedTest
   @ValueSource(ints = {1, 4})
   void aWrongByteIsFound(int attempts) throws Exception {

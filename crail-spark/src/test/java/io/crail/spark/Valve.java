@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Stands between clients and a server on this host, and holds back all bytes when it is told to:
- * the server is silent then, and nobody is told. Thread-safe.
+ * Stands between clients and a server on this host, and holds back all bytes on demand: the server
+ * is silent then, and no side learns of it. Thread-safe.
  */
 public final class Valve implements AutoCloseable {
   private static final int BUFFER = 1 << 16;

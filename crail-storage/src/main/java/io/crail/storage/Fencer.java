@@ -30,8 +30,8 @@ public interface Fencer {
   Fence fence(int region) throws IOException;
 
   /**
-   * True when clients may know a region from before this process started, since it lies on a
-   * foreign device. Such a region is fenced before it is lent for the first time.
+   * True when clients may know a region from before this process started, since it is on a foreign
+   * device. Such a region is fenced before it is lent for the first time.
    */
   default boolean wasLent(int region) {
     return false;
@@ -46,7 +46,7 @@ public interface Fencer {
    * <p>Called only for a datanode whose kind of fence is {@code CUT_OFF}.
    *
    * @param clients the ids by which namenodes know the clients
-   * @return tells whether the operations have ended; the thread that called this asks until the
+   * @return answers whether the operations have ended; the thread that called this asks until the
    *     answer is true
    */
   default BooleanSupplier cutOff(List<Long> clients) {

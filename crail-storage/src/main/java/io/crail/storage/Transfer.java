@@ -94,7 +94,7 @@ public class Transfer extends Completion {
   }
 
   /**
-   * Tells what the user's memory was cut from. Called after {@link #prepare}.
+   * Returns what the user's memory was cut from. Called after {@link #prepare}.
    *
    * @param newRoot memory that outlives this transfer, the same object for all buffers cut from it
    */

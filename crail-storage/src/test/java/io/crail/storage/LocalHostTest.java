@@ -47,7 +47,7 @@ class LocalHostTest {
   }
 
   @Test
-  void aNamenodeThatNobodyKnowsIsNamed() {
+  void namesAnUnknownNamenode() {
     // Longer than a name may be, so that no server is asked, which might be slow or make one up.
     String nobody = "x".repeat(64) + ".invalid";
     List<InetSocketAddress> unknown = List.of(InetSocketAddress.createUnresolved(nobody, 9060));

@@ -47,7 +47,7 @@ public final class MemoryGuard implements BeforeAllCallback, AfterEachCallback, 
     fail(watch(context).take());
   }
 
-  /** Makes Netty report all memory that nobody refers to any more and that was not given back. */
+  /** Makes Netty report all unreachable memory that was not released. */
   static void tellOfLeaks() throws InterruptedException {
     // A JVM thread hands over the objects of a whole collection at once, in any order. When it
     // hands over an object of the second collection, it has finished the first.

@@ -62,7 +62,7 @@ class FlashSyncTest {
   }
 
   @Test
-  void onlyAStoreThatWasToldSoFlushes() throws Exception {
+  void onlyAConfiguredStoreFlushes() throws Exception {
     CrailStore store = cluster.newStore();
     CrailOutputStream output = Bytes.createFile(store, "/usual").getDirectOutputStream(0);
     output.write(Bytes.buffer(new byte[10_000])).get();

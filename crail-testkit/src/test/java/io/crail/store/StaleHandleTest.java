@@ -59,7 +59,7 @@ class StaleHandleTest implements EachTier.Shared {
   }
 
   @Test
-  void nobodyReadsTheBytesOfAnotherFile() throws Exception {
+  void noClientReadsTheBytesOfAnotherFile() throws Exception {
     byte[] old = new byte[3 * MIB];
     Arrays.fill(old, (byte) 1);
     Bytes.write(store, "/old", old);

@@ -144,7 +144,7 @@ class StoreDeadlinesTest {
   }
 
   @Test
-  void nobodyListeningIsAnErrorWithinTheDeadline() throws Exception {
+  void aMissingServerIsAnErrorWithinTheDeadline() throws Exception {
     int port;
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = socket.getLocalPort();

@@ -141,7 +141,7 @@ class StoreFiguresTest {
     // The handshake may not have ended.
     long end = System.nanoTime() + 10_000_000_000L;
     while (statistics.getOutstandingOperations() != 0) {
-      assertTrue(System.nanoTime() - end < 0, "something is outstanding for ever");
+      assertTrue(System.nanoTime() - end < 0, "something stays outstanding");
       Thread.onSpinWait();
     }
   }

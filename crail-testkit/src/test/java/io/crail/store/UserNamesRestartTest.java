@@ -33,7 +33,7 @@ class UserNamesRestartTest {
   }
 
   @Test
-  void nobodyIsTakenForWhoHasTheNumberNow() throws Exception {
+  void noUserIsTakenForTheOneWhoHasTheNumberNow() throws Exception {
     try (TestCluster cluster = TestCluster.start(tier, 1, 1);
         CrailStore first = store(cluster.crail(), "first");
         CrailStore second = store(cluster.crail(), "second")) {

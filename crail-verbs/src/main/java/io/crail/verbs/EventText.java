@@ -37,7 +37,7 @@ final class EventText {
 
   private static String reason(int event, int status) {
     if (event == Layouts.CM_REJECTED && status == Layouts.REJECTED_NO_LISTENER) {
-      return "nobody listens there";
+      return "no program listens there";
     }
     if (event == Layouts.CM_REJECTED && status == Layouts.REJECTED_BY_PEER) {
       return "refused by the peer";

@@ -118,8 +118,8 @@ final class NativeLibrary {
   }
 
   /**
-   * Finds files without permission. The error number does not tell, since libibverbs tries other
-   * places after a file that it may not open.
+   * Finds files without permission. The error number does not show that, since libibverbs tries
+   * other places after a file that it may not open.
    */
   private static String explain(VerbsException e, String what) {
     File[] closed =

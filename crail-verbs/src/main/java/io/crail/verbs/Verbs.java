@@ -24,7 +24,7 @@ import java.util.List;
  * <p>Errors: posting, polling and waiting return a negative error number of errno.h, without an
  * exception; {@link #errorText} gives its text. All other methods throw {@link VerbsException}.
  * Without the native library each native method throws UnsatisfiedLinkError. {@link #check} never
- * throws, and tells beforehand whether the library is there.
+ * throws, and says beforehand whether the library is there.
  *
  * <p>Times are in milliseconds of the monotonic clock, and never negative. 0 means not to wait.
  * Layouts of memory are in {@link Layouts}.
@@ -72,7 +72,7 @@ public final class Verbs {
   }
 
   /**
-   * Tells whether this process can use RDMA: library, devices, permissions, lockable memory. Opens
+   * Says whether this process can use RDMA: library, devices, permissions, lockable memory. Opens
    * and closes each device, so it is slow. Never throws.
    *
    * @param registeredBytes how many bytes the caller plans to register

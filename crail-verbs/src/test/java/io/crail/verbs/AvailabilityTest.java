@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A JVM without RDMA continues, and can tell what is missing. */
+/** A JVM without RDMA continues, and can say what is missing. */
 class AvailabilityTest {
   @TempDir Path directory;
 

@@ -80,7 +80,7 @@ class DisniTest {
       named = "crail.test.rdma.device",
       matches = ".*",
       disabledReason = "needs the two hosts of bin/rdma-vm")
-  void anAddressThatNobodyHasEndsTheWait() throws Exception {
+  void anUnusedAddressEndsTheWait() throws Exception {
     RdmaEventChannel channel = RdmaEventChannel.createEventChannel();
     RdmaCmId id = channel.createId(RdmaCm.RDMA_PS_TCP);
     assertNull(channel.getCmEvent(50));
@@ -152,7 +152,7 @@ class DisniTest {
       return list(element);
     }
 
-    /** Tells the peer where to read. */
+    /** Sends the peer the place to read from. */
     void sendLocation() throws IOException {
       messages.putLong(BYTES / 2, dataMr.getAddr()).putInt(BYTES / 2 + 8, dataMr.getRkey());
       IbvSendWR send = new IbvSendWR();

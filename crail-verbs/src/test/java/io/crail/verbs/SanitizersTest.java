@@ -18,7 +18,7 @@ class SanitizersTest {
 
   /** The sanitizers know which memory Java has allocated, and end the JVM. */
   @Test
-  void whatLiesBehindABufferIsNotRead() throws Exception {
+  void bytesBehindABufferAreNotRead() throws Exception {
     Sanitizers.End end = Sanitizers.java(BeyondABuffer.class.getName());
     assertNotEquals(0, end.status(), end.output());
     assertTrue(end.output().contains("AddressSanitizer: heap-buffer-overflow"), end.output());

@@ -12,7 +12,7 @@ class TextsTest {
   void eventsAndReasons() {
     assertEquals("established", Verbs.describe(Layouts.CM_ESTABLISHED, 0));
     assertEquals(
-        "rejected: nobody listens there",
+        "rejected: no program listens there",
         Verbs.describe(Layouts.CM_REJECTED, Layouts.REJECTED_NO_LISTENER));
     assertEquals(
         "rejected: refused by the peer",

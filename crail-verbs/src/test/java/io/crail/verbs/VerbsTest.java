@@ -126,7 +126,7 @@ class VerbsTest {
   }
 
   @Test
-  void aWaitEndsWhenItIsToldTo() throws Exception {
+  void aWaitEndsOnRequest() throws Exception {
     int wakeup = Verbs.createWakeup();
     try {
       assertEquals(0, Verbs.await(0, 0, wakeup, 0));

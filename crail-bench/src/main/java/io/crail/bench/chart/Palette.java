@@ -14,7 +14,7 @@ import org.jfree.chart.renderer.AbstractRenderer;
  * several lines of one system differ in their strokes. Stateless.
  */
 final class Palette {
-  /** Colours that people with red-green blindness can tell apart (Okabe and Ito). */
+  /** Colours that people with red-green blindness can distinguish (Okabe and Ito). */
   private static final List<Color> COLOURS =
       List.of(
           new Color(0x00, 0x72, 0xb2),

@@ -14,7 +14,7 @@ import org.jfree.chart.ui.TextAnchor;
 
 /**
  * An axis of percentiles on which each further nine takes as much room as the one before, up to
- * 99.99 %. The value of a percentile is one in how many operations lies above it: 100 for 99 %.
+ * 99.99 %. The value of a percentile is one in how many operations is above it: 100 for 99 %.
  */
 final class TailAxis extends LogAxis {
   private static final long serialVersionUID = 1;

@@ -41,7 +41,7 @@ public interface Workload extends AutoCloseable {
   default void discard() throws Exception {}
 
   /**
-   * Removes the nodes that it has made and nobody needs.
+   * Removes the nodes that it has made and that are no longer needed.
    *
    * @throws Exception as the store throws
    */

@@ -23,8 +23,8 @@ import java.util.Properties;
 import org.HdrHistogram.HistogramIterationValue;
 
 /**
- * Settings and figures of a command as JSON. docs/operations.md describes the shape. A field never
- * changes its name or meaning without a new {@code format}.
+ * Settings and figures of a command as JSON. docs/operations/measure.md describes the shape. A
+ * field never changes its name or meaning without a new {@code format}.
  */
 public final class JsonReport {
   /** The version of the shape. */

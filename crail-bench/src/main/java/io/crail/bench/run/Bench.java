@@ -44,8 +44,8 @@ public interface Bench<T extends LoadType, S extends AutoCloseable> {
   Workload workload(BenchOptions<T> options, S opened) throws Exception;
 
   /**
-   * Bytes of removed files that nobody can use yet. On some tiers they rest, until no earlier write
-   * can reach them. 0 for types that remove no files.
+   * Bytes of removed files that cannot be used again yet. On some tiers they rest, until no earlier
+   * write can reach them. 0 for types that remove no files.
    */
   default long restingBytes(BenchOptions<T> options, S opened) throws Exception {
     return 0;

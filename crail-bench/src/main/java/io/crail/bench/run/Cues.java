@@ -4,7 +4,7 @@ package io.crail.bench.run;
 import io.crail.bench.record.Figures;
 import java.io.IOException;
 
-/** Tells a process that measures together with others when its next step may begin. */
+/** Says to a process that measures together with others when its next step may begin. */
 public interface Cues {
   /** A step. */
   enum Cue {
@@ -27,7 +27,7 @@ public interface Cues {
         public void await(Cue cue) {}
 
         @Override
-        public void tell(Figures figures) {}
+        public void report(Figures figures) {}
       };
 
   /**
@@ -38,5 +38,5 @@ public interface Cues {
   void await(Cue cue) throws IOException, InterruptedException;
 
   /** Reports figures, as soon as they are there. */
-  void tell(Figures figures) throws IOException;
+  void report(Figures figures) throws IOException;
 }

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Workers of this process, which share one store. */
 final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Load<T> {
-  /** Some leases and margins; others may remove files for ever. */
+  /** Some leases and margins; others may keep removing files. */
   private static final long MOST_REST_SECONDS = 60;
 
   private static final long POLL_MILLIS = 100;
@@ -118,7 +118,7 @@ final class LocalLoad<T extends LoadType, S extends AutoCloseable> implements Lo
     cues.await(Cues.Cue.RUN);
     say("starting benchmark...");
     Figures figures = run(crew, options);
-    cues.tell(figures);
+    cues.report(figures);
     cues.await(Cues.Cue.CLOSE);
     return figures;
   }

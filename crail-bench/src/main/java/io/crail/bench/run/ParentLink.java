@@ -114,7 +114,7 @@ public final class ParentLink implements Cues, AutoCloseable {
   }
 
   @Override
-  public synchronized void tell(Figures figures) throws IOException {
+  public synchronized void report(Figures figures) throws IOException {
     out.writeByte(Wire.ENDED);
     out.flush();
     out.writeByte(Wire.FIGURES);

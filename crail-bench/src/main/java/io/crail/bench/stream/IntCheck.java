@@ -37,7 +37,7 @@ final class IntCheck {
    *
    * @throws BenchException that names the first wrong int
    */
-  void tell(BenchRun run) throws BenchException {
+  void report(BenchRun run) throws BenchException {
     run.print("falseMatches " + wrong);
     verdict();
   }

@@ -104,6 +104,6 @@ public final class IntRead implements Workload {
 
   @Override
   public void verify() throws BenchException {
-    check.tell(run);
+    check.report(run);
   }
 }

@@ -84,7 +84,7 @@ public final class MultiStreamIntRead extends MultiStream {
 
   @Override
   public void verify() throws BenchException {
-    check.tell(run);
+    check.report(run);
   }
 
   private void readOnce(long count, Recorder recorder) throws Exception {

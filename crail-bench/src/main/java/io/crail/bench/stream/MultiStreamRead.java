@@ -31,10 +31,10 @@ public final class MultiStreamRead extends MultiStream {
 
   @Override
   protected void warmUp() throws Exception {
-    Recorder nobody = new Recorder(System::nanoTime);
+    Recorder unused = new Recorder(System::nanoTime);
     if (run.options().touch()) {
       run.notice("touching memory: reading " + ByteText.of(bytes()) + " once, not counted");
-      readAll(run.newTouchBuffer().getByteBuffer(), nobody);
+      readAll(run.newTouchBuffer().getByteBuffer(), unused);
     }
     if (run.options().warmUp() > 0) {
       ByteBuffer memory = run.newBuffer().getByteBuffer();

@@ -124,7 +124,7 @@ class ChartTest {
   void percentilesHaveTheirValues() throws Exception {
     Document svg = svg(latencies());
     assertSays(svg, "50.0", "90.0", "5,001", "9,003");
-    // Of 100 operations nobody knows the 99.9th percentile.
+    // 100 operations have no 99.9th percentile.
     Histogram few = new Histogram(3);
     few.recordValueWithCount(1234, 100);
     List<String> texts = texts(svg(Chart.latencies("x", List.of(Distribution.of("few", few)))));

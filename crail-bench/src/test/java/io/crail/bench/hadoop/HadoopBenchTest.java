@@ -231,7 +231,7 @@ class HadoopBenchTest {
   }
 
   @Test
-  void aSchemeThatNobodyKnowsIsNamed() {
+  void namesAnUnknownScheme() {
     assertEquals(BenchRunner.FAILED, runElsewhere("-t getFile -f nobody://host/x"));
     assertTrue(output.errors().contains("\"nobody\""), output.errors());
   }

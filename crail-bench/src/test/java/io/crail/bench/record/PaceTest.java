@@ -161,7 +161,7 @@ class PaceTest {
   }
 
   @Test
-  void aRateThatWasKeptIsSaidInOneLine() {
+  void reportsAKeptRateInOneLine() {
     Recorder recorder = recorder(1000, 100);
     run(recorder, 100, -1, 0);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -72,7 +72,7 @@ class CrewTest {
     recorder.end();
   }
 
-  private static void countForEver(Recorder recorder) {
+  private static void countWithoutEnd(Recorder recorder) {
     recorder.begin();
     while (true) {
       recorder.operation(0, 1, 1);
@@ -124,7 +124,7 @@ class CrewTest {
                 i,
                 (operations, recorder) -> {
                   begun.countDown();
-                  countForEver(recorder);
+                  countWithoutEnd(recorder);
                 }),
             i);
       }
@@ -144,7 +144,7 @@ class CrewTest {
   }
 
   @Test
-  void aWorkerThatFailsBeforeItBeginsKeepsNobodyWaiting() throws Exception {
+  void aWorkerThatFailsBeforeItBeginsDelaysNoOther() throws Exception {
     try (Crew crew = new Crew(options("-t getFile -k 10 --threads 2"), () -> null)) {
       crew.add(workload(0, CrewTest::count), 0);
       crew.add(
@@ -162,7 +162,7 @@ class CrewTest {
   void anInterruptEndsAll() throws Exception {
     try (Crew crew = new Crew(options("-t getFile -k 10 --threads 2"), () -> null)) {
       Thread main = Thread.currentThread();
-      crew.add(workload(0, (operations, recorder) -> countForEver(recorder)), 0);
+      crew.add(workload(0, (operations, recorder) -> countWithoutEnd(recorder)), 0);
       crew.add(
           workload(
               1,
@@ -178,7 +178,7 @@ class CrewTest {
   }
 
   @Test
-  void whatTheSignalToBeginFailsWithIsTold() throws Exception {
+  void reportsTheFailureOfTheSignalToBegin() throws Exception {
     try (Crew crew =
         new Crew(
             options("-t getFile -k 10 --threads 2"),

@@ -27,7 +27,7 @@ class LocalLoadTest {
   private final ByteArrayOutputStream text = new ByteArrayOutputStream();
   private final PrintStream out = new PrintStream(text, true, StandardCharsets.UTF_8);
 
-  /** What rests, whenever somebody asks. */
+  /** What rests, whenever it is asked for. */
   private final List<Long> resting = new ArrayList<>();
 
   private int rehearsalsWithRoom = Integer.MAX_VALUE;

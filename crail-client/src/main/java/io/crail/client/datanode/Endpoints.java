@@ -53,14 +53,14 @@ public final class Endpoints implements ClientLoop.Sweepable {
     void endpointFailed(CrailException cause);
   }
 
-  private static final Waiter NOBODY =
+  private static final Waiter NO_WAITER =
       new Waiter() {
         @Override
         public void endpointReady() {}
 
         @Override
         public void endpointFailed(CrailException cause) {
-          // The operations that need the endpoint are told.
+          // The operations that need the endpoint learn of it.
         }
       };
 
@@ -87,7 +87,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
    *
    * @param tiers gives the tier of a name
    * @param warnings those of the store
-   * @param clientId identity of the store, as told to namenodes
+   * @param clientId identity of the store, as known to namenodes
    * @param statistics those of the store
    */
   public Endpoints(
@@ -155,9 +155,9 @@ public final class Endpoints implements ClientLoop.Sweepable {
     }
   }
 
-  /** Makes an endpoint that nobody waits for yet. The next caller finds it. By any thread. */
+  /** Makes an endpoint that has no waiter yet. The next caller finds it. By any thread. */
   public void prepare(int datanode) {
-    loop.submit((ClientLoop.Task) () -> resolve(datanode, NOBODY));
+    loop.submit((ClientLoop.Task) () -> resolve(datanode, NO_WAITER));
   }
 
   private boolean isFull() {

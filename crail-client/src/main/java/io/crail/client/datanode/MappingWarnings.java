@@ -16,13 +16,13 @@ import org.slf4j.Logger;
  */
 public final class MappingWarnings {
   /** Most datanodes to warn of. */
-  static final int MAX_TOLD = 1024;
+  static final int MAX_WARNED = 1024;
 
   private final Logger log;
-  private final Set<UUID> told = ConcurrentHashMap.newKeySet();
+  private final Set<UUID> warned = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean toldOfOtherUser = new AtomicBoolean();
 
-  /** Has told nobody yet. */
+  /** Has not warned yet. */
   public MappingWarnings(Logger log) {
     this.log = log;
   }
@@ -40,7 +40,7 @@ public final class MappingWarnings {
 
   /** A datanode's memory cannot be mapped. */
   void notMapped(DatanodeDescription datanode, String reason) {
-    if (told.size() < MAX_TOLD && told.add(datanode.uuid())) {
+    if (warned.size() < MAX_WARNED && warned.add(datanode.uuid())) {
       log.warn(
           "the network is used to datanode {}, though its memory is on this host: {} cannot be"
               + " mapped: {}",

@@ -54,7 +54,7 @@ public final class StoreStatistics {
    * Creates the statistics.
    *
    * @param enabled whether anything is counted
-   * @param present asked only when somebody looks
+   * @param present asked only when it is read
    */
   public StoreStatistics(boolean enabled, BufferPool pool, Present present) {
     this.enabled = enabled;

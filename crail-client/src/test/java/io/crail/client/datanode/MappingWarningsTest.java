@@ -50,7 +50,7 @@ class MappingWarningsTest {
   }
 
   @Test
-  void eachDatanodeIsToldOfOnceWithTheReason() {
+  void warnsOfEachDatanodeOnceWithTheReason() {
     for (int round = 0; round < 3; round++) {
       warnings.notMapped(datanode(1), "no such mount");
       warnings.notMapped(datanode(2), "may not be read");
@@ -62,7 +62,7 @@ class MappingWarningsTest {
   }
 
   @Test
-  void memoryOfAnotherUserIsSaidOnceAndIsNoWarning() {
+  void reportsMemoryOfAnotherUserOnceAndNotAsAWarning() {
     level = "info";
     warnings.ofOtherUser(datanode(1), "/dev/shm/x belongs to user 7");
     warnings.ofOtherUser(datanode(2), "/dev/shm/y belongs to user 7");
@@ -71,10 +71,10 @@ class MappingWarningsTest {
   }
 
   @Test
-  void memoryForWhoWasToldIsBounded() {
-    for (int number = 0; number < MappingWarnings.MAX_TOLD + 10; number++) {
+  void memoryOfPastWarningsIsBounded() {
+    for (int number = 0; number < MappingWarnings.MAX_WARNED + 10; number++) {
       warnings.notMapped(datanode(number), "no such mount");
     }
-    assertEquals(MappingWarnings.MAX_TOLD, lines.size());
+    assertEquals(MappingWarnings.MAX_WARNED, lines.size());
   }
 }

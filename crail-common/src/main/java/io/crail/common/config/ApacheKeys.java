@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 /**
  * What became of each key of Apache Crail 1.2. A site file that was written for it can be used: a
  * key sets the key of the same meaning here, or has no effect and says why, or is refused where to
- * ignore it would change what the user gets. The table in {@code docs/porting.md} is generated from
- * this one.
+ * ignore it would change what the user gets. The table in {@code docs/porting-keys.md} is generated
+ * from this one.
  */
 public final class ApacheKeys {
   private static final String NO_ELASTICITY =

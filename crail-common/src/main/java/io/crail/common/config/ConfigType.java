@@ -89,7 +89,7 @@ public abstract class ConfigType<T> {
       };
 
   /**
-   * A text that nobody may see: the value itself, or {@code file:/path} for the first line of a
+   * A text that is never shown: the value itself, or {@code file:/path} for the first line of a
    * file. It is in no message, and no command prints it. An empty text means none.
    */
   public static final ConfigType<Secret> SECRET =

@@ -8,7 +8,7 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
 /**
- * A text that nobody may see, or the file that has it in its first line. The file is opened when
+ * A text that is never shown, or the file that has it in its first line. The file is opened when
  * the text is needed, so that only who needs it has to be able to read it. Immutable.
  */
 public final class Secret {
@@ -31,7 +31,7 @@ public final class Secret {
   }
 
   /**
-   * Tells the text.
+   * Reads the text.
    *
    * @return the text, which is not empty if it is in a file
    * @throws IllegalArgumentException that says why there is none, without the key

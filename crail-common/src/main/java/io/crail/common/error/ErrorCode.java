@@ -69,7 +69,7 @@ public enum ErrorCode {
   UNSUPPORTED(27, "not supported"),
   /** Another datanode is alive at that address. It may be gone soon. */
   ADDRESS_TAKEN(28, "address is taken"),
-  /** An earlier writer stands still and may still write to this space. Other space is needed. */
+  /** An earlier writer is stopped and may still write to this space. Other space is needed. */
   SPACE_PINNED(29, "an earlier writer may still write to this space"),
   /**
    * There is no free space yet, but some is known to come. A client asks again, and turns this into

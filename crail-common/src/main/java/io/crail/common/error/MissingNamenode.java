@@ -10,7 +10,7 @@ package io.crail.common.error;
  */
 public record MissingNamenode(int index, String address, CrailException cause) {
   /**
-   * Tells whether an error means that the namenode is down, and not that it refused the request.
+   * Returns whether an error means that the namenode is down, and not that it refused the request.
    *
    * @param code the error
    * @return true for the errors of a namenode that is down

@@ -213,7 +213,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void aTimeToAskIsInMicrosecondsOrForEver() throws IOException {
+  void aTimeToPollIsInMicrosecondsOrAlways() throws IOException {
     assertEquals(50_000, Configuration.defaults().get(SampleKeys.SPIN));
     assertEquals(0, load("sample.spin 0\n").get(SampleKeys.SPIN));
     assertEquals(Long.MAX_VALUE, load("sample.spin Always\n").get(SampleKeys.SPIN));
@@ -261,7 +261,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void aTimeOutOfItsRangeIsToldTheRange() {
+  void namesTheRangeOfATime() {
     for (String bad : List.of("99ms", "601")) {
       String text =
           assertThrows(ConfigException.class, () -> with("sample.timeout", bad)).getMessage();
@@ -363,7 +363,7 @@ class ConfigurationTest {
   }
 
   @Test
-  void aSecretIsReadFromAFileAndNeverTold() throws IOException {
+  void aSecretIsReadFromAFileAndNeverShown() throws IOException {
     Path file = Files.writeString(directory.resolve("secret"), "open sesame\nmore\n");
     Configuration inFile = load("sample.secret file:" + file);
     assertEquals("open sesame", inFile.get(SampleKeys.SECRET).read());
@@ -380,7 +380,7 @@ class ConfigurationTest {
 
   /** This class path has no flash tier. */
   @Test
-  void aSecretOfAPartThatIsNotHereIsNotTold() throws IOException {
+  void aSecretOfAMissingPartIsNotShown() throws IOException {
     Configuration configuration =
         load("crail.storage.nvmf.secret sesame\ncrail.storage.nvmf.controllersecret file:/a\n");
     assertEquals(

@@ -45,7 +45,7 @@ abstract class AdminController implements ClientLoop.Sweepable {
   private int mostEntries;
   private boolean ended;
 
-  /** Why this ends, while the target is being told. */
+  /** Why this ends, while this is being reported to the target. */
   private CrailException doom;
 
   // What is being waited for: a deadline of the step, and the time of the next look at CSTS.
@@ -75,7 +75,7 @@ abstract class AdminController implements ClientLoop.Sweepable {
   protected abstract void started();
 
   /** The target refuses for good. This has ended. */
-  protected abstract void told(CrailException refusal);
+  protected abstract void reported(CrailException refusal);
 
   /** The target is lost. This has ended. */
   protected abstract void toldLost(String cause);
@@ -151,7 +151,7 @@ abstract class AdminController implements ClientLoop.Sweepable {
     }
     end(cause);
     if (doom != null) {
-      told(doom);
+      reported(doom);
     } else {
       toldLost(cause);
     }
@@ -160,17 +160,17 @@ abstract class AdminController implements ClientLoop.Sweepable {
   final void refuse(ErrorCode code, String why) {
     if (!ended) {
       end(why);
-      told(doom != null ? doom : code.exception(subsystem + ": " + why));
+      reported(doom != null ? doom : code.exception(subsystem + ": " + why));
     }
   }
 
-  /** Begins to refuse: the target is told first, and whatever ends this has that reason. */
+  /** Begins to refuse: the target gets the reason first, and whatever ends this has that reason. */
   final void doom(ErrorCode code, String why) {
     doom = code.exception(subsystem + ": " + why);
     await("ending it");
   }
 
-  /** Ends this at once. Nobody but the requests in flight is told. */
+  /** Ends this at once. Only the requests in flight learn of it. */
   final void end(String cause) {
     if (ended) {
       return;

@@ -59,6 +59,6 @@ final class AdminRequest extends NvmeRequest {
 
   @Override
   public void lost(String cause) {
-    // The controller is told as well.
+    // The controller learns of it as well.
   }
 }

@@ -86,7 +86,7 @@ final class FabricController extends AdminController implements Controller {
   }
 
   @Override
-  protected void told(CrailException refusal) {
+  protected void reported(CrailException refusal) {
     listener.refused(refusal);
   }
 
@@ -121,17 +121,17 @@ final class FabricController extends AdminController implements Controller {
 
   /** Space rests for a time that follows from the one that was asked for. */
   private void haveKeepAliveTime(int status, long result) {
-    long told = Integer.toUnsignedLong((int) result);
+    long reported = Integer.toUnsignedLong((int) result);
     long asked = limits().keepAlive().toMillis();
     if (isEnded()) {
       return;
     }
-    // A target that does not tell is believed.
-    if (status == NvmeStatus.OK && (told == 0 || told > asked)) {
+    // A target that does not say is trusted.
+    if (status == NvmeStatus.OK && (reported == 0 || reported > asked)) {
       refuse(
           ErrorCode.UNSUPPORTED,
           "the target keeps a controller without a sign of its host "
-              + (told == 0 ? "for ever" : "for " + told + " ms")
+              + (reported == 0 ? "without a limit" : "for " + reported + " ms")
               + ", and was asked for "
               + asked
               + " ms");
@@ -190,7 +190,7 @@ final class FabricController extends AdminController implements Controller {
     io = new QueueStart(this, new QueueId(id(), 1), entries, controller -> ioConnected()).open();
   }
 
-  /** Entries of the queue for I/O; the target is told of as many as its connection has. */
+  /** Entries of the queue for I/O; the target is asked for as many as its connection has. */
   static int entries(int most, int depth) {
     return Math.max(2, Math.min(most, Math.min(depth, CommandSlots.MOST) + 1));
   }

@@ -47,7 +47,7 @@ final class FabricDiscovery extends AdminController {
   }
 
   @Override
-  protected void told(CrailException refusal) {
+  protected void reported(CrailException refusal) {
     listener.failed(refusal.detail());
   }
 

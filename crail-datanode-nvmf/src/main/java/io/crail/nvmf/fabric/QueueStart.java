@@ -133,7 +133,7 @@ final class QueueStart implements NvmeQueue.Listener {
     exchange =
         new ChapExchange(
             owner.target().host().nqn(), owner.target().nqn(), secrets, new SecureRandom());
-    tell(exchange.negotiate(), () -> hear(this::challenged));
+    send(exchange.negotiate(), () -> hear(this::challenged));
   }
 
   private void challenged(ByteBuffer message) throws ChapException {
@@ -165,12 +165,12 @@ final class QueueStart implements NvmeQueue.Listener {
   }
 
   private void answer(ByteBuffer reply) {
-    tell(reply, () -> hear(this::succeeded));
+    send(reply, () -> hear(this::succeeded));
   }
 
   private void succeeded(ByteBuffer message) throws ChapException {
     if (exchange.succeeded(message)) {
-      tell(exchange.success(), this::authenticated);
+      send(exchange.success(), this::authenticated);
     } else {
       authenticated();
     }
@@ -194,10 +194,10 @@ final class QueueStart implements NvmeQueue.Listener {
       return;
     }
     owner.doom(cause.code(), cause.getMessage());
-    tell(message, () -> owner.lose("the authentication has failed"));
+    send(message, () -> owner.lose("the authentication has failed"));
   }
 
-  private void tell(ByteBuffer message, Runnable then) {
+  private void send(ByteBuffer message, Runnable then) {
     if (owner.isEnded()) {
       return;
     }

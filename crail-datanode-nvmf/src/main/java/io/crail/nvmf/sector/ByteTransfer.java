@@ -29,7 +29,7 @@ public abstract class ByteTransfer {
    * Sets the next use.
    *
    * @param newRoot the memory that the view was made of
-   * @param newView direct memory that nobody else uses during that time, since position and limit
+   * @param newView direct memory that has no other user during that time, since position and limit
    *     change
    * @param newOffset first byte in the memory
    * @param newLength bytes, at least 1
@@ -57,7 +57,7 @@ public abstract class ByteTransfer {
   /** All bytes have arrived, or are placed; or a command has failed, with this status. */
   protected abstract void ended(int endStatus);
 
-  /** The queue is lost. Nobody knows which bytes of a write were or will be placed. */
+  /** The queue is lost. It is unknown which bytes of a write were or will be placed. */
   protected abstract void lost(String cause);
 
   /**
@@ -84,7 +84,7 @@ public abstract class ByteTransfer {
     return bytes == length ? view : view.duplicate().clear();
   }
 
-  /** The user's memory to copy from or to, whose limit nobody moves. */
+  /** The user's memory to copy from or to, whose limit does not change. */
   final ByteBuffer copied() {
     if (copied == null) {
       copied = view.duplicate().clear();
@@ -151,8 +151,8 @@ public abstract class ByteTransfer {
   }
 
   /**
-   * Tells that the queue is lost. The transfer ends with its last command that is in flight, or now
-   * when there is none.
+   * Reports that the queue is lost. The transfer ends with its last command that is in flight, or
+   * now when there is none.
    */
   public final void queueLost(String cause) {
     lost = cause;

@@ -168,10 +168,10 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
       return;
     }
     ByteBuffer bytes = receiver.bytes();
-    int told = bytes.getInt(at + headerLength);
+    int received = bytes.getInt(at + headerLength);
     int digest = Pdu.digest(crc, bytes, at, headerLength);
     bytes.clear();
-    if (told != digest) {
+    if (received != digest) {
       throw new ProtocolError("a wrong header digest");
     }
   }
@@ -273,10 +273,10 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   }
 
   private void checkDataDigest(NvmeRequest request) {
-    int told = receiver.bytes().getInt(receiver.offset());
+    int received = receiver.bytes().getInt(receiver.offset());
     receiver.take(Pdu.DIGEST_LENGTH);
     if (!request.isGivenUp()
-        && told != Pdu.digest(crc, request.view(), request.offset() + dataStart, dataLength)) {
+        && received != Pdu.digest(crc, request.view(), request.offset() + dataStart, dataLength)) {
       slots.damaged(arriving);
     }
   }

@@ -54,7 +54,7 @@ final class QueueOutput {
     this.digests = digests;
     int capacity = Math.max(Pdu.IC_LENGTH, slots * SLOT);
     this.memory = UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
-    // Padding must not tell what was in the memory before.
+    // Padding must not reveal what was in the memory before.
     memory.setZero(0, capacity);
     this.bytes = memory.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);
     this.checked = memory.nioBuffer(0, capacity);

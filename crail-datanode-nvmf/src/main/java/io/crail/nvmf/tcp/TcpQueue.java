@@ -110,7 +110,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     end(cause, false);
   }
 
-  private void end(String cause, boolean tell) {
+  private void end(String cause, boolean report) {
     if (closed) {
       return;
     }
@@ -124,12 +124,12 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
       channel.close();
     }
     slots.endAll(cause);
-    if (tell) {
+    if (report) {
       listener.lost(cause);
     }
   }
 
-  // What the incoming side tells.
+  // What the incoming side reports.
 
   boolean isOpened() {
     return opened;
@@ -139,7 +139,7 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     return closed;
   }
 
-  /** Bytes have arrived, of which all answers are told now. */
+  /** Bytes have arrived, of which all answers are delivered now. */
   void batchBegins() {
     dispatching = true;
   }

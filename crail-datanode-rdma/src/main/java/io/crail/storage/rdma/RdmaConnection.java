@@ -115,7 +115,7 @@ final class RdmaConnection implements QueuePair.Handler {
     }
   }
 
-  /** Destroys the queue pair, and tells the endpoint which transfers were in flight. */
+  /** Destroys the queue pair, and reports to the endpoint which transfers were in flight. */
   void close(String cause) {
     pair.close(cause);
   }

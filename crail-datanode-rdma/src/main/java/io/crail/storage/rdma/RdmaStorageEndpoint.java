@@ -18,7 +18,7 @@ import java.util.Map;
 /**
  * A datanode of the RDMA tier as a client reaches it.
  *
- * <p>The datanode checks only that an access lies within a registered region, so the bounds of a
+ * <p>The datanode checks only that an access is within a registered region, so the bounds of a
  * transfer are checked here. An error that belongs to one request ends only that transfer. When a
  * transfer is given up, its queue pair is destroyed before the owner learns of the end, so no byte
  * of it is moved after that.
@@ -142,7 +142,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
     while (isReady() && !queue().isEmpty() && connection.hasRoom()) {
       if (connection != looked) {
         // The connection is new. A client that was cut off may continue only with transfers that
-        // are still allowed, and a check of the clock from before this connection does not tell
+        // are still allowed, and a check of the clock from before this connection does not show
         // that.
         looked = connection;
         now = loop().clock().nanoTime();
@@ -235,7 +235,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
     @Override
     public void connected(QueuePair pair, ByteBuffer peerData) {
       if (attempt != this) {
-        pair.close("nobody wants it any more");
+        pair.close("no longer needed");
         return;
       }
       attempt = null;
@@ -308,7 +308,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   @Override
   protected void watch(long nowNanos) {
     if (connection.isOverdue(nowNanos)) {
-      // First, so that no owner is told of the end of a transfer that still continues.
+      // First, so that no owner sees the end of a transfer that still continues.
       givingUp = true;
       connection.close("a transfer was not done in time");
       givingUp = false;

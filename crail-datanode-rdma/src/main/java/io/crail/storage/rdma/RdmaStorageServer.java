@@ -196,7 +196,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
             + device
             + " of "
             + Addresses.text(listener.address())
-            + " was removed, and nobody can reach the datanode's memory any more");
+            + " was removed, so the datanode's memory can no longer be reached");
     queues.close();
     registered.release();
     // After the ends of the device's connections, which are queued.

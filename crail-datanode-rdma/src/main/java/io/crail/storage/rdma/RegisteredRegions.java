@@ -32,13 +32,13 @@ final class RegisteredRegions {
 
   /** Registers all regions whole. */
   synchronized void register(RdmaDevice device, List<RegionMemory> regions) throws IOException {
-    List<Region> told = new ArrayList<>();
+    List<Region> announcing = new ArrayList<>();
     for (RegionMemory region : regions) {
       RegisteredMemory registered = device.register(region.data(), ACCESS);
       registrations.add(registered);
-      told.add(announce(region, registered));
+      announcing.add(announce(region, registered));
     }
-    announced = List.copyOf(told);
+    announced = List.copyOf(announcing);
   }
 
   private static Region announce(RegionMemory region, RegisteredMemory registered) {
@@ -49,7 +49,7 @@ final class RegisteredRegions {
         Integer.toUnsignedLong(registered.rkey()));
   }
 
-  /** The regions as clients are told of them, by index. */
+  /** The regions as they are announced to clients, by index. */
   List<Region> announced() {
     return announced;
   }
@@ -73,7 +73,7 @@ final class RegisteredRegions {
   /**
    * Registers a region again that was taken, under another key.
    *
-   * @return the region as clients are told of it from now on
+   * @return the region as it is announced to clients from now on
    */
   synchronized Region give(RdmaDevice device, RegionMemory region) throws IOException {
     if (failure != null) {
@@ -81,10 +81,10 @@ final class RegisteredRegions {
     }
     RegisteredMemory fresh = registerUnderNewKey(device, region);
     registrations.set(region.index(), fresh);
-    List<Region> told = new ArrayList<>(announced);
-    told.set(region.index(), announce(region, fresh));
-    announced = List.copyOf(told);
-    return told.get(region.index());
+    List<Region> announcing = new ArrayList<>(announced);
+    announcing.set(region.index(), announce(region, fresh));
+    announced = List.copyOf(announcing);
+    return announcing.get(region.index());
   }
 
   /**

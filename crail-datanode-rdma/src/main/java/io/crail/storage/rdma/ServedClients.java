@@ -106,7 +106,7 @@ final class ServedClients {
     /** Writes zero bytes to the client. The client's device acknowledges that while it lives. */
     void ask() {
       if (asked) {
-        // Some devices repeat unacknowledged requests for ever.
+        // Some devices never stop repeating unacknowledged requests.
         if (++turnsUnanswered == PATIENT_TURNS) {
           gone("nothing acknowledged");
           pair.close("it does not answer");

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The device of a datanode, or of its client, goes and comes back. Soft-RoCE ends its removal only
- * when no process has anything of the device any more, so that it ends at all tells that all was
+ * when no process has anything of the device any more, so that it ends at all shows that all was
  * released.
  */
 @Tag("rdma")
@@ -86,7 +86,7 @@ class RdmaDeviceRemovalTest {
         open.pop().close();
       }
     } finally {
-      // Behind that, for as long as somebody holds a device its removal does not end.
+      // Behind that, the removal of a device does not end while a process holds it.
       for (int host = 0; host < 2; host++) {
         if (!Files.exists(Path.of("/sys/class/infiniband/rxe" + host))) {
           add(host);

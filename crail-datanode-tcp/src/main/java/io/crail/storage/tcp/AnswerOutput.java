@@ -176,7 +176,7 @@ final class AnswerOutput {
     countHeld();
   }
 
-  /** Tells the loop how much memory is held for the peer. */
+  /** Reports to the loop how much memory is held for the peer. */
   private void countHeld() {
     long change = handedOverBytes - heldBytes;
     if (change != 0) {

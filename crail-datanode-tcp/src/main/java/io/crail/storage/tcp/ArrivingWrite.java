@@ -134,7 +134,7 @@ final class ArrivingWrite {
     return switch (code) {
       case INVALID_ARGUMENT -> what + ", which no namenode gives out";
       case NO_SPACE -> what + ", which the file system of datanode " + datanode + " lacks";
-      case SPACE_PINNED -> what + ", where an older write stands still";
+      case SPACE_PINNED -> what + ", where an older write is unfinished";
       default -> what;
     };
   }

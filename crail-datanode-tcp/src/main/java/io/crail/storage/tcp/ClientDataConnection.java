@@ -231,7 +231,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       return;
     }
     if (unsafe || hopeless) {
-      // First, so that no owner is told of the end of a write that still continues.
+      // First, so that no owner sees the end of a write that still continues.
       endpoint.lost(this, "a transfer was not answered in time");
     }
     overdue.endAll(overdueError());

@@ -130,7 +130,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     endOutput();
     output.release();
     receiver.release();
-    // A closed selector may keep the channel for ever, so the region's memory has to be dropped
+    // A closed selector may keep the channel without end, so the region's memory has to be dropped
     // first.
     read.letGo();
     write.letGo();
@@ -265,7 +265,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
     if (!awaitsRoom) {
       awaitsRoom = true;
-      // Output leaves in order, so the end of an empty buffer after it tells when the output is
+      // Output leaves in order, so the end of an empty buffer after it shows when the output is
       // gone.
       context
           .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())

@@ -26,7 +26,7 @@ final class DatanodeLoop {
   private final Hazard hazard;
   private final HeldMemory held;
   private final List<DatanodeConnection> members = new ArrayList<>();
-  // Only the loop adds, so nobody contends; other threads read.
+  // Only the loop adds, so there is no contention; other threads read.
   private final LongAdder reads = new LongAdder();
   private final LongAdder readBytes = new LongAdder();
   private final LongAdder writes = new LongAdder();

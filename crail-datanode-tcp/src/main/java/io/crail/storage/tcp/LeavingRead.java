@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
 
 /**
  * The read that a connection serves. A small read is copied into the answers. A large read leaves
- * straight from its region; after its last byte, a second answer tells whether all bytes belonged
- * to the generation. Used only by the thread of the connection's event loop.
+ * straight from its region; after its last byte, a second answer says whether all bytes belonged to
+ * the generation. Used only by the thread of the connection's event loop.
  */
 final class LeavingRead {
   private static final int HEAD = ReadData.Response.LAYOUT.fixedLength();
@@ -107,8 +107,8 @@ final class LeavingRead {
   }
 
   /**
-   * Tells the client, once after the data of a large read, whether they were good; false when there
-   * is nothing to tell.
+   * Reports to the client, once after the data of a large read, whether they were good; false when
+   * there is nothing to report.
    */
   boolean sayVerdict() {
     if (sent == null) {
@@ -126,7 +126,7 @@ final class LeavingRead {
     payload.letGo();
   }
 
-  /** The data of a large read. Tells when the channel has finished with them. */
+  /** The data of a large read. Reports when the channel has finished with them. */
   private final class Payload extends Window {
     @Override
     public boolean release() {

@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
 /**
  * Reads bytes of a region. The data follow the fixed part of the answer. When the data were sent
  * straight from the region, a second response frame with the same correlation id and no body
- * follows. Its code tells whether the data belonged to the generation until the last byte had left.
+ * follows. Its code says whether the data belonged to the generation until the last byte had left.
  * Only then is the read complete. A failed read has one response frame, the error.
  */
 public final class ReadData {

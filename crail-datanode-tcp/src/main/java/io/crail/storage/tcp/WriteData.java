@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 
 /**
  * Writes bytes to a region. The data follow the fixed part of the request, and must arrive within
- * the time that the handshake has told. The answer comes when the data are placed. A refusal too is
- * sent only after all data have arrived. A generation that no namenode gives out is
+ * the time that the handshake has announced. The answer comes when the data are placed. A refusal
+ * too is sent only after all data have arrived. A generation that no namenode gives out is
  * INVALID_ARGUMENT, since space that took this generation would be lost.
  */
 public final class WriteData {

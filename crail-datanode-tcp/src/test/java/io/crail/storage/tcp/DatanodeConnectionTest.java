@@ -439,7 +439,7 @@ class DatanodeConnectionTest {
   }
 
   @Test
-  void whereAnOlderWriteStandsStillNobodyElseWrites() throws IOException {
+  void aStoppedOlderWriteKeepsOthersFromItsSpace() throws IOException {
     byte[] data = randomBytes(8 << 10);
     Hazard stopped = server.hosted().hazards().claim(99);
     stopped.announce(0, 4 << 10, 1, 50);
@@ -457,7 +457,7 @@ class DatanodeConnectionTest {
   }
 
   @Test
-  void aGenerationThatNobodyGivesOutTakesNoSpace() throws IOException {
+  void anUnknownGenerationTakesNoSpace() throws IOException {
     byte[] data = randomBytes(20_000);
     try (RawClient client = connect().greet(uuid)) {
       for (long lie : new long[] {Long.MAX_VALUE, Generation.MAX + 1}) {
@@ -465,7 +465,7 @@ class DatanodeConnectionTest {
         client.answer(1, ErrorCode.INVALID_ARGUMENT);
       }
       assertRefused(2, ErrorCode.INVALID_ARGUMENT);
-      // The connection is in step, and the space everybody's.
+      // The connection is in step, and the space is free for all.
       long good = Generation.MAX;
       client.send(RawClient.write(2, 0, 0, data, good));
       client.answer(2, ErrorCode.OK);

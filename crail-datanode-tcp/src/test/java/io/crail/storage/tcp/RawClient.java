@@ -88,7 +88,7 @@ final class RawClient implements AutoCloseable {
     return body;
   }
 
-  /** Takes one answer; tells its code. */
+  /** Takes one answer; returns its code. */
   ErrorCode code(long id) throws IOException {
     ByteBuffer head = take(Frame.HEADER_LENGTH);
     take(Frame.length(head, 0) - Frame.HEADER_LENGTH);

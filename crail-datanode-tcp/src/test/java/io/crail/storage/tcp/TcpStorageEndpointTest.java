@@ -141,7 +141,7 @@ class TcpStorageEndpointTest {
   }
 
   @Test
-  void nobodyThereIsUnavailable() throws Exception {
+  void aMissingServerIsUnavailable() throws Exception {
     InetSocketAddress nobody;
     try (ServerSocket socket = new ServerSocket(0)) {
       nobody = InetSocketAddress.createUnresolved("localhost", socket.getLocalPort());
@@ -266,7 +266,7 @@ class TcpStorageEndpointTest {
       long began = System.nanoTime();
       assertEquals(ErrorCode.TIMED_OUT, end(begin(endpoint, false, late, 300 * MILLIS)));
       if (System.nanoTime() - began > 900 * MILLIS) {
-        // On a machine that stood still the datanode was silent for too long to be kept.
+        // On a machine that paused the datanode was silent for too long to be kept.
         over.countDown();
         continue;
       }
@@ -299,7 +299,7 @@ class TcpStorageEndpointTest {
       late.prepare(target, 0, length, EXTENT, 0, loop.clock().nanoTime() + 300 * MILLIS);
       Transfer before = new Transfer();
       before.prepare(buffer(10), 0, 10, EXTENT, 0, loop.clock().nanoTime() + PATIENCE);
-      // Between the two answers whoever drives the loop stands still.
+      // Between the two answers whoever drives the loop is stopped.
       before.whenComplete(
           () -> {
             while (loop.clock().nanoTime() - late.deadlineNanos() < 0) {

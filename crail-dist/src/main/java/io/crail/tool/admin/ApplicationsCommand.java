@@ -40,7 +40,7 @@ public final class ApplicationsCommand extends ReportCommand {
         """
         The applications that hold most come first. An application is expired when none of its
         processes has renewed its lease in time, by the clocks of both hosts. Before --clean deletes,
-        it watches for as long as the lease whether somebody does. It suits cron.
+        it watches for as long as the lease whether a process renews it. It suits cron.
         """,
         bytes(),
         valued("i", "id", "id", "only this application"),
@@ -82,7 +82,7 @@ public final class ApplicationsCommand extends ReportCommand {
         Report first = applications.list();
         Absence absence = new Absence(context.err());
         if (id != null && only(first, id).applications().isEmpty()) {
-          absence.tell(first.missing());
+          absence.report(first.missing());
           context
               .err()
               .printf(
@@ -95,10 +95,10 @@ public final class ApplicationsCommand extends ReportCommand {
         if (!clean) {
           return display.show(() -> ApplicationsReport.of(only(applications.list(), id)));
         }
-        absence.tell(first.missing());
+        absence.report(first.missing());
         List<Application> found = only(first, id).applications();
         if (force) {
-          absence.tell(applications.end(found.get(0)));
+          absence.report(applications.end(found.get(0)));
           printEnded(context.out(), found, absence);
         } else {
           clean(context.out(), applications, found, absence);
@@ -123,26 +123,26 @@ public final class ApplicationsCommand extends ReportCommand {
   /** Names each namenode that does not answer once. */
   private static final class Absence {
     private final PrintStream err;
-    private final Set<Integer> told = new HashSet<>();
+    private final Set<Integer> reported = new HashSet<>();
 
     Absence(PrintStream err) {
       this.err = err;
     }
 
-    void tell(List<MissingNamenode> missing) {
+    void report(List<MissingNamenode> missing) {
       missing.stream()
-          .filter(each -> told.add(each.index()))
+          .filter(each -> reported.add(each.index()))
           .forEach(each -> err.println(PartialReport.without(each)));
     }
 
     /** The exit code, if all other things end with {@code code}. */
     int code(int code) {
-      return told.isEmpty() ? code : ExitCode.PARTIAL;
+      return reported.isEmpty() ? code : ExitCode.PARTIAL;
     }
 
     /** What a sentence is true of. */
     String where() {
-      return told.isEmpty() ? "" : " where a namenode answers";
+      return reported.isEmpty() ? "" : " where a namenode answers";
     }
   }
 
@@ -163,7 +163,7 @@ public final class ApplicationsCommand extends ReportCommand {
         expired.size(),
         longest.toSeconds() * 5 / 4 + 1);
     Cleaned cleaned = applications.endUnlessRenewed(expired);
-    absence.tell(cleaned.missing());
+    absence.report(cleaned.missing());
     printEnded(out, cleaned.ended(), absence);
     cleaned.renewed().forEach(each -> out.println(each.id() + " lives: its lease was renewed"));
   }

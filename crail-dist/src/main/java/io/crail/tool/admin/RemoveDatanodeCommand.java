@@ -96,7 +96,7 @@ public final class RemoveDatanodeCommand extends OptionsCommand {
             + " are lost";
   }
 
-  /** Removes it at one namenode. One that does not know it has nothing to say of it. */
+  /** Removes it at one namenode. One that does not know it is left out. */
   private static void remove(
       AdminClient cluster,
       int index,

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Compares the speed of Crail with that of other programs. {@code bin/crail} tells it where these
+ * Compares the speed of Crail with that of other programs. {@code bin/crail} passes where these
  * programs are.
  */
 public final class CompareCommand implements Command {

@@ -10,7 +10,7 @@ import io.crail.tool.command.ExitCode;
 import io.crail.tool.command.UsageException;
 import java.util.List;
 
-/** Runs jobs of Spark with and without Crail. {@code bin/crail} tells it where Spark is. */
+/** Runs jobs of Spark with and without Crail. {@code bin/crail} passes where Spark is. */
 public final class SparkCommand implements Command {
   private static final String LAUNCHER = "crail.launcher";
   private static final String HOME = "crail.spark.home";

@@ -14,8 +14,8 @@ import java.util.Optional;
 
 /**
  * The standard output of a command, in UTF-8. A {@link PrintStream} hides errors; here the first
- * one throws {@link OutputFailedException}, so that no command goes on for nobody. What is printed
- * after it is dropped, so that a command can end in order. Thread-safe.
+ * one throws {@link OutputFailedException}, so that no command goes on without a reader. What is
+ * printed after it is dropped, so that a command can end in order. Thread-safe.
  */
 public final class ResultStream extends PrintStream {
   private static final Path DESCRIPTOR = Path.of("/proc/self/fd/1");
@@ -40,15 +40,15 @@ public final class ResultStream extends PrintStream {
   }
 
   /**
-   * Prints a line at once for whoever looks. A server does not end because nobody does, or because
-   * the disk of its log is full.
+   * Prints a line at once. A server does not end because no one reads it, or because the disk of
+   * its log is full.
    */
   public void announce(String line) {
     flush();
     target.offer((line + System.lineSeparator()).getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Also tells of an error that was thrown. */
+  /** Also reports an error that was thrown. */
   @Override
   public boolean checkError() {
     return failure().isPresent() || super.checkError();
@@ -110,7 +110,7 @@ public final class ResultStream extends PrintStream {
         out.write(bytes, 0, bytes.length);
         out.flush();
       } catch (IOException e) {
-        // Nobody looks.
+        // No one reads.
       }
     }
 

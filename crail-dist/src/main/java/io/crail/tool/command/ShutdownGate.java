@@ -7,9 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a command's main thread that the process is about to end, and makes the end of the process
- * wait until that thread has cleaned up. Open it before the resources to be cleaned up, and close
- * it after them.
+ * Signals to a command's main thread that the process is about to end, and makes the end of the
+ * process wait until that thread has cleaned up. Open it before the resources to be cleaned up, and
+ * close it after them.
  */
 public final class ShutdownGate implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ShutdownGate.class);

@@ -12,7 +12,7 @@ public final class Siblings {
   private Siblings() {}
 
   /**
-   * The first candidate that lies at the same namenode as a path, since no rename goes from one
+   * The first candidate that is at the same namenode as a path, since no rename goes from one
    * namenode to another.
    *
    * @param path the path, in the form of the wire

@@ -75,7 +75,7 @@ final class DataCheck implements AutoCloseable {
 
   private final ArrayDeque<Place> places = new ArrayDeque<>();
 
-  /** The files that were begun, and not told yet. */
+  /** The files that were begun, and not reported yet. */
   private final Set<Checked> open = new LinkedHashSet<>();
 
   private final ArrayDeque<Asked> asked = new ArrayDeque<>();
@@ -129,7 +129,7 @@ final class DataCheck implements AutoCloseable {
     }
   }
 
-  /** Ends what is under way, and tells the files of which damage is known. */
+  /** Ends what is under way, and reports the files with known damage. */
   private void drop() throws InterruptedException {
     asked.clear();
     while (!readings.isEmpty()) {
@@ -138,7 +138,7 @@ final class DataCheck implements AutoCloseable {
     for (Checked file : List.copyOf(open)) {
       file.listed = true;
       if (file.cause != null) {
-        tell(file);
+        report(file);
       }
     }
     open.clear();
@@ -211,7 +211,7 @@ final class DataCheck implements AutoCloseable {
       }
     }
     file.listed = true;
-    tell(file);
+    report(file);
   }
 
   private void read(Checked file, Extent extent) throws CrailException, InterruptedException {
@@ -257,7 +257,7 @@ final class DataCheck implements AutoCloseable {
       }
       failed(file, probe.extent(), failure);
     }
-    tell(file);
+    report(file);
     heartbeat.run();
   }
 
@@ -314,7 +314,7 @@ final class DataCheck implements AutoCloseable {
     };
   }
 
-  private void tell(Checked file) {
+  private void report(Checked file) {
     if (!file.listed || file.reading > 0) {
       return;
     }

@@ -35,7 +35,7 @@ final class Examination {
 
   /** Takes the pages. */
   interface Visitor {
-    /** Takes one; fails when the namenode has told nonsense. */
+    /** Takes one; fails when the namenode has sent nonsense. */
     void visit(Examine.Response page) throws CrailException, InterruptedException;
   }
 

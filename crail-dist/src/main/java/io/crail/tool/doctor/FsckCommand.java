@@ -46,7 +46,7 @@ public final class FsckCommand extends ReportCommand {
         come back. Space must have one owner, and write leases must end in time. Exit code 0 means
         that all is well, or is well after a repair.
         All this is what the namenodes say. With --data a byte of each extent is read as well, so
-        that datanodes tell what they have: a file is stale when they lack some of its bytes, and
+        that datanodes report what they have: a file is stale when they lack some of its bytes, and
         unread when this host cannot read them. In a large store, --data 1% reads from each file
         with that chance.
         Without --repair nothing is changed. With it lost files are removed, after a question on the
@@ -127,7 +127,7 @@ public final class FsckCommand extends ReportCommand {
     }
 
     private void findFiles(int index) throws IOException, InterruptedException {
-      FileFindings findings = new FileFindings(this::tell);
+      FileFindings findings = new FileFindings(this::report);
       Examination.Accounts accounts;
       try {
         accounts = Examination.run(cluster, index, page -> add(page, findings));
@@ -161,7 +161,7 @@ public final class FsckCommand extends ReportCommand {
       page.leases().forEach(leases::add);
     }
 
-    private void tell(Examine.Finding file, long damaged) {
+    private void report(Examine.Finding file, long damaged) {
       boolean lost = file.kind() == Examine.LOST;
       files[file.kind()]++;
       bytes[file.kind()] += damaged;

@@ -16,7 +16,7 @@ import java.util.Set;
  * @param held how many a writer has
  * @param holders how many writers that are
  * @param oldest the one that was granted first of those
- * @param ended how many a writer has left or lost, so that nobody may write until their end
+ * @param ended how many a writer has left or lost, so that no one may write until their end
  * @param overdue how many should have ended long ago, for which their namenode has not seen
  * @param waiting the ended and the overdue ones, as many as a report may have
  */
@@ -45,7 +45,7 @@ public record FsckLeases(
       text.line(
           isOverdue()
               ? "%s  %s: the write lease of client %s was over %d s ago, and has not ended"
-              : "%s    %s: the write lease of client %s ends in %d s, and nobody may write until"
+              : "%s    %s: the write lease of client %s ends in %d s, and no one may write until"
                   + " then",
           text.colours().state(isOverdue() ? "overdue" : "waits"),
           Printable.line(path),
@@ -63,16 +63,16 @@ public record FsckLeases(
     private long ended;
     private long overdue;
 
-    void add(Examine.Lease told) {
+    void add(Examine.Lease found) {
       Lease lease =
           new Lease(
-              told.path().toString(),
-              Long.toHexString(told.client()),
-              told.ageMillis(),
-              told.leftMillis());
-      if (told.held() && !lease.isOverdue()) {
+              found.path().toString(),
+              Long.toHexString(found.client()),
+              found.ageMillis(),
+              found.leftMillis());
+      if (found.held() && !lease.isOverdue()) {
         held++;
-        clients.add(told.client());
+        clients.add(found.client());
         oldest = oldest == null || lease.ageMillis() > oldest.ageMillis() ? lease : oldest;
         return;
       }

@@ -20,9 +20,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Removes lost files, after a plan of that was made. Nothing else is wrong with a store that
- * somebody could repair: with its last file, a datanode that is gone is forgotten too. Used by one
- * thread.
+ * Removes lost files, after a plan of that was made. Nothing else in a store can be repaired: a
+ * datanode that is gone is forgotten with its last file. Used by one thread.
  */
 final class FsckRepair {
   /** The most files of a plan, which is kept in memory. */

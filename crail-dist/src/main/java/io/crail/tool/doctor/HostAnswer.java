@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the doctor of one host tells that of another: lines of fields, with tabs between them.
+ * What the doctor of one host sends to that of another: lines of fields, with tabs between them.
  *
  * @param clockMillis its time, milliseconds since 1970; -1 if it did not say
  * @param version its version of Crail

@@ -10,10 +10,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the kernel tells about this host in files. What it does not tell, nobody complains about.
+ * What the kernel says about this host in files. Nothing is reported about what it does not say.
  */
 final class HostFiles {
-  /** A limit that is none, or that the kernel does not tell. */
+  /** A limit that is none, or that the kernel does not say. */
   static final long NONE = Long.MAX_VALUE;
 
   private static final int MOST_BYTES = 1 << 16;

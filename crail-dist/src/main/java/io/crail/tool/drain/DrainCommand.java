@@ -27,7 +27,7 @@ public final class DrainCommand extends OptionsCommand {
         """
         The datanode gives out no more space, as after 'crail removeDatanode'. Its data moves to
         other datanodes of its storage class, while programs read and write. A file that is being
-        written moves when it is closed. When all has moved, and nobody can read from the datanode
+        written moves when it is closed. When all has moved, and no client can read from the datanode
         any more, its process ends, or stays without lending anything ('crail datanode --stay').
         Until then the command shows what was moved and what holds it up. If it is interrupted, the
         same command goes on, and 'crail drain --cancel' lets the datanode give out space again, as
@@ -95,7 +95,7 @@ public final class DrainCommand extends OptionsCommand {
           .println(
               "datanode "
                   + drain.name()
-                  + " is empty, and nobody uses it any more; moved "
+                  + " is empty, and no client uses it any more; moved "
                   + drain.moved());
       return 0;
     } catch (InterruptedException e) {

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The keys of what servers tell of themselves. */
+/** The keys of what servers report about themselves. */
 public final class MetricsKeys implements ConfigKeys {
   /** Where metrics, health and readiness are served. */
   public static final ConfigKey<String> ADDRESS =

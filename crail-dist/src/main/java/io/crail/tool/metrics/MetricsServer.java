@@ -21,7 +21,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 
 /**
- * Serves what a server tells of itself: {@code /metrics} in the formats of Prometheus, {@code
+ * Serves what a server reports about itself: {@code /metrics} in the formats of Prometheus, {@code
  * /health} and {@code /ready}. Its threads touch no other thread's work, apart from the short locks
  * of the namenode's accounts. Does nothing when the configuration names no address.
  */

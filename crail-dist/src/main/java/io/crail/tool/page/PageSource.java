@@ -130,9 +130,7 @@ final class PageSource implements AutoCloseable {
     }
   }
 
-  /**
-   * What this namenode has counted since its start, of the operations that somebody has asked for.
-   */
+  /** What this namenode has counted since its start, of the operations that were asked for. */
   private List<Map<String, Object>> operations() {
     List<Map<String, Object>> all = new ArrayList<>();
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {

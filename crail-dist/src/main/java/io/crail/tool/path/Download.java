@@ -132,7 +132,7 @@ final class Download {
       return;
     }
     try {
-      // A move would replace what somebody else has made meanwhile.
+      // A move would replace what another program has made meanwhile.
       Files.createLink(target, temporary);
     } catch (FileAlreadyExistsException e) {
       throw new FileAlreadyExistsException(target.toString(), null, "was made meanwhile");

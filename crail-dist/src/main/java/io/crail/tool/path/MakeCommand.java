@@ -99,7 +99,7 @@ public final class MakeCommand extends PathCommand {
         if (!(e.getCause() instanceof NodeExistsException)) {
           throw e;
         }
-        // Somebody else was faster.
+        // Another client was faster.
         present = run.find(path);
       }
     }

@@ -215,7 +215,7 @@ final class PathRun {
   /**
    * Shows the progress of a long copy on a terminal, until it is closed.
    *
-   * @param total bytes; below 0 when nobody knows
+   * @param total bytes; below 0 if unknown
    * @param quiet whether not to
    */
   AutoCloseable progress(String name, long total, boolean quiet, LongSupplier done) {

@@ -149,7 +149,7 @@ final class Upload {
   /**
    * Copies the bytes of a source under a temporary name, then gives them theirs.
    *
-   * @param length of the source; below 0 when nobody knows
+   * @param length of the source; below 0 if unknown
    */
   private void copy(ReadableByteChannel source, long length, String target, CrailNodeType parent)
       throws Exception {

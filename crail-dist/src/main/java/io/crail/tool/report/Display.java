@@ -104,7 +104,7 @@ public final class Display {
 
   /**
    * Shows the report that {@code ask} gives. If it is to be shown again and again, this does not
-   * return, and ends with the first output that nobody takes; a failure of the report is shown.
+   * return, and ends with the first output that is not taken; a failure of the report is shown.
    *
    * @return the exit code
    */

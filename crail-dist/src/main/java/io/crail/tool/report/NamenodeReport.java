@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param requests requests that it has answered since then
  * @param requestNanos how long it has worked on all of them together
  * @param waitedNanos how long connections have waited for their turn since then, all together
- * @param locatedBytes bytes whose places it has told clients since then
+ * @param locatedBytes bytes whose places it has given clients since then
  * @param committedBytes bytes that clients have made visible since then
  * @param objects its files, directories, tables and so on, without the root
  * @param leases its write leases

@@ -14,7 +14,7 @@ import io.crail.protocol.cluster.ReportActivity;
  * @param lookups its requests for nodes, children and places of bytes
  * @param changes its requests that change nodes or take space
  * @param others its other requests
- * @param locatedBytes bytes whose places the namenodes have told it
+ * @param locatedBytes bytes whose places the namenodes have given it
  * @param committedBytes bytes that it has made visible
  */
 public record ClientRate(

@@ -70,7 +70,7 @@ public record TopReport(
   public enum Order {
     /** Requests of all kinds. */
     OPERATIONS(ClientRate::operations),
-    /** Bytes whose places were told. */
+    /** Bytes whose places were given out. */
     LOCATED(ClientRate::locatedBytes),
     /** Bytes that were made visible. */
     WRITTEN(ClientRate::committedBytes);
@@ -201,7 +201,7 @@ public record TopReport(
     return (shown.length() > room ? shown.substring(0, room - 3) + "..." : shown) + " " + which;
   }
 
-  /** The end of a text that is too long, which tells more than its beginning. */
+  /** The end of a text that is too long, which says more than its beginning. */
   private static String end(String text, int most) {
     String shown = Printable.line(text);
     return shown.length() <= most ? shown : "..." + shown.substring(shown.length() - most + 3);

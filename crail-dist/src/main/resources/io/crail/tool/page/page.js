@@ -242,7 +242,7 @@
       trouble([`No new figures: ${sentence(failure)}.`]);
       unknown();
     }
-    tell();
+    announce();
     plan();
   }
 
@@ -253,7 +253,7 @@
     }
   }
 
-  function tell() {
+  function announce() {
     byId('age').textContent = answered === 0 ? 'no answer yet'
       : `${paused ? 'paused' : 'live'}, as of ${moment(answered).slice(11)}`;
   }
@@ -272,7 +272,7 @@
   byId('pause').addEventListener('click', () => {
     paused = !paused;
     byId('pause').setAttribute('aria-pressed', String(paused));
-    tell();
+    announce();
     if (paused) clearTimeout(timer);
     else refresh();
   });
@@ -289,7 +289,7 @@
     draining: ['\u25bc', 'warn'],
   };
 
-  // The word tells all; sign and colour are for those who look for it.
+  // The word says it all; sign and colour are for those who look for it.
   function state(word, more = '') {
     const [sign, kind] = STATES[word] ?? ['\u2716', 'bad'];
     return { text: `${sign} ${word}${more}`, kind };
@@ -489,18 +489,18 @@
   const served = (perSecond) => number(perSecond < 0 ? '-' : bytes(perSecond));
 
   function namenodeRow(each) {
-    const told = (text) => number(each.answers ? text : '-');
+    const known = (text) => number(each.answers ? text : '-');
     return [
       `namenode ${each.index}`,
       printable(each.address),
       state(each.answers ? 'online' : 'no answer'),
       each.started === null ? '-' : moment(Date.parse(each.started)),
-      told(nanos(each.micros * 1000)),
-      told(count(each.objects)),
-      told(bytes(each.smallValueBytes)),
-      told(count(each.leases)),
-      told(`${(each.waitedNanos / 1e9).toFixed(1)} s`),
-      told(`${each.onlineDatanodes} of ${each.datanodes}`),
+      known(nanos(each.micros * 1000)),
+      known(count(each.objects)),
+      known(bytes(each.smallValueBytes)),
+      known(count(each.leases)),
+      known(`${(each.waitedNanos / 1e9).toFixed(1)} s`),
+      known(`${each.onlineDatanodes} of ${each.datanodes}`),
     ];
   }
 
@@ -532,7 +532,7 @@
     if (each.state === 'offline') {
       reasons.push(`it was last heard of ${ago(each.silentMillis)}; the drain waits for it`);
     }
-    if (each.state === 'impaired') reasons.push('it has lost a target; what lies there waits for that');
+    if (each.state === 'impaired') reasons.push('it has lost a target; its files wait until the target is back');
     if (each.usedBytes > 0) reasons.push(`${bytes(each.usedBytes)} belong to files, which are to be moved or deleted`);
     if (each.waitingBytes > 0) reasons.push(`${bytes(each.waitingBytes)} wait for the end of leases`);
     return [
@@ -545,7 +545,7 @@
 
   // ---- Applications ----
 
-  // All files of all applications are listed for this, so only when somebody asks.
+  // All files of all applications are listed for this, so only on request.
   let counting = false;
 
   async function countApplications() {

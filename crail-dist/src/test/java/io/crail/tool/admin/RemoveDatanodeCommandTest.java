@@ -27,7 +27,9 @@ class RemoveDatanodeCommandTest {
     assertEquals(" was silent and is removed; 3 KiB on it are lost", outcome(true, true));
   }
 
-  /** One that is down is told later, and one that has forgotten it has nothing to say of it. */
+  /**
+   * One that is down learns of it later, and one that has forgotten it has nothing to say of it.
+   */
   @Test
   void namenodesThatDoNotAnswerOrDoNotKnowItAreLeftOut() {
     assertEquals(

@@ -56,7 +56,7 @@ class ExtentOwnersTest {
   }
 
   @Test
-  void tooManySuspectsAreSaid() throws Exception {
+  void reportsTooManySuspects() throws Exception {
     List<Placed> all = new ArrayList<>();
     for (int i = 0; i <= 50_000; i++) {
       all.add(placed(2 * i, 2 * i, (long) i * LENGTH));

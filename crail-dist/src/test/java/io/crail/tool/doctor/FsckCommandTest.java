@@ -369,7 +369,7 @@ class FsckCommandTest {
   }
 
   @Test
-  void wrongAccountsAreTold() throws Exception {
+  void reportsWrongAccounts() throws Exception {
     startDatanode();
     write("a");
     give(write("b"), null);
@@ -506,7 +506,7 @@ class FsckCommandTest {
   }
 
   @Test
-  void leasesAreToldAndThoseThatShouldHaveEndedAreDamage() throws Exception {
+  void reportsLeasesAndCountsOverdueOnesAsDamage() throws Exception {
     startDatanode();
     open("old");
     clock.movedMillis.addAndGet(3000);
@@ -518,7 +518,7 @@ class FsckCommandTest {
         text.matches(
             "(?s)waits    "
                 + pathAtFirst("left")
-                + ": the write lease of client 7700 ends in \\d s, and nobody may write until then"
+                + ": the write lease of client 7700 ends in \\d s, and no one may write until then"
                 + "\nwrite leases: 2 of 1 client, the oldest for [3-9] s on "
                 + pathAtFirst("old")
                 + "; ended, and still in the way: 1; overdue: 0\n.*"),

@@ -107,7 +107,7 @@ class HttpPortTest {
   }
 
   @Test
-  void clientsThatSendNothingHoldUpNobody() throws IOException {
+  void clientsThatSendNothingDelayNoOther() throws IOException {
     for (int i = 0; i < 5 * HttpPort.MOST_CONNECTIONS; i++) {
       send("GET /health HTTP/1.1\r\n");
       assertAlive();
@@ -117,7 +117,7 @@ class HttpPortTest {
   }
 
   @Test
-  void clientsThatReadNothingHoldUpNobody() throws IOException {
+  void clientsThatReadNothingDelayNoOther() throws IOException {
     for (int i = 0; i < 3; i++) {
       send("GET /large HTTP/1.1\r\n\r\n");
       assertAlive();
@@ -125,7 +125,7 @@ class HttpPortTest {
   }
 
   @Test
-  void pagesThatWaitHoldUpNobody() throws IOException {
+  void pagesThatWaitDelayNoOther() throws IOException {
     for (int i = 0; i < 2 * HttpPort.MOST_CONNECTIONS; i++) {
       send("GET /stuck HTTP/1.1\r\n\r\n");
       assertAlive();

@@ -72,7 +72,7 @@ class PageLimitsTest {
     assertEquals("2", text(shared.get()));
   }
 
-  /** Nobody waits for what another request gathers, and nothing is gathered twice. */
+  /** No request waits for what another one gathers, and nothing is gathered twice. */
   @Test
   void requestsDoNotWaitForEachOther() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);

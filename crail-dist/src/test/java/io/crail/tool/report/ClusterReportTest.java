@@ -96,7 +96,7 @@ class ClusterReportTest {
   }
 
   @Test
-  void eachStateIsSaidInAFewWords() {
+  void describesEachStateInAFewWords() {
     for (List<String> each :
         List.of(
             List.of("ONLINE", "online"),

@@ -66,7 +66,7 @@ class AbuseSystemTest {
   /** By how much what one client asks for may delay another one's lookups. */
   private static final long HEAVY_NANOS = 5_000_000;
 
-  /** From here on a lookup is told of. */
+  /** From here on a lookup is reported. */
   private static final long STALL_NANOS = 20_000_000;
 
   private ProcessCluster cluster;

@@ -101,7 +101,7 @@ class ClientJarSystemTest {
 
   /** The native library is not in the jar. */
   @Test
-  void aHostIsToldThatItLacksTheNativeLibrary(@TempDir Path directory) throws Exception {
+  void reportsAMissingNativeLibrary(@TempDir Path directory) throws Exception {
     Files.writeString(
         directory.resolve("crail-site.conf"),
         "crail.namenode.address crail://127.0.0.1:1\ncrail.namenode.rpctype darpc\n");

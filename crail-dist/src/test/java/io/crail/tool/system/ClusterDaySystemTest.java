@@ -43,8 +43,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A day in the life of a cluster, as its operator has it: two namenodes and three datanodes are
  * filled, lose a datanode, get another one, are emptied, balanced, restarted under load and
- * examined. Reports and metrics tell of each step, and so does the web page, where there is a
- * browser (see {@link Browser#program}).
+ * examined. Reports and metrics show each step, and so does the web page, where there is a browser
+ * (see {@link Browser#program}).
  */
 @Tag("once")
 class ClusterDaySystemTest {
@@ -95,7 +95,7 @@ class ClusterDaySystemTest {
       cluster = started;
       browser = opened;
       if (browser == null) {
-        System.out.println("there is no browser, so nobody looks at the page");
+        System.out.println("there is no browser, so the page is not checked");
       }
       for (int index = 0; index < NAMENODES; index++) {
         // Now they learn each other's ports, so that the page of one shows both.
@@ -323,7 +323,7 @@ class ClusterDaySystemTest {
   }
 
   /**
-   * Writes, reads and deletes. Nothing may fail but reads of what lies at a datanode that was
+   * Writes, reads and deletes. Nothing may fail but reads of what is at a datanode that was
    * restarted, or is down.
    */
   private final class Load implements AutoCloseable {
@@ -402,7 +402,7 @@ class ClusterDaySystemTest {
     }
   }
 
-  /** The datanodes at which a file lies. */
+  /** The datanodes that have a file. */
   private Set<String> places(String path) throws Exception {
     CrailFile file = store.lookup(path).get(60, TimeUnit.SECONDS).asFile();
     Set<String> places = new TreeSet<>();

@@ -217,7 +217,7 @@ class CommandsSystemTest {
   }
 
   @Test
-  void pingFailsWhereNobodyListens() throws Exception {
+  void pingFailsWithoutAServer() throws Exception {
     CrailProcess ping = cluster.run("ping", "--set", "crail.namenode.address=crail://127.0.0.1:1");
     assertEquals(1, ping.awaitExit(PATIENCE));
     assertOneLine(ping.stderr());

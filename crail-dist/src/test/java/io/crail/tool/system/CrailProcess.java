@@ -236,7 +236,7 @@ final class CrailProcess implements AutoCloseable {
     if (signal.equals("STOP")) {
       // The signal is only sent; each thread stops when it is scheduled next.
       Await.until(
-          "all threads of " + name + " stand still", Duration.ofSeconds(60), this::isStopped);
+          "all threads of " + name + " are stopped", Duration.ofSeconds(60), this::isStopped);
     }
   }
 

@@ -125,7 +125,7 @@ class DrainFaultsSystemTest {
   }
 
   @Test
-  void aSilentDatanodeIsWaitedForUntilSomebodyGivesItUp() throws Exception {
+  void waitsForASilentDatanodeUntilItIsRemoved() throws Exception {
     try (ProcessCluster cluster = ProcessCluster.start(NAMENODES, 3, SETTINGS);
         CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
       List<String> paths = new ArrayList<>(paths(0, 3));

@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FaultsSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
-  /** Far more than the deadlines below, for a busy machine, and far less than for ever. */
+  /** Far more than the deadlines below, for a busy machine, and far less than without end. */
   private static final Duration IN_TIME = Duration.ofSeconds(60);
 
   private static final int MIB = 1 << 20;
@@ -538,7 +538,7 @@ class FaultsSystemTest {
   }
 
   @Test
-  void stoppedDatanodeDelaysNobodyBeyondTheDeadline() throws Exception {
+  void aStoppedDatanodeDelaysNoOneBeyondTheDeadline() throws Exception {
     Map<String, String> settings = quick();
     // Else the namenode, asked again where the bytes lie, might say that the datanode is offline.
     settings.put("crail.lease", "60s");

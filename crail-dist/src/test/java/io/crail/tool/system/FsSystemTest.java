@@ -144,7 +144,7 @@ class FsSystemTest {
   }
 
   @Test
-  void sizesAndNamesAreTold() throws Exception {
+  void showsSizesAndNames() throws Exception {
     Path a = Files.write(local.resolve("a"), new byte[100_000]);
     Path b = Files.write(local.resolve("b"), new byte[50]);
     fs("-mkdir", "-p", "/told/below");
@@ -207,7 +207,7 @@ class FsSystemTest {
         .orElseThrow();
   }
 
-  /** As in HDFS: below the user's directory, which somebody has to make first. */
+  /** As in HDFS: below the user's directory, which has to be made first. */
   @Test
   void relativePathsAreBelowTheUsersDirectory() throws Exception {
     String home = "/user/" + System.getProperty("user.name");
@@ -235,7 +235,7 @@ class FsSystemTest {
         1, "put: `" + local + "/no': No such file or directory", "-put", local + "/no", "/");
   }
 
-  /** The shell's temporary name lies at the namenode of the final one. */
+  /** The shell's temporary name is at the namenode of the final one. */
   @Test
   void aFileIsPutIntoTheRootOfSeveralNamenodes() throws Exception {
     Path file = Files.writeString(local.resolve("file"), "text\n");
@@ -250,7 +250,7 @@ class FsSystemTest {
   }
 
   @Test
-  void whatIsNotThereIsSaidInOneLine() throws Exception {
+  void reportsAMissingPathInOneLine() throws Exception {
     Path file = Files.writeString(local.resolve("file"), "text\n");
     fs("-mkdir", "/lacks");
     fs("-put", file.toString(), "/lacks/file");

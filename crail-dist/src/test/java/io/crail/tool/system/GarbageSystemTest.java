@@ -131,7 +131,7 @@ class GarbageSystemTest {
   }
 
   @Test
-  void halfAMessageHoldsNobodyUp() throws Exception {
+  void halfAMessageDelaysNoOther() throws Exception {
     withServedClient(
         () -> {
           List<Socket> open = new ArrayList<>();

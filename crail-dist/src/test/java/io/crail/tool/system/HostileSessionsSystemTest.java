@@ -21,7 +21,7 @@ class HostileSessionsSystemTest {
   private static final long NANOS = 60_000_000_000L;
 
   @Test
-  void nobodyHonestNotices() throws Exception {
+  void honestClientsNoticeNothing() throws Exception {
     long seed = Long.getLong("crail.seed", System.nanoTime());
     System.out.println("-Dcrail.seed=" + seed);
     try (ProcessCluster cluster = ProcessCluster.startLogging(1, 0)) {

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * An assembled layout in a place of its own, as one that was unpacked there. What nobody changes
+ * An assembled layout in a place of its own, as one that was unpacked there. What does not change
  * are links. It ends the servers that it has started. Used by one thread.
  */
 final class Installation implements AutoCloseable {

@@ -198,7 +198,7 @@ class LeaseSystemTest {
     }
   }
 
-  /** Bytes that the kernel has received for connections to an address and nobody has taken. */
+  /** Bytes that the kernel has received for connections to an address and that were not taken. */
   private static long waitingBytes(InetSocketAddress address) throws IOException {
     String port = String.format(":%04X", address.getPort());
     long bytes = 0;

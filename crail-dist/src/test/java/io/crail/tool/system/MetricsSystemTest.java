@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** What servers tell of themselves over HTTP and in their logs, while they work and fail. */
+/** What servers report about themselves over HTTP and in their logs, while they work and fail. */
 @Tag("once")
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class MetricsSystemTest {
@@ -258,7 +258,7 @@ class MetricsSystemTest {
     assertEquals(new TreeSet<>(), unknown);
   }
 
-  /** Adds the names that nobody knows, and counts all. */
+  /** Adds the unknown names, and counts all. */
   private static int unknownNames(
       String text, String file, TreeSet<String> known, TreeSet<String> unknown) {
     Matcher named = NAME.matcher(text);
@@ -374,7 +374,7 @@ class MetricsSystemTest {
     }
   }
 
-  /** The health check of the compose file, at the port of a server and where nobody listens. */
+  /** The health check of the compose file, at the port of a server and where no program listens. */
   @Test
   void containersAreHealthyWhileTheyAnswer() throws Exception {
     Object compose = YamlFiles.documents(COMPOSE).get(0);
@@ -384,11 +384,11 @@ class MetricsSystemTest {
           YamlFiles.list(compose, health).stream().map(String.class::cast).toList();
       assertEquals("CMD", command.get(0));
       assertEquals(0, healthCheck(command, URI.create(namenode()).getPort()));
-      int nobody;
+      int unused;
       try (ServerSocket free = new ServerSocket(0)) {
-        nobody = free.getLocalPort();
+        unused = free.getLocalPort();
       }
-      assertNotEquals(0, healthCheck(command, nobody));
+      assertNotEquals(0, healthCheck(command, unused));
     }
   }
 

@@ -119,7 +119,7 @@ class MissingNamenodeSystemTest {
   }
 
   private void theOtherIsShown(int down) throws Exception {
-    programsAreToldInTheEnd(down);
+    programsGetAnErrorInTheEnd(down);
     reportsAreShown(down);
     theOtherIsBalanced(down);
     theShellShowsWhatThereIs(down);
@@ -132,7 +132,7 @@ class MissingNamenodeSystemTest {
     assertTrue(MissingNamenode.isDown(code), code.toString());
   }
 
-  private void programsAreToldInTheEnd(int down) throws Exception {
+  private void programsGetAnErrorInTheEnd(int down) throws Exception {
     long begin = System.nanoTime();
     List<String> names = new ArrayList<>();
     Iterator<String> children = root().listEntries();

@@ -32,7 +32,7 @@ public final class ModelProgram {
       System.err.println("torture: unknown or without a value: " + List.of(arguments));
       System.exit(2);
     }
-    endWhenTold(Thread.currentThread());
+    endOnRequest(Thread.currentThread());
     boolean right;
     if (!parameters.network()) {
       right = ModelRun.of(parameters, null).isEmpty();
@@ -46,7 +46,7 @@ public final class ModelProgram {
   }
 
   /** Has a run that is ended from outside leave nothing: no process, no network, no mount. */
-  private static void endWhenTold(Thread run) {
+  private static void endOnRequest(Thread run) {
     Runtime.getRuntime()
         .addShutdownHook(
             new Thread(

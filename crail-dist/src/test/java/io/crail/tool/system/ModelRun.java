@@ -581,7 +581,7 @@ final class ModelRun implements Nemesis.Victims {
   private boolean isInWrite(CrailProcess client, int index) throws IOException {
     for (int thread : client.computing(WORKER)) {
       if (board.isBusy(index * parameters.threads + thread)) {
-        note("client " + index + " stands still while thread " + thread + " writes");
+        note("client " + index + " is stopped while thread " + thread + " writes");
         return true;
       }
     }

@@ -45,7 +45,7 @@ import java.util.concurrent.TimeoutException;
  * threads, and compares all results with the board.
  */
 final class ModelWorker implements Runnable {
-  /** No operation takes longer, with all deadlines, and whatever stands still meanwhile. */
+  /** No operation takes longer, with all deadlines, and whatever is stopped meanwhile. */
   private static final long LONGEST_SECONDS = 150;
 
   /** Quiet times after which nothing of an operation can be under way any more. */
@@ -54,7 +54,7 @@ final class ModelWorker implements Runnable {
   /** How long all must have become known, and be readable, at the end. */
   private static final long FINISH_NANOS = TimeUnit.SECONDS.toNanos(90);
 
-  /** What a worker did last, and tells when something is wrong. */
+  /** What a worker did last, and reports when something is wrong. */
   private static final int TRACE = 200;
 
   private static final int LONGEST_LINGER_MILLIS = 60;
@@ -886,7 +886,7 @@ final class ModelWorker implements Runnable {
   }
 
   /**
-   * Fills the space of a client that stands still in the middle of a write. Nothing may change when
+   * Fills the space of a client that is stopped in the middle of a write. Nothing may change when
    * that client continues.
    */
   private void takeSpaceOf(int client) throws Exception {
@@ -1068,7 +1068,7 @@ final class ModelWorker implements Runnable {
       }
     }
     if (!listed.isEmpty()) {
-      wrong(top, "lists what nobody has made: " + listed);
+      wrong(top, "lists what was never made: " + listed);
     }
     count("listed");
   }

@@ -63,7 +63,7 @@ final class NamenodeWire implements AutoCloseable {
     return hello.rootId();
   }
 
-  /** What the namenode's transport counts, as its dump tells. */
+  /** What the namenode's transport counts, as its dump shows. */
   Map<String, Long> figures() throws Exception {
     byte[] request = frame(NameNodeOperations.DUMP, Dump.Request.CODEC, new Dump.Request(0));
     String text = ask(NameNodeOperations.DUMP, Dump.Response.CODEC, request).text().toString();

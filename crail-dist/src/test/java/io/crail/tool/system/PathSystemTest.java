@@ -106,7 +106,7 @@ class PathSystemTest {
   }
 
   @Test
-  void outputThatNobodyTakesEndsACommand() throws Exception {
+  void closedOutputEndsACommand() throws Exception {
     assertEquals(0, ran("put", file(5_000_001).toString(), "/piped").code());
     for (String line : List.of("ls /", "fs -ls /", "iobench -t write -s 4096 -k 8 -w 0 -f /full")) {
       CrailProcess full = through("exec \"$@\" >/dev/full", line.split(" "));
@@ -147,7 +147,7 @@ class PathSystemTest {
     assertFalse(get.stderr().contains(".crail-get-"), get.stderr());
   }
 
-  /** Begins to get a file of which one datanode, which stands still, has some blocks. */
+  /** Begins to get a file of which one datanode, which is stopped, has some blocks. */
   private CrailProcess beginGet(ProcessCluster where) throws Exception {
     Path file = file(24 << 20);
     assertEquals(0, Ran.run(where.directory(), "put", file.toString(), "/file").code());

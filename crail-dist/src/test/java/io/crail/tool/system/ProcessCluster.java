@@ -59,7 +59,7 @@ final class ProcessCluster implements AutoCloseable {
 
   private ProcessCluster(Places places, Map<String, String> settings) throws IOException {
     this.places = places;
-    // No deadline passes because a machine stands still for seconds, unless a test asks for that.
+    // No deadline passes because a machine pauses for seconds, unless a test asks for that.
     this.settings.put("crail.rpctimeout", "60s");
     this.settings.put("crail.datatimeout", "60s");
     this.settings.putAll(settings);
@@ -134,7 +134,8 @@ final class ProcessCluster implements AutoCloseable {
   }
 
   private void startNamenodes(int count) throws Exception {
-    // All of them listen on free ports; only then it is known which, so only then others are told.
+    // All of them listen on free ports; only then it is known which, so only then the others learn
+    // of it.
     List<String> addresses = new ArrayList<>();
     for (int index = 0; index < count; index++) {
       addresses.add(addressText(places.host.apply(index), 0));

@@ -112,7 +112,7 @@ final class RdmaCluster {
     return present;
   }
 
-  /** Waits for the end of what was there for somebody; so many regions more may be kept. */
+  /** Waits for the end of what was there for a client; so many regions more may be kept. */
   static void awaitResources(String what, Map<String, Long> expected, int kept) throws Exception {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(END_SECONDS);
     Map<String, Long> present = resources();

@@ -229,7 +229,7 @@ class RdmaFaultsSystemTest {
         "the servers have let its connections go",
         PATIENCE,
         () -> RdmaCluster.queuePairs() <= pairs);
-    // Its write lease ends, and somebody else goes on.
+    // Its write lease ends, and another writer goes on.
     CrailFile file = store.lookup("/victim").get(60, TimeUnit.SECONDS).asFile();
     assertEquals(MIB, file.getCapacity());
     awaitSuccess(

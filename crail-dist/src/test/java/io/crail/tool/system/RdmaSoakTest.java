@@ -300,7 +300,7 @@ class RdmaSoakTest {
       return bytes;
     }
 
-    /** Writes out of memory that nobody keeps, or out of the store's. */
+    /** Writes out of memory that is not kept, or out of the store's. */
     private int move(CrailStore store, byte[] bytes, int offset, int length, Write write)
         throws Exception {
       if (random.nextBoolean()) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the scripts of an assembled layout. {@code bin/test} tells where the layout is. */
+/** Tests the scripts of an assembled layout. {@code bin/test} says where the layout is. */
 @Tag("once")
 @EnabledIfSystemProperty(named = "crail.home", matches = ".+")
 class ScriptsSystemTest {
@@ -303,7 +303,7 @@ class ScriptsSystemTest {
 
   /** The first process of a container often never asks for its children, so they stay zombies. */
   @Test
-  void aServerThatNobodyAsksForHasEndedAllTheSame() throws Exception {
+  void aServerThatIsNotAskedForHasEndedAllTheSame() throws Exception {
     Path conf = cluster("conf");
     assertEquals(0, run(conf, script("start-crail")).code);
     Path file;
@@ -377,7 +377,7 @@ class ScriptsSystemTest {
   }
 
   @Test
-  void pidFilesOfHostsThatShareADirectoryAreToldApart() throws Exception {
+  void distinguishesPidFilesOfHostsThatShareADirectory() throws Exception {
     Path conf = cluster("conf");
     Path programs = Files.createDirectory(conf.resolve("programs"));
     try {

@@ -70,7 +70,7 @@ class SparkCompareSystemTest {
 
   private static boolean isExecutor(ProcessHandle process) {
     try {
-      // The arguments are too long for what a handle tells.
+      // The arguments are too long for what a handle returns.
       return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"))
           .contains("CoarseGrainedExecutorBackend");
     } catch (IOException e) {

@@ -59,7 +59,7 @@ class StoppedWriterSystemTest {
   /** Three times what lease and margin take together. */
   private static final Duration LONGEST_REST = Duration.ofSeconds(8);
 
-  /** Each thread's piece lies in two blocks at the most. */
+  /** Each thread's piece is in two blocks at the most. */
   private static final long MOST_PINNED = 2L * THREADS * MIB;
 
   /** First large files, then small ones for the space that is left. */
@@ -218,9 +218,7 @@ class StoppedWriterSystemTest {
         });
   }
 
-  /**
-   * Waits until space comes back no more: a writer that stands still may keep what it writes to.
-   */
+  /** Waits until space comes back no more: a stopped writer may keep what it writes to. */
   private static void awaitAllButPinned(CrailStore store) throws Exception {
     long begin = System.nanoTime();
     Await.until(

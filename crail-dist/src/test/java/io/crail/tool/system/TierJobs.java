@@ -156,7 +156,7 @@ final class TierJobs {
     all.put("spark.serializer", "org.apache.spark.serializer.KryoSerializer");
     all.put("spark.ui.enabled", "false");
     all.put("spark.log.level", "WARN");
-    // On an emulated machine a JVM may stand still for a minute.
+    // On an emulated machine a JVM may pause for a minute.
     all.put("spark.network.timeout", "600s");
     all.put("spark.executor.heartbeatInterval", "60s");
     all.put("spark.worker.timeout", "600");

@@ -24,7 +24,7 @@ class TopSystemTest {
 
   /** Its counts are others then, and so may be its clock. */
   @Test
-  void whatANamenodeSaidBeforeItsRestartIsNotCompared() throws Exception {
+  void reportsFromBeforeARestartAreNotCompared() throws Exception {
     try (ProcessCluster cluster = ProcessCluster.start(1, 0, Map.of());
         CoreStore store =
             (CoreStore) CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {

@@ -238,7 +238,7 @@ class WebPageSystemTest {
   }
 
   @Test
-  void tellsTheStateOfTheCluster() throws Exception {
+  void showsTheStateOfTheCluster() throws Exception {
     List<Map<?, ?>> namenodes = report("namenodes");
     assertEquals(2, namenodes.size());
     for (Map<?, ?> namenode : namenodes) {
@@ -277,7 +277,7 @@ class WebPageSystemTest {
 
   /** A TCP datanode counts the bytes that pass through it, from one sign of life to the next. */
   @Test
-  void tellsWhatDatanodesServe() throws Exception {
+  void showsWhatDatanodesServe() throws Exception {
     CrailConfiguration remote =
         CrailConfiguration.of(cluster.configuration("crail.storage.localmap", "false"));
     try (CrailStore client = CrailStore.newInstance(remote)) {
@@ -318,7 +318,7 @@ class WebPageSystemTest {
   }
 
   @Test
-  void tellsWhereBytesAre() throws Exception {
+  void showsWhereBytesAre() throws Exception {
     Map<?, ?> file = json("api/node?path=/file");
     assertEquals(BYTES, file.get("size"));
     List<Map<?, ?>> places = maps(file.get("places"));
@@ -504,7 +504,7 @@ class WebPageSystemTest {
       String namenodes = tab.evaluate(Browser.textOf("#namenode-rows")).toString();
       assertTrue(namenodes.contains("127.0.0.1:" + cluster.namenodeAddress(i).getPort()));
     }
-    // Of what no program asks for now, nothing is shown unless somebody wants to see it.
+    // Of what no program asks for now, nothing is shown unless it is asked for.
     tab.await(Browser.textOf("#operation-rows") + ".includes('usage')");
     assertEquals(false, tab.evaluate(Browser.textOf("#operation-rows") + ".includes('create')"));
     tab.evaluate("document.getElementById('idle').click()");
@@ -589,7 +589,7 @@ class WebPageSystemTest {
   /** Comes late, since other tests count what is in the root. */
   @Test
   @Order(LAST - 2)
-  void applicationsAreCountedWhenSomebodyAsks() throws Exception {
+  void countsApplicationsOnRequest() throws Exception {
     for (int i = 0; i < 12; i++) {
       String root = "/spark-job" + i + "-20261126-102030-ab.999999999s.0";
       create(root, CrailNodeType.DIRECTORY);

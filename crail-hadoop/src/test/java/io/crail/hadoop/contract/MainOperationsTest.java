@@ -24,11 +24,11 @@ class MainOperationsTest extends FSMainOperationsBaseTest {
 
   @Override
   @Test
-  @Disabled("bits are kept, and nobody is refused anything for them")
+  @Disabled("bits are kept, but not enforced")
   public void testListStatusThrowsExceptionForUnreadableDir() {}
 
   @Override
   @Test
-  @Disabled("bits are kept, and nobody is refused anything for them")
+  @Disabled("bits are kept, but not enforced")
   public void testGlobStatusThrowsExceptionForUnreadableDir() {}
 }

@@ -73,7 +73,7 @@ public final class Compare {
     CompareOptions options = CompareOptions.parse(args);
     options.checkFiles();
     if (launcher == null) {
-      throw new IOException("where bin/crail lies was not told; start this by bin/crail");
+      throw new IOException("it is unknown where bin/crail is: start this with bin/crail");
     }
     if (options.plots() != null) {
       Files.createDirectories(options.plots());

@@ -46,7 +46,7 @@ record CompareOptions(
         --out <file>          writes the tables to this file as well
         --json <file>         writes all figures to this file
         --plots <directory>   writes charts as SVG and PNG to this directory
-        --times               tells after each section which programs have taken its time
+        --times               says after each section which programs have taken its time
       --set goes to all processes of Crail, and is printed with the figures.
       """;
 

@@ -45,7 +45,7 @@ public final class SpdkPerf implements FlashPeer {
   public Result run(Load load) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.addAll(List.of("taskset", "-c", String.valueOf(processor), program));
-    // SPDK itself is told the same processor as a mask.
+    // SPDK itself gets the same processor as a mask.
     command.addAll(List.of("-c", "0x" + Integer.toHexString(1 << processor), "-L"));
     command.addAll(List.of("--no-huge", "-s", "256", "-t", "3", "-a", "1", "-r", namespace));
     command.addAll(List.of(arguments(load).split(" ")));

@@ -97,7 +97,7 @@ final class NamenodeWatch implements AutoCloseable {
   }
 
   /**
-   * Ends, and returns what it was told.
+   * Ends, and returns what it has noted.
    *
    * @throws IOException when a namenode did not answer
    */

@@ -85,7 +85,7 @@ public final class SparkCompare {
     SparkOptions options = SparkOptions.parse(args);
     LabOptions.checkFile("out", options.out());
     if (launcher == null) {
-      throw new IOException("where bin/crail lies was not told; start this by bin/crail");
+      throw new IOException("it is unknown where bin/crail is: start this with bin/crail");
     }
     SparkJars jars = SparkJars.find(home, Path.of(launcher).getParent().getParent());
     if (options.plots() != null) {
@@ -158,7 +158,7 @@ public final class SparkCompare {
     return words;
   }
 
-  /** Runs everything, and tells when and where that was. */
+  /** Runs everything, and says when and where that was. */
   private String measure(Programs programs, String launcher, String command)
       throws IOException, InterruptedException {
     Instant begin = Instant.now();

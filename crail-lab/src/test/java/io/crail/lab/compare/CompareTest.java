@@ -51,7 +51,7 @@ class CompareTest {
   }
 
   @Test
-  void everythingIsMeasuredThreeTimesUnlessSaidOtherwise() throws Exception {
+  void everythingIsMeasuredThreeTimesByDefault() throws Exception {
     CompareOptions options = parse("");
     assertEquals(3, options.runs());
     assertEquals(Part.words(), List.copyOf(options.only()));
@@ -75,7 +75,7 @@ class CompareTest {
   }
 
   @Test
-  void timeIsToldByWhatItWasUsedFor() {
+  void reportsTimeByItsUse() {
     Account account = new Account();
     account.add("one", 1_500_000_000L);
     account.add("two", 2_000_000_000L);
@@ -83,7 +83,8 @@ class CompareTest {
     assertEquals(
         List.of("    2.5 s  2 x one", "    2.0 s  1 x two", "    0.5 s  all else"),
         account.close(5_000_000_000L));
-    assertEquals(List.of("    0.0 s  all else"), account.close(0), "what was told is forgotten");
+    assertEquals(
+        List.of("    0.0 s  all else"), account.close(0), "what was reported is forgotten");
     assertEquals(
         "iobench getFile",
         Account.kind(List.of("taskset", "-c", "0", "/x/crail", "iobench", "-t", "getFile")));
@@ -313,7 +314,7 @@ class CompareTest {
   }
 
   @Test
-  void anotherJvmTellsOfItsMemory() throws Exception {
+  void anotherJvmReportsItsMemory() throws Exception {
     int port = LabCluster.freePort();
     try (Programs programs = new Programs(directory)) {
       List<String> command = Comparison.java("io.crail.lab.limits.LoopbackEcho");
@@ -339,7 +340,7 @@ class CompareTest {
   }
 
   @Test
-  void smallValuesAreThoseThatDfTells() {
+  void smallValuesAreThoseOfDf() {
     assertEquals(
         11_200, MemorySection.smallBytes("1 of 1\n11200 of small values at the namenodes\n"));
     assertEquals(0, MemorySection.smallBytes("1 of 1 datanodes online\n"));

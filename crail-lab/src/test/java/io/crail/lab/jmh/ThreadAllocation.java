@@ -28,7 +28,7 @@ import org.openjdk.jmh.results.ScalarResult;
  */
 public final class ThreadAllocation implements InternalProfiler {
   /**
-   * The sides that work for an operation. All run in one process; the name of a thread tells its
+   * The sides that work for an operation. All run in one process; the name of a thread gives its
    * side.
    */
   enum Side {

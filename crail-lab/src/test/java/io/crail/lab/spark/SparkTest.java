@@ -38,7 +38,7 @@ class SparkTest {
   }
 
   @Test
-  void allJobsRunInAllWaysUnlessSaidOtherwise() throws Exception {
+  void allJobsRunInAllWaysByDefault() throws Exception {
     SparkOptions options = parse("");
     assertEquals(3, options.runs());
     assertEquals(List.of(SparkTask.values()), options.tasks());
@@ -126,7 +126,7 @@ class SparkTest {
   }
 
   @Test
-  void whereSparkShouldBeIsSaidInOneSentence() {
+  void reportsAMissingSparkInOneSentence() {
     IOException none =
         assertThrows(IOException.class, () -> SparkJars.find(null, directory.resolve("layout")));
     assertEquals(

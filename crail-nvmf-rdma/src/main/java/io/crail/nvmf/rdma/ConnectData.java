@@ -69,7 +69,7 @@ final class ConnectData {
    * Why a target has refused.
    *
    * @param data what it sent along; null for none
-   * @param otherwise the answer when it does not tell
+   * @param otherwise the answer when it does not say
    */
   static String refusal(ByteBuffer data, String otherwise) {
     int reason = second(data);

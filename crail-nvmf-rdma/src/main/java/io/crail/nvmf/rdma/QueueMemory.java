@@ -19,7 +19,7 @@ final class QueueMemory implements AutoCloseable {
   /** Bytes of a completion. */
   static final int COMPLETION = 16;
 
-  /** The bit that tells the number of a send request from that of a receive request. */
+  /** The bit that distinguishes the number of a send request from that of a receive request. */
   static final int SEND = 1 << 30;
 
   /** Receives and commands begin on a cache line. */

@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A queue over one RDMA connection. A command is a message. It tells where its data are in this
+ * A queue over one RDMA connection. A command is a message. It says where its data are in this
  * host's memory, which the target then reads or writes; small data of a write go along with it. A
  * completion is a message too.
  *
@@ -113,7 +113,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   @Override
   public QueuePair.Handler created(QueuePair newPair) {
     if (closed) {
-      newPair.close("nobody wants it any more");
+      newPair.close("no longer needed");
       return this;
     }
     pair = newPair;
@@ -141,7 +141,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   @Override
   public void connected(QueuePair newPair, ByteBuffer peerData) {
     if (closed) {
-      newPair.close("nobody wants it any more");
+      newPair.close("no longer needed");
       return;
     }
     most = Math.min(slots.count(), ConnectData.receives(peerData));
@@ -180,7 +180,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
 
   @Override
   public void closed(String cause) {
-    boolean tell = opened;
+    boolean report = opened;
     opened = false;
     dispatching = false;
     release();
@@ -192,12 +192,12 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
         rdma.ended();
       }
     }
-    if (tell || closed) {
+    if (report || closed) {
       closed = true;
       fabric.ended(this);
       slots.endAll(trouble != null ? trouble : cause);
     }
-    if (tell) {
+    if (report) {
       listener.lost(trouble != null ? trouble : cause);
     }
   }
@@ -287,7 +287,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
       addresses[slot] = memory.placeAddress(slot);
       return true;
     }
-    // In order: a request that came first must not wait for ever.
+    // In order: a request that came first must not wait without end.
     if (known == null && !others) {
       known = userMemory.register(root, addresses[slot], request.length());
     }
@@ -422,7 +422,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     continueWaiting();
   }
 
-  /** Whether requests wait for memory, or to be told that there is none. */
+  /** Whether requests wait for memory, or to fail because there is none. */
   boolean isWaiting() {
     return !waiting.isEmpty() || !refused.isEmpty();
   }

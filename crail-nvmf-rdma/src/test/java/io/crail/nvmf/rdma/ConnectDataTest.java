@@ -18,7 +18,7 @@ class ConnectDataTest {
   }
 
   @Test
-  void aRequestTellsOfTheQueueAndItsSizes() {
+  void aRequestDescribesTheQueueAndItsSizes() {
     assertEquals(
         bytes("0000" + "0000" + "2000" + "1f00" + "0000" + ZEROS),
         ConnectData.request(QueueId.ADMIN, 32));
@@ -29,7 +29,7 @@ class ConnectDataTest {
 
   @ParameterizedTest
   @CsvSource({"00002000, 32", "0000ffff0000, 65535", "00000000, 0", "01002000, 0", "0000, 0"})
-  void anAcceptanceTellsOfReceives(String hex, int receives) {
+  void anAcceptanceHasTheNumberOfReceives(String hex, int receives) {
     assertEquals(receives, ConnectData.receives(bytes(hex)));
     // Also behind other bytes.
     assertEquals(receives, ConnectData.receives(bytes("ffff" + hex).position(2)));
@@ -44,7 +44,7 @@ class ConnectDataTest {
     "00000a00, reason 10",
     "0000ffff, reason 65535"
   })
-  void aRefusalIsSaidInWords(String hex, String words) {
+  void describesARefusalInWords(String hex, String words) {
     assertEquals(
         "the target refuses the connection: " + words, ConnectData.refusal(bytes(hex), "other"));
   }

@@ -94,7 +94,7 @@ final class Spdk {
   /**
    * The status, as in {@link io.crail.nvmf.NvmeStatus}, with which the target has refused the last
    * {@link #connect} or {@link #open} of this thread; 0 when it has not. It is for words: SPDK
-   * tells of it in its log only.
+   * reports it in its log only.
    */
   static native int connectStatus();
 

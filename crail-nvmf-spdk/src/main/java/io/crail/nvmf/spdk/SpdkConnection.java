@@ -158,11 +158,11 @@ final class SpdkConnection {
     }
     // Space rests for a time that follows from the one that was asked for.
     long asked = limits.keepAlive().toMillis();
-    long told = Spdk.keepAliveMillis(handle);
-    if (told == 0 || told > asked) {
+    long reported = Spdk.keepAliveMillis(handle);
+    if (reported == 0 || reported > asked) {
       throw ErrorCode.UNSUPPORTED.exception(
           "the target keeps a controller without a sign of its host "
-              + (told == 0 ? "for ever" : "for " + told + " ms")
+              + (reported == 0 ? "without a limit" : "for " + reported + " ms")
               + ", and was asked for "
               + asked
               + " ms");

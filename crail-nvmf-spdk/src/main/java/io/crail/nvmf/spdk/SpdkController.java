@@ -16,7 +16,7 @@ import java.util.List;
 /**
  * A controller that SPDK drives. Another thread connects it, since SPDK blocks there; then it is
  * used in the loop only. SPDK gives the signs of life when the loop polls the admin queue, and
- * tells when the target leaves one unanswered.
+ * reports when the target leaves one unanswered.
  */
 final class SpdkController implements Controller, ClientLoop.Sweepable {
   /** {@code ETIMEDOUT}. */
@@ -58,7 +58,7 @@ final class SpdkController implements Controller, ClientLoop.Sweepable {
     spdk.loop().register(this);
     deadlineNanos = spdk.loop().clock().nanoTime() + limits.startNanos();
     if (!spdk.begin(this::connect)) {
-      // After the present call, in which nobody expects an answer yet.
+      // After the present call, in which no answer is expected yet.
       deadlineNanos = spdk.loop().clock().nanoTime();
     }
   }

@@ -149,7 +149,7 @@ final class SpdkLoop implements Poller {
       pollsSinceLook = 0;
     }
     boolean progress = false;
-    // What is told of completions may remove queues, or add some at the end.
+    // The handlers of completions may remove queues, or add some at the end.
     for (int i = queues.size() - 1; i >= 0; i--) {
       if (i < queues.size() && (look || queues.get(i).inFlight() > 0)) {
         progress |= queues.get(i).poll();

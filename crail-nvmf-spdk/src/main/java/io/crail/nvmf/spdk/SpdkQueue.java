@@ -28,9 +28,9 @@ final class SpdkQueue implements NvmeQueue {
   private final int completionsAt;
   private int sends;
 
-  // Completions in the ring, and how many of them were told.
+  // Completions in the ring, and how many of them were delivered.
   private int collected;
-  private int told;
+  private int delivered;
   private boolean closed;
 
   SpdkQueue(SpdkLoop spdk, SpdkConnection connection, NvmeQueue.Listener listener) {
@@ -71,7 +71,7 @@ final class SpdkQueue implements NvmeQueue {
     boolean empty = request.direction() == NvmeRequest.Direction.NONE;
     int length = empty ? 0 : request.length();
     if (length > placeLength) {
-      // SPDK would wait for ever.
+      // SPDK would wait without end.
       throw new IllegalArgumentException(length + " bytes in one command, not " + placeLength);
     }
     int slot = slots.take(request);
@@ -107,13 +107,13 @@ final class SpdkQueue implements NvmeQueue {
     if (closed) {
       return false;
     }
-    // Otherwise one of those that are told has thrown something.
-    if (told == collected && !collect()) {
+    // Otherwise one of the handlers has thrown something.
+    if (delivered == collected && !collect()) {
       return true;
     }
-    boolean any = told < collected;
-    while (told < collected && !closed) {
-      int at = completionsAt + told++ * SpdkLayout.COMPLETION_SIZE;
+    boolean any = delivered < collected;
+    while (delivered < collected && !closed) {
+      int at = completionsAt + delivered++ * SpdkLayout.COMPLETION_SIZE;
       end(
           rings.getInt(at + SpdkLayout.COMPLETION_SLOT),
           rings.getInt(at + SpdkLayout.COMPLETION_STATUS),
@@ -124,7 +124,7 @@ final class SpdkQueue implements NvmeQueue {
 
   /** False when the queue is lost. */
   private boolean collect() {
-    told = 0;
+    delivered = 0;
     collected = 0;
     int count = connection.poll(sends);
     sends = 0;

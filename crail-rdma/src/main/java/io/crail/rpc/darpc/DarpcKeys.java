@@ -71,9 +71,9 @@ public final class DarpcKeys implements ConfigKeys {
               ConfigType.BYTES,
               "4k",
               "Bytes of a message that can be received, with the 4 bytes of its ticket. Crail's own"
-                  + " peers tell each other theirs; with other DaRPC programs both must have the"
+                  + " peers exchange theirs; with other DaRPC programs both must have the"
                   + " same: 4 more than the larger one of their request and response, so 5k for the"
-                  + " values of up to 4 KiB that lie with the metadata.")
+                  + " values of up to 4 KiB that the namenode keeps.")
           .between(Greeting.LEAST_MESSAGE_SIZE, Greeting.MOST_MESSAGE_SIZE);
 
   /** The most bytes that a send request carries inline. */

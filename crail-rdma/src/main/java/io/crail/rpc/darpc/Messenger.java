@@ -127,7 +127,7 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
     return memory;
   }
 
-  // What the user is asked and told.
+  // What the user decides, and what it learns.
 
   /** True when no more messages may be taken now. */
   abstract boolean holdsBack();

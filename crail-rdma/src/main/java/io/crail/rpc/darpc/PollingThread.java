@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A thread of a server, with its completion queues and the connections that it serves. No other
- * thread ever touches these. The methods tell which threads may call them.
+ * thread ever touches these. The methods say which threads may call them.
  */
 public final class PollingThread implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(PollingThread.class);

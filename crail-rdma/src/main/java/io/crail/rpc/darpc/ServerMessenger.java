@@ -256,7 +256,7 @@ final class ServerMessenger extends Messenger {
       refuse("takes no answers");
       return;
     }
-    // The peer chooses how often this device repeats packets, which may be for ever.
+    // The peer chooses how often this device repeats packets, which may never end.
     if (!outgoing().isUnacknowledged() || outgoing().ended() != sweptEnded) {
       sweptEnded = outgoing().ended();
       unacknowledgedSinceNanos = nowNanos;

@@ -88,7 +88,7 @@ final class PortCheck {
           + networkInterface()
           + " has room for "
           + possible
-          + "; see that the device is told of the interface's MTU";
+          + "; make sure that the device learns the interface's MTU";
     }
     if (port.activeMtuBytes() == LEAST_MTU) {
       return what + ", the fewest there are; a larger MTU of its network interface is faster";

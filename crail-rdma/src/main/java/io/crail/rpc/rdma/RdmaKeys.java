@@ -46,8 +46,8 @@ public final class RdmaKeys implements ConfigKeys {
   private static String complainAboutRetries(int retries) {
     // The count has three bits. Soft-RoCE's completer takes 7 as unlimited.
     if (retries == 7) {
-      return "must be between 0 and 6; with 7 a device may repeat for ever, and nobody would learn"
-          + " that a peer is gone";
+      return "must be between 0 and 6; with 7 a device may repeat without end, and it would go"
+          + " unnoticed that a peer is gone";
     }
     return retries < 0 || retries > 6 ? "must be between 0 and 6" : null;
   }

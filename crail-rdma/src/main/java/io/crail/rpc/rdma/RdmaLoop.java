@@ -51,7 +51,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     void connected(QueuePair pair, ByteBuffer peerData);
 
     /**
-     * The attempt has failed. If a queue pair was created, its handler has been told before.
+     * The attempt has failed. If a queue pair was created, its handler has been called before.
      *
      * @param cause a sentence for people
      * @param peerData private data of the peer's refusal, or null
@@ -146,7 +146,7 @@ public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
     return loop;
   }
 
-  /** Registers a user, who is told of removed devices. In the loop. */
+  /** Registers a user, who learns of removed devices. In the loop. */
   public void register(DeviceUser user) {
     users.add(user);
   }

@@ -7,7 +7,7 @@ import io.crail.rpc.WaitKeys;
 /**
  * Values of {@link RdmaKeys}.
  *
- * @param spinNanos how long to poll before sleeping; Long.MAX_VALUE for ever
+ * @param spinNanos how long to poll before sleeping; Long.MAX_VALUE for no end
  * @param completions entries of a completion queue
  * @param retries repetitions of a packet, 0 to 6
  * @param ackTimeout exponent of the longest time for an acknowledgement

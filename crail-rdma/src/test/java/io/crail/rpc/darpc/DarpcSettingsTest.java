@@ -101,13 +101,13 @@ class DarpcSettingsTest {
   }
 
   @Test
-  void aDeviceThatRepeatsForEverIsNotAskedTo() {
+  void refusesToRepeatWithoutEnd() {
     String text =
         assertThrows(
                 ConfigException.class,
                 () -> Configuration.builder().set(RdmaKeys.RETRIES, 7).build())
             .getMessage();
-    assertTrue(text.contains("for ever") && text.contains("between 0 and 6"), text);
+    assertTrue(text.contains("without end") && text.contains("between 0 and 6"), text);
   }
 
   @Test
@@ -125,7 +125,7 @@ class DarpcSettingsTest {
   }
 
   @Test
-  void threadsArePinnedUnlessToldOtherwise() {
+  void threadsArePinnedByDefault() {
     DarpcSettings usual = DarpcSettings.of(Configuration.defaults());
     assertTrue(usual.pinned());
     assertEquals(List.of(), usual.processors());

@@ -475,7 +475,7 @@ class MessengerTest {
   }
 
   @Test
-  void tellsAPlainPeerThatAnAnswerIsTooLong() {
+  void reportsATooLongAnswerToAPlainPeer() {
     Tickets tickets = new Tickets(settings(8, 8, 128, 0, 1 << 20), true);
     ByteBuffer answer = ByteBuffer.allocate(200).order(ByteOrder.LITTLE_ENDIAN);
     Frame.write(answer, 0, 200, 0, Frame.KIND_RESPONSE, 1);

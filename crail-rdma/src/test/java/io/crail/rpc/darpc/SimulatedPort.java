@@ -95,7 +95,7 @@ final class SimulatedPort implements MessagePort {
     completions.add(new Completion(place, Layouts.WC_OPCODE_RECV, message.length));
   }
 
-  /** Tells of completions; false when there are none. */
+  /** Reports completions; false when there are none. */
   boolean poll(int most) {
     int count = Math.min(most, completions.size());
     for (int i = 0; i < count && !closed; i++) {

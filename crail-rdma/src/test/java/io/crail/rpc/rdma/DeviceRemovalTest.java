@@ -269,7 +269,7 @@ class DeviceRemovalTest {
   }
 
   @Test
-  void aListenerTellsWhichDeviceWasRemoved() throws Exception {
+  void aListenerReportsWhichDeviceWasRemoved() throws Exception {
     AtomicLong told = new AtomicLong();
     RdmaListener.Acceptor acceptor =
         new RdmaListener.Acceptor() {

@@ -373,7 +373,7 @@ class RdmaConnectionTest {
   }
 
   @Test
-  void aRefusalTellsWhy() throws Exception {
+  void aRefusalHasItsReason() throws Exception {
     server.refusal = text("not today");
     Client client = new Client(1).connect(server.listener.address(), LONG).await();
     assertTrue(client.failure.contains("refused by the peer"), client.failure);
@@ -382,9 +382,9 @@ class RdmaConnectionTest {
   }
 
   @Test
-  void nobodyListens() throws Exception {
+  void withoutAServer() throws Exception {
     Client client = new Client(1).connect(new InetSocketAddress(SERVER, 9), LONG).await();
-    assertTrue(client.failure.contains("nobody listens"), client.failure);
+    assertTrue(client.failure.contains("no program listens"), client.failure);
   }
 
   @Test

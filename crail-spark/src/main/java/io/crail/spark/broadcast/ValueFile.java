@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.io.Serializable;
 
 /**
- * The handle of a value in the store: where it lies, and what its readers compare. No record, since
+ * The handle of a value in the store: where it is, and what its readers compare. No record, since
  * Kryo cannot make one. Immutable.
  */
 public final class ValueFile implements Serializable {
@@ -37,7 +37,7 @@ public final class ValueFile implements Serializable {
     this.checksums = checksums;
   }
 
-  /** {@return where the value lies} */
+  /** {@return where the value is} */
   public String path() {
     return path;
   }

@@ -105,7 +105,7 @@ final class ValueOutput extends OutputStream {
     try {
       closeFile();
     } catch (IOException e) {
-      // Nobody wants the file.
+      // The file is not needed.
     }
   }
 

@@ -2,7 +2,7 @@
 package io.crail.spark.broadcast;
 
 import io.crail.CrailStore;
-import io.crail.spark.output.Deletions;
+import io.crail.spark.output.BackgroundDelete;
 import io.crail.spark.output.OutputPlace;
 import java.io.IOException;
 import java.io.InputStream;
@@ -41,7 +41,7 @@ public final class Values {
       long minBytes,
       UnaryOperator<OutputStream> wrap,
       OutputStream copy,
-      Deletions deletions)
+      BackgroundDelete deletions)
       throws IOException {
     ValueOutput file = new ValueOutput(place, path, copy);
     ThresholdOutput out = new ThresholdOutput(minBytes, () -> wrap.apply(file));

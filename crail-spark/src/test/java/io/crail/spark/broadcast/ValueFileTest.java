@@ -18,7 +18,7 @@ import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
-import io.crail.spark.output.Deletions;
+import io.crail.spark.output.BackgroundDelete;
 import io.crail.spark.output.OutputPlace;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -43,7 +43,7 @@ class ValueFileTest {
   private EmbeddedCrail cluster;
   private CrailStore store;
   private OutputPlace place;
-  private Deletions deletions;
+  private BackgroundDelete deletions;
 
   @BeforeEach
   void start() throws Exception {
@@ -55,7 +55,7 @@ class ValueFileTest {
             java.util.List.of("/app"),
             CrailStorageClass.DEFAULT,
             CrailLocationClass.DEFAULT);
-    deletions = new Deletions(place::remove);
+    deletions = new BackgroundDelete(place::remove);
   }
 
   @AfterEach
@@ -216,7 +216,7 @@ class ValueFileTest {
     assertTrue(words.startsWith("Broadcast(1) was destroyed, or its application has ended"), words);
   }
 
-  /** Its space may get other bytes meanwhile, which nobody must see. */
+  /** Its space may get other bytes meanwhile, which must not be seen. */
   @Test
   void aValueThatIsDeletedWhileItIsReadGivesNoWrongByte() throws Exception {
     byte[] bytes = bytes(40 * MIB);

@@ -42,7 +42,7 @@ final class DriverProgram {
         .groupByKey(2)
         .count();
     System.out.println(READY);
-    // Ends with the test, even if nobody kills it.
+    // Ends with the test, even if it is not killed.
     System.in.read();
     broadcast.destroy();
     spark.close();

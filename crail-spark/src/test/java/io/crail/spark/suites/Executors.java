@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.spark.SparkConf;
 
-/** What executors in processes of their own need, if Spark lies here as single jars. */
+/** What executors in processes of their own need, if Spark is here as single jars. */
 public final class Executors {
   private Executors() {}
 

@@ -118,7 +118,7 @@ record SparkSuite(String name, Map<String, String> leftOut) {
     assertTrue(succeeds && outcomes.passed > 0, name);
   }
 
-  /** What came of the tests. The suite tells it from one thread. */
+  /** What came of the tests. The suite reports it from one thread. */
   private static final class Outcomes implements Reporter {
     private final List<String> failed = new ArrayList<>();
     private int passed;

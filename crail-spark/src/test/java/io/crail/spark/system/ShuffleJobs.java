@@ -24,7 +24,7 @@ import org.apache.spark.serializer.Serializer;
 import scala.Tuple2;
 import scala.reflect.ClassTag;
 
-/** Jobs whose result has a line for each record, which tells where it came out. */
+/** Jobs whose result has a line for each record, which says where it came out. */
 enum ShuffleJobs {
   /** Records of up to two kilobytes, and empty ones. */
   RECORDS {

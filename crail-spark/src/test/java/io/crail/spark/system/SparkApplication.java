@@ -18,7 +18,7 @@ import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.MapStatus;
 
-/** A driver in this process, with executors that are processes, and what it tells. */
+/** A driver in this process, with executors that are processes, and what it reports. */
 final class SparkApplication implements AutoCloseable {
   /** Mebibytes of an executor. */
   static final int MEMORY = 512;

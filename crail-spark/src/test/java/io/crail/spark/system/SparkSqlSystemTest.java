@@ -66,7 +66,7 @@ class SparkSqlSystemTest {
             .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer"));
   }
 
-  /** A join with most rows in one partition; it tells the plan that was executed at last. */
+  /** A join with most rows in one partition; it returns the plan that was executed in the end. */
   private static List<String> skewed(StringBuilder plan) {
     SparkSession session = SparkSession.builder().getOrCreate();
     Dataset<Row> left =

@@ -11,7 +11,7 @@ import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 
-/** What Spark tells of stages, tasks and executors. Thread-safe. */
+/** What Spark reports about stages, tasks and executors. Thread-safe. */
 final class StageLog extends SparkListener {
   private final SparkContext spark;
   private final List<String> stages = new ArrayList<>();

@@ -38,7 +38,7 @@ public final class ClientCutOff implements Runnable {
    *
    * @param endConnections ends all connections of some clients; false when that is not possible
    * @param thread runs tasks in the thread that accepts and beats
-   * @return tells whether the order is done, as {@link io.crail.storage.Fencer#cutOff} requires
+   * @return answers whether the order is done, as {@link io.crail.storage.Fencer#cutOff} requires
    */
   public static BooleanSupplier order(
       List<Long> clients,

@@ -15,7 +15,7 @@ import java.util.UUID;
 
 /**
  * A tier's server that lends memory of its host. It has the order in which regions are planned,
- * made, served and closed. A tier tells where they lie and how they are served. Started and closed
+ * made, served and closed. A tier says where they are and how they are served. Started and closed
  * by one thread.
  */
 public abstract class HostedServer implements StorageServer {

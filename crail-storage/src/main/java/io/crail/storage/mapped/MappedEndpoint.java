@@ -68,7 +68,7 @@ public final class MappedEndpoint implements StorageEndpoint {
   /**
    * Opens the region files of a datanode, when they are on this host.
    *
-   * @param client identity of the client, as told to namenodes
+   * @param client identity of the client, as known to namenodes
    * @param detour gives the endpoint over the network when a region cannot be mapped, for the
    *     reason that it is passed; called at most once, by any thread
    * @return empty when the files are not here; the datanode is then reached by its tier's network

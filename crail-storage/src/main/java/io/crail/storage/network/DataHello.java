@@ -13,7 +13,7 @@ import java.util.UUID;
 /**
  * The first messages on a data connection, in every tier. The client names the datanode process
  * that it expects: a restarted process has empty regions, and its keys may fit by chance, so it
- * must never be taken for the expected one. The client also tells its identity, so that the
+ * must never be taken for the expected one. The client also sends its identity, so that the
  * datanode can cut it off when a namenode requires that. A tier sends these as normal messages, or
  * as the private data of a network's connection request, which most networks pad with zeros.
  */

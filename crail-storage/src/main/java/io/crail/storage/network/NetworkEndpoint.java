@@ -14,7 +14,7 @@ import java.util.UUID;
 /**
  * A datanode as a client reaches it over a network. It has one connection, which is made when it is
  * needed and made again after a loss, with growing pauses and a limit. Transfers that the
- * connection has no room for wait in a queue, which has a limit too. A tier tells how to connect,
+ * connection has no room for wait in a queue, which has a limit too. A tier says how to connect,
  * send and give up.
  *
  * <p>All transfers may be sent again, since a write puts the same bytes to the same place. So
@@ -122,7 +122,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
     loop.unregister(this);
   }
 
-  // What a tier asks and tells.
+  // What a tier calls, and what it implements.
 
   /** The loop. */
   public final ClientLoop loop() {
@@ -200,7 +200,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
   /**
    * The datanode, or something in its place, has refused the hello.
    *
-   * @param code the reason, see {@link DataHello#answer}; null when none was told
+   * @param code the reason, see {@link DataHello#answer}; null when none was given
    * @param cause the reason in the network's words
    */
   protected final void helloRefused(ErrorCode code, String cause) {

@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
 
 /**
  * The generations of a region: a 64-bit cell for each unit of {@link Extent#MIN_LENGTH} bytes. The
- * cell tells for which allocation of the space the bytes of the unit were written last. A cell only
+ * cell says for which allocation of the space the bytes of the unit were written last. A cell only
  * grows.
  *
  * <p>The cells may lie in a mapped file that the datanode and the clients of its host share. A

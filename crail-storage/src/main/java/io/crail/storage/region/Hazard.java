@@ -27,7 +27,7 @@ public final class Hazard {
     return table.announce(at, idle, region, offset, length, generation);
   }
 
-  /** Tells that the write has ended. */
+  /** Announces that the write has ended. */
   public void retract() {
     table.retract(at, idle);
   }

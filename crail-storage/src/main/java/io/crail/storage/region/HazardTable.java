@@ -27,7 +27,7 @@ import java.nio.file.StandardOpenOption;
  * offset
  *  0      i64  number of slots that were ever claimed
  *  64     slot 0, slot 1, ... one to a cache line:
- *    +0   i64  owner, 0 for nobody
+ *    +0   i64  owner, 0 for none
  *    +8   i64  generation + 1 of a write; a negative number of the owner's while there is none
  *    +16  i64  what it writes: region (16 bits), first unit (24), units (24); 0 for none
  *    +24  i64  1 when the owner must not write any more

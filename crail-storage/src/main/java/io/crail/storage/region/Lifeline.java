@@ -30,7 +30,7 @@ final class Lifeline implements AutoCloseable {
   /**
    * Connects to the datanode of a directory.
    *
-   * @param client identity of the client, as told to namenodes
+   * @param client identity of the client, as known to namenodes
    * @throws java.net.ConnectException when the datanode has ended
    * @throws IOException when it takes no more connections, or none of this process
    */

@@ -36,7 +36,7 @@ public final class LocalWriter implements AutoCloseable {
   /**
    * Makes this process known to the datanode of a directory.
    *
-   * @param client identity of the client, as told to namenodes
+   * @param client identity of the client, as known to namenodes
    * @throws IOException when the datanode takes no more writers, or has ended
    */
   static LocalWriter open(Path directory, HazardTable hazards, long client) throws IOException {

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *  0  i64  owner of slots, as in the table; never given twice; 0 for a lifeline
- *  8  i64  identity of the client, as told to namenodes
+ *  8  i64  identity of the client, as known to namenodes
  * 16  i64  number of the process, for people
  * </pre>
  *
@@ -142,7 +142,7 @@ final class LocalWriters implements AutoCloseable {
     return Uninterrupted.run(
         () -> {
           SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
-          boolean told = false;
+          boolean announced = false;
           try {
             // Never waits: such a socket takes a connection at once or not at all.
             channel.configureBlocking(false);
@@ -150,10 +150,10 @@ final class LocalWriters implements AutoCloseable {
                 || channel.write(hello.rewind()) != HELLO_LENGTH) {
               throw new IOException("the datanode of " + directory + " takes no more writers now");
             }
-            told = true;
+            announced = true;
             return channel;
           } finally {
-            if (!told) {
+            if (!announced) {
               channel.close();
             }
           }
@@ -233,7 +233,7 @@ final class LocalWriters implements AutoCloseable {
     }
   }
 
-  /** Logs each writer once that stands still in the middle of a write. */
+  /** Logs each writer once that is stopped in the middle of a write. */
   private void lookForSilence(long nowNanos) {
     int slots = hazards.slots();
     for (int slot = 0; slot < slots; slot++) {
@@ -244,8 +244,8 @@ final class LocalWriters implements AutoCloseable {
       } else if (piece != 0 && nowNanos - sinceNanos[slot] >= SILENT_NANOS) {
         sinceNanos[slot] = Long.MAX_VALUE / 2 + nowNanos;
         LOG.warn(
-            "{} has been in the middle of a write for {} s; until it goes on or ends nobody else"
-                + " gets {} bytes at {} of region {}",
+            "{} has been in the middle of a write for {} s; until it continues or ends, no other"
+                + " writer gets {} bytes at {} of region {}",
             describe(hazards.owner(slot)),
             SILENT_NANOS / 1_000_000_000,
             HazardTable.length(piece),
@@ -267,7 +267,7 @@ final class LocalWriters implements AutoCloseable {
   /**
    * Stops the processes of some clients from writing as their present owners.
    *
-   * @param clients their identities, as told to namenodes
+   * @param clients their identities, as known to namenodes
    * @return the owners of their slots; null when a process may have come that could not be accepted
    */
   List<Long> revoke(Set<Long> clients) {

@@ -70,7 +70,7 @@ public final class MappedRegions {
   /**
    * Makes this process known to the datanode as a writer.
    *
-   * @param client identity of the client, as told to namenodes
+   * @param client identity of the client, as known to namenodes
    * @throws IOException when the datanode takes no more writers, or has ended
    */
   public void openWriter(long client) throws IOException {

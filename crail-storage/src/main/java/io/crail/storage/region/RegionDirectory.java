@@ -39,10 +39,10 @@ import org.slf4j.LoggerFactory;
  *
  * A killed datanode leaves its directory behind; the next datanode with the same data path removes
  * it. It does so only when the directory has all the marks of a datanode's directory, the heartbeat
- * stands still for a second and a half, and the lock is free. Neither heartbeat nor lock alone
- * proves enough. A stopped process has a still heartbeat. A POSIX lock is lost when its own process
- * closes any other descriptor of the file, so the lock file of a process that may be this one is
- * not even opened.
+ * stops for a second and a half, and the lock is free. Neither heartbeat nor lock alone proves
+ * enough. A stopped process has a still heartbeat. A POSIX lock is lost when its own process closes
+ * any other descriptor of the file, so the lock file of a process that may be this one is not even
+ * opened.
  *
  * <p>Other users of the host can neither read nor change what is in it, whatever the umask is, see
  * {@link SafeDirectory}.
@@ -186,8 +186,8 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * What tells a datanode from all others, also from one of another host that shares the directory:
-   * its memory is not this host's, and its socket cannot be reached.
+   * What distinguishes a datanode from all others, also from one of another host that shares the
+   * directory: its memory is not this host's, and its socket cannot be reached.
    */
   static String identity(UUID uuid) {
     String boot;
@@ -246,8 +246,8 @@ public final class RegionDirectory implements AutoCloseable {
    * Stops processes of this host from writing as their present owners. A process that connects
    * again checks its leases before it writes. For the thread that beats.
    *
-   * @param clients the identities of their clients, as told to namenodes
-   * @return the revoked owners, for {@link #areIdle}; null when they cannot be told now
+   * @param clients the identities of their clients, as known to namenodes
+   * @return the revoked owners, for {@link #areIdle}; null when they cannot be determined now
    */
   public List<Long> revoke(Set<Long> clients) {
     return writers == null ? List.of() : writers.revoke(clients);

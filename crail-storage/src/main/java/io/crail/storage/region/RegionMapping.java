@@ -74,11 +74,11 @@ public final class RegionMapping implements AutoCloseable {
   /**
    * Finds the region files of a datanode, when they are on this host and belong to exactly this
    * datanode process. A directory of the same name in another container's mount holds another
-   * identity or nothing. One that two hosts share, over NFS for example, tells them apart by the
+   * identity or nothing. One that two hosts share, over NFS for example, distinguishes them by the
    * kernel's boot id.
    *
-   * @param directory the datanode's directory, as the datanode tells it; empty for none
-   * @param client identity of the client, as told to namenodes
+   * @param directory the datanode's directory, as the datanode announces it; empty for none
+   * @param client identity of the client, as known to namenodes
    * @param nowNanos the time, for {@link #lives}
    * @return empty when the files are not here
    * @throws OtherUserException when they, or a directory above them, belong to another user

@@ -152,7 +152,7 @@ public final class RegionMemory implements AutoCloseable {
   }
 
   /**
-   * All bytes of the region. Nobody may change position and limit. A caller writes only where
+   * All bytes of the region. Position and limit must not be changed. A caller writes only where
    * {@link #isReady} is true.
    */
   public ByteBuffer data() {
@@ -190,7 +190,7 @@ public final class RegionMemory implements AutoCloseable {
    * finds its own generation, may place bytes.
    *
    * @return OK; STALE_EXTENT when a later owner has the range; SPACE_PINNED when an earlier writer
-   *     is in the middle of a write there, so that nobody can have the range before that writer has
+   *     is in the middle of a write there, so that no one can have the range before that writer has
    *     continued
    */
   public ErrorCode take(int regionOffset, int length, long generation) {

@@ -58,7 +58,7 @@ class DataHelloTest {
   }
 
   @Test
-  void answersOfDatanodesAreToldFromThoseOfTheNetwork() {
+  void distinguishesAnswersOfDatanodesFromThoseOfTheNetwork() {
     for (ErrorCode code : ErrorCode.values()) {
       assertEquals(code, DataHello.answer(padded(DataHello.responseBytes(code), 148)));
     }

@@ -110,7 +110,7 @@ class NetworkEndpointTest {
     }
   }
 
-  /** Does what the test tells it; has room for two transfers. */
+  /** Does what the test wants; has room for two transfers. */
   private final class TestEndpoint extends NetworkEndpoint<TestTransfer> {
     private TransferQueue<TestTransfer> inFlight = new TransferQueue<>();
     private final List<Transfer> sent = new ArrayList<>();
@@ -328,7 +328,7 @@ class NetworkEndpointTest {
   }
 
   @Test
-  void aLostConnectionThatNobodyNeedsIsNotMadeAgain() {
+  void anUnneededLostConnectionIsNotMadeAgain() {
     Transfer only = begin();
     endpoint.open();
     endpoint.answer();

@@ -58,7 +58,7 @@ class GenerationTableTest {
   @Test
   void aFenceRefusesAllThatWereGivenOutUsedOrNot() {
     table.adopt(3 * UNIT, 2 * UNIT, 70);
-    // A lie costs its own unit and moves nobody else.
+    // A wrong report costs its own unit and moves no other.
     table.adopt(9 * UNIT, 1, Long.MAX_VALUE);
     long fence = table.fence();
     assertEquals(70 + Generation.GAP, fence);

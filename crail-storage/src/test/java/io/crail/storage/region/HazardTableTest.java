@@ -98,7 +98,7 @@ class HazardTableTest {
   }
 
   @Test
-  void whoIsRevokedIsToldSoAndIsWaitedFor() {
+  void aRevokedWriterLearnsOfItAndIsWaitedFor() {
     hazards.revoke(8);
     assertFalse(hazard.isRevoked());
     assertTrue(hazard.announce(0, 0, UNIT, 1));
@@ -116,15 +116,15 @@ class HazardTableTest {
   @Test
   void aSlotIsNotTakenForTheOwnerThatHadIt() {
     hazard.release();
-    assertFalse(hazard.announce(0, 0, UNIT, 1), "of nobody");
+    assertFalse(hazard.announce(0, 0, UNIT, 1), "of no writer");
     Hazard others = hazards.claim(8);
     assertEquals(8, hazards.owner(0));
-    assertFalse(hazard.announce(0, 0, UNIT, 1), "of somebody else");
+    assertFalse(hazard.announce(0, 0, UNIT, 1), "of another writer");
     assertTrue(others.announce(0, 0, UNIT, 1));
   }
 
   @Test
-  void whoIsOvertakenInTheMiddleOfACopyIsTold() throws Exception {
+  void aWriterOvertakenDuringACopyLearnsOfIt() throws Exception {
     int length = 1024 * UNIT;
     RegionMemory region = RegionMemory.anonymous(0, length, hazards);
     ByteBuffer bytes = ByteBuffer.allocateDirect(length);

@@ -78,7 +78,7 @@ class LocalWritersTest {
   }
 
   @Test
-  void whatAStoppedProcessMayStillWriteIsNobodysUntilItHasEnded() throws Exception {
+  void spaceOfAStoppedWriterIsNotGivenOutUntilItHasEnded() throws Exception {
     startChild();
     RegionMemory region = directory.regions().get(0);
     directory.beat();
@@ -97,7 +97,7 @@ class LocalWritersTest {
   void aProcessThatLivesIsNotTakenForOneThatHasEnded() throws Exception {
     startChild();
     for (int i = 0; i < 10; i++) {
-      // As nobody hears of it, it cannot be told from a stopped one.
+      // As no one hears of it, it cannot be distinguished from a stopped one.
       directory.beat();
       assertEquals(ErrorCode.SPACE_PINNED, directory.regions().get(0).take(0, 1, 2));
     }
@@ -114,7 +114,7 @@ class LocalWritersTest {
       assertEquals(0, hazards.piece(0));
     }
     assertEquals(0, hazards.owner(0));
-    // Others' bytes in the file of the socket harm nobody.
+    // Bytes of others in the file of the socket do no harm.
     directory.beat();
     try (MappedEndpoint writer = endpoint(true)) {
       assertEquals(ErrorCode.OK, write(writer, 1));
@@ -132,7 +132,7 @@ class LocalWritersTest {
       assertEquals(List.of(), directory.revoke(Set.of(CLIENT + 1)));
       assertEquals(List.of(owner), directory.revoke(Set.of(CLIENT)));
       assertTrue(directory.areIdle(List.of(owner)));
-      // It has time left, so it goes on, as somebody else.
+      // It has time left, so it continues, under another identity.
       assertEquals(ErrorCode.OK, write(endpoint, 1));
       await(() -> directory.hazards().owner(0) != owner);
       assertEquals(ErrorCode.OK, write(endpoint, 1));
@@ -145,7 +145,7 @@ class LocalWritersTest {
     List<Long> revoked = directory.revoke(Set.of(CLIENT, CLIENT + 1));
     assertEquals(1, revoked.size());
     assertFalse(directory.areIdle(revoked));
-    // Who comes later is somebody else.
+    // A later one has another identity.
     try (MappedEndpoint endpoint = endpoint(false)) {
       assertEquals(ErrorCode.OK, write(endpoint, 1));
       assertFalse(directory.areIdle(revoked));
@@ -183,7 +183,7 @@ class LocalWritersTest {
   }
 
   @Test
-  void strangersAtTheSocketHarmNobody() throws Exception {
+  void strangersAtTheSocketDoNoHarm() throws Exception {
     startChild();
     try (SocketChannel silent = connect();
         SocketChannel loud = connect()) {

@@ -162,8 +162,8 @@ class RegionDirectoryTest {
     try (RegionDirectory other = create(UUID.randomUUID())) {
       long took = System.nanoTime() - began;
       assertTrue(Files.exists(living.path().resolve("region-1")));
-      // Not given up, as after a second and a half on a machine where the heart stood still.
-      assertTrue(beats.get() > 0 || took > 1_000_000_000, "nobody waited for a beat");
+      // Not given up, as after a second and a half on a machine where the heart stoppedill.
+      assertTrue(beats.get() > 0 || took > 1_000_000_000, "no one waited for a beat");
     } finally {
       heart.interrupt();
       heart.join(60_000);
@@ -173,7 +173,7 @@ class RegionDirectoryTest {
 
   @Test
   void leavesAStoppedDatanodeAlone() throws IOException {
-    // Its heart stands still, but its process holds the lock.
+    // Its heart has stopped, but its process holds the lock.
     Path stopped = leftover(UUID.randomUUID());
     try (FileChannel channel = FileChannel.open(stopped.resolve("lock"), StandardOpenOption.WRITE);
         FileLock lock = channel.lock();

@@ -33,7 +33,7 @@ class RegionMemoryTest {
 
   private static final int[] LENGTHS = {1, PAGE, LARGE - 1, LARGE, LARGE + 1, LARGE + 63, LENGTH};
 
-  /** Enough for the compiler, which leaves reads out that nobody needs. */
+  /** Enough for the compiler, which leaves unused reads out. */
   private static final int CLIENTS = 200;
 
   private final long seed = Long.getLong("crail.seed", System.nanoTime());

@@ -171,7 +171,7 @@ interface HeldAnswerTests extends TransportBench {
     eventually("its end", () -> service().closed() == 1);
     eventually("the others", () -> server.statistics().get(HeldAnswers.COUNT) == 5);
     for (EchoService.Held held : takeHeld()) {
-      assertFalse(held.release(), "nobody waits for it");
+      assertFalse(held.release(), "no caller waits for it");
     }
     releaseAll(staying);
     for (EchoCall call : calls) {

@@ -60,7 +60,7 @@ public abstract class TcpTransportContract extends TransportContract implements 
       try {
         LeakPresenceDetector.check();
       } catch (IllegalStateException e) {
-        // Somebody else's, in the same JVM; checking has reset the count.
+        // Another test's, in the same JVM; checking has reset the count.
       }
     }
   }
@@ -369,7 +369,7 @@ public abstract class TcpTransportContract extends TransportContract implements 
 
   private void expectTheEndOfAPeerThatNeverReads(Transport.ServerEndpoint server) throws Exception {
     Socket greedy = open(server);
-    // A write that blocks for ever ends with its socket only.
+    // A write that blocks ends with its socket only.
     CompletableFuture.delayedExecutor(60, TimeUnit.SECONDS).execute(() -> closeQuietly(greedy));
     OutputStream out = greedy.getOutputStream();
     byte[] one = request(EchoService.INFLATE, 4, 1);

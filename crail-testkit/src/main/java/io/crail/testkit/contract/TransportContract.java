@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * What every {@link Transport} and the engine above it promise: whole frames in order, typed ends
- * for every call, and nobody else's damage. A subclass says how to make a transport.
+ * for every call, and no damage to others. A subclass says how to make a transport.
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 public abstract class TransportContract

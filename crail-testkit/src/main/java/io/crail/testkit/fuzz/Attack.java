@@ -23,7 +23,7 @@ import java.util.Random;
 
 /**
  * Replays recorded sessions with {@link Faults} against live servers. Identities are not
- * authenticated, so some lies are legal requests. The attack leaves those out: it removes no
+ * authenticated, so some false requests are legal. The attack leaves those out: it removes no
  * datanode, and changes no path of another user. Used by one thread.
  */
 public final class Attack {

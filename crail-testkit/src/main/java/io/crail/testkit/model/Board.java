@@ -17,7 +17,7 @@ import java.nio.file.StandardOpenOption;
  * knows what the process had begun. One process writes to a name; all may read it. Thread-safe.
  *
  * <pre>
- *  4096 bytes: counters, clients that are to write, clients that stand still, workers that write;
+ *  4096 bytes: counters, clients that are to write, clients that are stopped, workers that write;
  *  then for each name:
  *  | versions (8) ... (64) | state of even versions | state of odd versions |
  * </pre>
@@ -118,12 +118,12 @@ public final class Board {
     return (long) LONG.getAcquire(memory, WANTED_AT + client * Long.BYTES) != 0;
   }
 
-  /** Sets whether a client stands still in the middle of a large write. */
+  /** Sets whether a client is stopped in the middle of a large write. */
   public void stand(int client, boolean stands) {
     LONG.setRelease(memory, STANDING_AT + client * Long.BYTES, stands ? 1L : 0L);
   }
 
-  /** True when a client stands still in the middle of a large write. */
+  /** True when a client is stopped in the middle of a large write. */
   public boolean stands(int client) {
     return (long) LONG.getAcquire(memory, STANDING_AT + client * Long.BYTES) != 0;
   }

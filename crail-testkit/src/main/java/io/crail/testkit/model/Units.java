@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Bytes that tell where they belong. The content of a file is a run of units of {@value #LENGTH}
+ * Bytes that show where they belong. The content of a file is a run of units of {@value #LENGTH}
  * bytes. Each unit holds the id of its file, the operation that wrote it, its offset in the file,
- * and a checksum. So a test that finds a wrong byte can tell which file it belongs to. An operation
+ * and a checksum. So a test that finds a wrong byte can say which file it belongs to. An operation
  * that ends in the middle of a unit writes its head, and the next operation writes its tail.
  *
  * <pre>
@@ -156,7 +156,7 @@ public final class Units {
     while (zeros < bytes.limit() && bytes.get(zeros) == 0) {
       zeros++;
     }
-    return zeros - index >= Long.BYTES ? zeros - index + " zeros" : "bytes of nobody";
+    return zeros - index >= Long.BYTES ? zeros - index + " zeros" : "bytes of no writer";
   }
 
   /** The number of bytes between two indexes that differ from those that an operation writes. */

@@ -43,7 +43,7 @@ public final class TargetNamespace {
     return number;
   }
 
-  /** What tells it from other devices; its number unless that was changed. */
+  /** What distinguishes it from other devices; its number unless that was changed. */
   public long identity() {
     return identity;
   }

@@ -61,7 +61,7 @@ public final class TargetOptions {
     return this;
   }
 
-  /** Tells each host that wants to know of such events of a change, with each keep-alive. */
+  /** Reports a change to each host that wants to know of such events, with each keep-alive. */
   public TargetOptions tellsOfChanges() {
     tellsOfChanges = true;
     return this;

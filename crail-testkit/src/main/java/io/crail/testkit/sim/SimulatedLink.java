@@ -299,13 +299,13 @@ final class SimulatedLink implements Connection {
 
   // Both ends.
 
-  /** The connection is lost. Both ends are told. */
+  /** The connection is lost. Both ends learn of it. */
   void breakDown(String cause) {
     closeServerEnd(cause);
     close(cause);
   }
 
-  /** The host of one end is gone, and nobody is told. */
+  /** The host of one end is gone, and no end learns of it. */
   void fallSilent(String host) {
     if (loop.host().equals(host) || (server != null && server.host().equals(host))) {
       silent = true;

@@ -16,14 +16,14 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * Hosts, connections and time, all in the memory of one thread. Time stands still while code runs.
+ * Hosts, connections and time, all in the memory of one thread. Time does not pass while code runs.
  * When a client loop waits, time jumps to the next event, so hours pass in seconds. Two runs with
  * the same seed and the same calls do exactly the same.
  *
  * <p>The bytes of a connection keep their order and arrive once, in pieces cut at random. The test
- * can let connections break or stand still, and let hosts fall silent, become slow, pause or die.
- * Not thread-safe: everything on a network, servers included, runs in the thread that created it.
- * Only the clock may be read by any thread.
+ * can let connections break or stall, and let hosts fall silent, become slow, pause or die. Not
+ * thread-safe: everything on a network, servers included, runs in the thread that created it. Only
+ * the clock may be read by any thread.
  *
  * <pre>{@code
  * SimulatedNetwork network = new SimulatedNetwork(seed);
@@ -160,7 +160,7 @@ public final class SimulatedNetwork {
     List.copyOf(links).forEach(SimulatedLink::healed);
   }
 
-  /** Breaks all connections between two hosts. Both ends are told. */
+  /** Breaks all connections between two hosts. Both ends learn of it. */
   public void cut(String a, String b) {
     for (SimulatedLink link : List.copyOf(links)) {
       if (link.connects(a, b)) {
@@ -170,8 +170,8 @@ public final class SimulatedNetwork {
   }
 
   /**
-   * Lets no more bytes pass on the present connections between two hosts. Nobody is told, and new
-   * connections work.
+   * Lets no more bytes pass on the present connections between two hosts. No end learns of it, and
+   * new connections work.
    */
   public void silence(String a, String b) {
     for (SimulatedLink link : List.copyOf(links)) {
@@ -234,7 +234,7 @@ public final class SimulatedNetwork {
    * sending anything. A thread that waits in one of them gets a {@link HostDiedException}, and its
    * loop ends with the next call of {@link #bury}.
    *
-   * @param silently whether its peers are not told that their connections have ended
+   * @param silently whether its peers do not learn that their connections have ended
    */
   public void kill(String host, boolean silently) {
     paused.remove(host);
@@ -350,7 +350,7 @@ public final class SimulatedNetwork {
     poll(waitNanos);
     while (!running && isPaused(host)) {
       if (events.isEmpty()) {
-        throw new IllegalStateException("nobody lets " + host + " go on");
+        throw new IllegalStateException("nothing lets " + host + " go on");
       }
       runNext();
     }

@@ -154,7 +154,7 @@ public final class SimulatedTier implements StorageTier {
 
   /**
    * Sets whether datanodes are plain memory that the network reads and writes by itself. Then
-   * nobody checks generations. A write that was issued is placed whenever it arrives, even if its
+   * generations are not checked. A write that was issued is placed whenever it arrives, even if its
    * client is gone, unless its connection was ended before. It arrives within two latencies and the
    * delay of {@link #loseAnswers}; a cluster's margin has to cover that. Called before datanodes
    * are started.
@@ -183,7 +183,7 @@ public final class SimulatedTier implements StorageTier {
 
   /**
    * Stops the transfers that are issued from now on, even beyond their deadline. So hardware is
-   * simulated that cannot be told to leave memory alone, or a process that is stopped between its
+   * simulated that cannot be made to leave memory alone, or a process that is stopped between its
    * check of the deadline and the issue.
    *
    * @param stalled false to let the transfers from now on proceed
@@ -487,7 +487,7 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** True when the user is told of a failure before the transfer is over. */
+    /** True when the user learns of a failure before the transfer is over. */
     private boolean isToldTooEarly() {
       return told != ErrorCode.OK && told != ErrorCode.STALE_EXTENT;
     }
@@ -550,7 +550,7 @@ public final class SimulatedTier implements StorageTier {
       }
     }
 
-    /** Whether a host or the network between them stands still; then this happens later. */
+    /** Whether a host or the network between them is stopped; then this happens later. */
     private boolean isHeldUp() {
       String client = clientHost();
       String datanode = endpoint.datanode.address().getHostString();
@@ -581,7 +581,7 @@ public final class SimulatedTier implements StorageTier {
     private void arrive() {
       server = servers.get(key(endpoint.datanode.address()));
       if (server == null) {
-        answer(ErrorCode.UNAVAILABLE, "nobody serves there");
+        answer(ErrorCode.UNAVAILABLE, "no datanode serves there");
       } else if (!server.uuid.equals(endpoint.datanode.uuid())) {
         answer(ErrorCode.DATA_LOST, "another process serves there");
       } else if (server.silent) {

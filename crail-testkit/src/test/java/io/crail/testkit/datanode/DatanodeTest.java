@@ -142,7 +142,7 @@ class DatanodeTest {
   }
 
   @Test
-  void tellsItsNamenodesWhatItIs() throws Exception {
+  void describesItselfToItsNamenodes() throws Exception {
     namenodes.add(namenode(0, 2, 0));
     namenodes.add(namenode(1, 2, 0));
     Configuration configuration = configuration(addresses());

@@ -29,7 +29,7 @@ import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
 import io.crail.storage.StorageServer;
 import io.crail.storage.daemon.Registration;
-import io.crail.storage.daemon.Standing;
+import io.crail.storage.daemon.RegistrationStatus;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -208,7 +208,7 @@ class RegistrationTest {
 
   /** One namenode's word is nothing to the other ones. */
   @Test
-  void aRestartedNamenodeIsToldThatItWasRemovingTheDatanode() throws IOException {
+  void remindsARestartedNamenodeOfTheRemoval() throws IOException {
     start(2, 4);
     namenodes.forEach(ScriptedNamenode::listen);
     pass(Duration.ofSeconds(1));
@@ -235,7 +235,7 @@ class RegistrationTest {
 
   /** It does not wait for the next sign of life, which is due two seconds after the last one. */
   @Test
-  void itIsToldAtOnceThatATargetIsLostAndThatItIsBack() throws IOException {
+  void reportsALostTargetAndItsReturnAtOnce() throws IOException {
     start(2, 4);
     namenodes.forEach(ScriptedNamenode::listen);
     pass(Duration.ofSeconds(1));
@@ -261,7 +261,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aNamenodeThatForgetsTheDatanodeIsToldAgain() throws IOException {
+  void reportsAgainToANamenodeThatForgot() throws IOException {
     start(1, 2);
     namenodes.get(0).listen();
     pass(Duration.ofSeconds(1));
@@ -411,7 +411,7 @@ class RegistrationTest {
   }
 
   @Test
-  void whoIsNamedIsCutOffAndThatIsSaidAtOnce() throws IOException {
+  void cutsOffTheNamedClientsAndReportsItAtOnce() throws IOException {
     start(2, 2);
     namenodes.forEach(ScriptedNamenode::listen);
     pass(Duration.ofSeconds(1));
@@ -439,7 +439,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aSlowCutOffIsNotSaidBeforeItIsDoneAndHoldsNothingUp() throws IOException {
+  void reportsASlowCutOffOnlyWhenComplete() throws IOException {
     start(2, 2);
     namenodes.forEach(ScriptedNamenode::listen);
     pass(Duration.ofSeconds(1));
@@ -457,7 +457,7 @@ class RegistrationTest {
   }
 
   @Test
-  void lostAnswersAndRequestsCutNobodyOffTwiceOrNever() throws IOException {
+  void lostAnswersAndRequestsCutOffEachClientOnce() throws IOException {
     start(1, 1);
     ScriptedNamenode namenode = namenodes.get(0);
     namenode.listen();
@@ -479,7 +479,7 @@ class RegistrationTest {
   }
 
   @Test
-  void aNamenodeThatForgotTheDatanodeIsToldOfNothingThatWasDoneForIt() throws IOException {
+  void reportsNoFormerCutOffToANamenodeThatForgot() throws IOException {
     start(1, 1);
     ScriptedNamenode namenode = namenodes.get(0);
     namenode.listen();
@@ -521,7 +521,7 @@ class RegistrationTest {
     pass(Duration.ofSeconds(5));
     assertFalse(registration.isRemoved());
     assertEquals(
-        List.of(Standing.State.REMOVED, Standing.State.REGISTERED),
+        List.of(RegistrationStatus.State.REMOVED, RegistrationStatus.State.REGISTERED),
         registration.standings(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
     namenodes.get(1).stop = true;
     pass(Duration.ofSeconds(5));
@@ -542,7 +542,7 @@ class RegistrationTest {
     namenodes.get(0).stop = false;
     pass(Duration.ofSeconds(5));
     assertEquals(
-        List.of(Standing.State.REGISTERED, Standing.State.REGISTERED),
+        List.of(RegistrationStatus.State.REGISTERED, RegistrationStatus.State.REGISTERED),
         registration.standings(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
   }
 

@@ -23,7 +23,7 @@ class HostileSessionsTest {
   private static final long MOST_GROWTH = 64L << 20;
 
   @Test
-  void nobodyHonestNotices() throws Exception {
+  void honestClientsNoticeNothing() throws Exception {
     long seed = Long.getLong("crail.seed", System.nanoTime());
     long seconds = Boolean.getBoolean("crail.test.long") ? 60 : 6;
     System.out.println("-Dcrail.seed=" + seed);

@@ -95,7 +95,7 @@ class AuthenticationTest {
       try (TestHost host = new TestHost(start(target, SECRET, ""))) {
         host.controller();
       }
-      // Nobody knows who is at the other end of the queue for I/O.
+      // It is unknown who is at the other end of the queue for I/O.
       refused(ErrorCode.UNSUPPORTED, start(target, SECRET, BOUND_SECRET), "does not ask");
       assertEquals(List.of(), target.complaints());
     }
@@ -169,7 +169,7 @@ class AuthenticationTest {
   }
 
   @Test
-  void whatGoesWrongInAThreadOfItsOwnIsTold() throws Exception {
+  void reportsAFailureInAThreadOfItsOwn() throws Exception {
     Provider half = new HalfProvider();
     Security.insertProviderAt(half, 1);
     try (NvmeTarget target = target(asking().chooses(1, 1))) {
@@ -181,7 +181,7 @@ class AuthenticationTest {
   }
 
   @Test
-  void aSecureChannelIsSaidToBeMissing() throws Exception {
+  void reportsAMissingSecureChannel() throws Exception {
     try (NvmeTarget target = target(asking().asksForSecureChannel())) {
       refused(ErrorCode.UNSUPPORTED, start(target, SECRET, ""), "secure channel");
       assertEquals(List.of(), target.complaints());
@@ -210,7 +210,7 @@ class AuthenticationTest {
     };
   }
 
-  /** What the host says is wrong with a message, and what it tells the target. */
+  /** What the host says is wrong with a message, and what it sends to the target. */
   @ParameterizedTest
   @CsvSource({
     "0, 0, 2, PROTOCOL, 7, sends message",
@@ -298,7 +298,7 @@ class AuthenticationTest {
   /** The reason stays, even when the target does not listen to it. */
   @ParameterizedTest
   @ValueSource(strings = {"SILENT", "CLOSE", "FAILED"})
-  void aFailureIsToldWhateverTheTargetDoes(Fate fate) throws Exception {
+  void reportsAFailureWhateverTheTargetDoes(Fate fate) throws Exception {
     try (NvmeTarget target = target(asking())) {
       target.plan((queue, opcode, count) -> count == 5 ? fate : Fate.NORMAL);
       TestHost.Start start =

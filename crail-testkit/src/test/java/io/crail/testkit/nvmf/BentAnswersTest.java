@@ -41,7 +41,7 @@ class BentAnswersTest {
   private static final int SECTOR = 512;
   private static final int INTERNAL = 0x006;
 
-  /** Bytes on both sides of a buffer that nobody may touch. */
+  /** Bytes on both sides of a buffer that must not be touched. */
   private static final int GUARD = 4096;
 
   private static final int LAST = TargetWire.LAST;
@@ -352,7 +352,7 @@ class BentAnswersTest {
     "4, 127", // short at all
     "7, 127", // gigabytes
     "8, 1", // an unknown version
-    "11, 3", // digests that nobody asked for
+    "11, 3", // digests that were not asked for
     "13, 15", // takes 3,840 bytes at once
   })
   void aBentGreetingEndsTheConnection(int at, int value) throws Exception {
@@ -474,7 +474,7 @@ class BentAnswersTest {
     }
   }
 
-  /** A wrong checksum of data tells nothing of the units around them. */
+  /** A wrong checksum of data says nothing about the units around them. */
   @ParameterizedTest
   @ValueSource(ints = {SECTOR, 65536})
   void damagedDataFailTheirCommandOnly(int length) throws Exception {

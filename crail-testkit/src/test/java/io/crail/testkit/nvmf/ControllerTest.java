@@ -58,7 +58,7 @@ class ControllerTest {
   }
 
   @Test
-  void aControllerTellsOfItselfAndItsNamespaces() throws Exception {
+  void aControllerDescribesItselfAndItsNamespaces() throws Exception {
     try (NvmeTarget target = target();
         TestHost host = new TestHost(TestHost.Start.at(target))) {
       List<NamespaceData> namespaces = host.controller().namespaces();
@@ -130,7 +130,7 @@ class ControllerTest {
   }
 
   @Test
-  void whatTheTargetRefusesIsSaidInWords() throws Exception {
+  void describesARefusalOfTheTargetInWords() throws Exception {
     try (NvmeTarget target = target(new TargetOptions().allowedHost("nqn.other"))) {
       String why = "does not let this host in (status 0x184); this host is ";
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), why);
@@ -174,7 +174,7 @@ class ControllerTest {
     try (NvmeTarget target = target(twice)) {
       TestHost.Start start = TestHost.Start.at(target);
       refused(ErrorCode.UNSUPPORTED, start, "for 20000 ms, and was asked for 10000 ms");
-      // One that does not tell is believed.
+      // One that does not say is trusted.
       target.plan((queue, opcode, count) -> opcode == 0x0a ? Fate.FAILED : Fate.NORMAL);
       try (TestHost host = new TestHost(start)) {
         host.controller();
@@ -182,7 +182,7 @@ class ControllerTest {
       assertEquals(List.of(), target.complaints());
     }
     try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> 0))) {
-      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "for ever");
+      refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "without a limit");
     }
     try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> -1))) {
       refused(ErrorCode.UNSUPPORTED, TestHost.Start.at(target), "for 4294967295 ms");

@@ -162,7 +162,7 @@ class DamagedHeadersTest extends TargetClient {
             .set(NvmfStorageKeys.HEADER_DIGEST, digests)
             .set(NvmfStorageKeys.DATA_DIGEST, digests)
             .build();
-    // Nobody waits for the datanode, while a client gives up soon what is not answered.
+    // No one waits for the datanode, while a client gives up soon what is not answered.
     endpoint(settings.toBuilder().set(NvmfStorageKeys.CONNECT_TIMEOUT, "20s").build());
     endpoint = connect(settings);
     damaging.set(true);

@@ -73,7 +73,7 @@ class DiscoveryTest {
     return service.text().replace("nqn.none", DiscoveryPage.NQN);
   }
 
-  /** A target as a service tells of it. */
+  /** A target as a service describes it. */
   private static String numeric(NvmeTarget target) {
     return target
         .text()
@@ -395,7 +395,7 @@ class DiscoveryTest {
     assertTrue(bad.contains("'(secret)'") && !bad.contains("AAAA"), bad);
     Configuration half = builder.set(NvmfStorageKeys.SECRET, "").build();
     assertThrows(ConfigException.class, () -> details(half));
-    // The key is there, and somebody has emptied its file.
+    // The key is there, and its file was emptied.
     Files.writeString(file, "\n" + AuthenticationTest.SECRET + "\n");
     Configuration emptied = builder.set(NvmfStorageKeys.SECRET, "file:" + file).build();
     String empty = assertThrows(ConfigException.class, () -> details(emptied)).getMessage();

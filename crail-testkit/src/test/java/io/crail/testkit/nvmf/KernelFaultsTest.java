@@ -151,7 +151,7 @@ class KernelFaultsTest extends FlashClient {
 
   /** The kernel pins no memory for a device's writes that may not be written. */
   @Test
-  void memoryThatCannotBeRegisteredIsToldOf(@TempDir Path directory) throws Exception {
+  void reportsMemoryThatCannotBeRegistered(@TempDir Path directory) throws Exception {
     StorageEndpoint endpoint = endpoint(NvmeTransport.RDMA, 0);
     Path file = Files.write(directory.resolve("bytes"), new byte[LENGTH]);
     try (FileChannel channel = FileChannel.open(file)) {

@@ -93,7 +93,7 @@ public final class KernelSubsystem implements AutoCloseable {
     return "nqn.2026-11.io.crail:" + name;
   }
 
-  /** All of it, as a datanode is told of it. */
+  /** All of it, as a datanode's configuration names it. */
   public String text(NvmeTransport transport) {
     return KernelTarget.text(transport, nqn());
   }

@@ -49,7 +49,7 @@ public final class KernelTarget {
     Files.createSymbolicLink(port.resolve(NQN), TARGETS.resolve("subsystems").resolve(NQN));
   }
 
-  /** One of its namespaces, as a datanode is told of it. */
+  /** One of its namespaces, as a datanode's configuration names it. */
   public static String text(NvmeTransport transport, int namespace) {
     return text(transport, NQN) + "#" + namespace;
   }

@@ -206,7 +206,7 @@ class KernelTargetTest {
 
   @ParameterizedTest
   @EnumSource
-  void anUnknownSubsystemIsSaidInWords(NvmeTransport transport) {
+  void describesAnUnknownSubsystemInWords(NvmeTransport transport) {
     try (TestHost host = new TestHost(start(transport, "nqn.2026-11.io.crail:none"))) {
       CrailException refusal = assertThrows(CrailException.class, host::controller);
       assertTrue(refusal.getMessage().contains("no such subsystem"), refusal.getMessage());
@@ -214,7 +214,7 @@ class KernelTargetTest {
   }
 
   @Test
-  void aPortWithoutTargetIsToldAsLost() {
+  void reportsAPortWithoutTargetAsLost() {
     InetSocketAddress nobody = new InetSocketAddress(RdmaHost.SERVER, UNUSED_PORT);
     TestHost.Start start = start(NvmeTransport.RDMA, KernelTarget.NQN).address(nobody);
     try (TestHost host = new TestHost(start)) {
@@ -226,7 +226,7 @@ class KernelTargetTest {
   /** The kernel's discovery service is behind each port of its target. */
   @ParameterizedTest
   @EnumSource
-  void aDiscoveryServiceTellsOfTheSubsystem(NvmeTransport transport) throws Exception {
+  void aDiscoveryServiceNamesTheSubsystem(NvmeTransport transport) throws Exception {
     InetSocketAddress at = KernelTarget.subsystem(transport, "").address();
     String text = transport + "://" + RdmaHost.SERVER + ":" + at.getPort() + "/";
     Configuration settings =

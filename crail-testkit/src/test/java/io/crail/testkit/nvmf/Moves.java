@@ -44,7 +44,7 @@ final class Moves {
   /**
    * Writes, compares, reads, compares, flushes.
    *
-   * @param inside looks into the target's namespaces; gives null when nobody can
+   * @param inside looks into the target's namespaces; gives null when that is impossible
    */
   static void check(TestHost host, Random random, IntFunction<TargetNamespace> inside)
       throws Exception {

@@ -200,7 +200,7 @@ class NamespaceClaimTest {
     assertTrue(System.nanoTime() - replaced.get() >= TimeUnit.SECONDS.toNanos(3));
   }
 
-  /** Somebody else may have held it meanwhile, and lent it. */
+  /** Another datanode may have held it meanwhile, and lent it. */
   @Test
   void afterASlowWriteTheNamespaceMayBeKnown() throws Exception {
     AtomicBoolean slow = new AtomicBoolean(true);
@@ -269,7 +269,7 @@ class NamespaceClaimTest {
     target.plan((queue, opcode, number) -> queue > 0 ? Fate.IGNORED : Fate.NORMAL);
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
     while (target.connections() == before) {
-      assertTrue(System.nanoTime() - end < 0, "it waits for ever");
+      assertTrue(System.nanoTime() - end < 0, "it never stops waiting");
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
     }
     target.plan((queue, opcode, number) -> Fate.NORMAL);
@@ -294,7 +294,7 @@ class NamespaceClaimTest {
   }
 
   @Test
-  void aFirstClaimIsNotRepeatedForEver() throws Exception {
+  void aFirstClaimIsNotRepeatedWithoutEnd() throws Exception {
     target.plan((queue, opcode, number) -> queue > 0 ? Fate.IGNORED : Fate.NORMAL);
     String refusal = refusal();
     assertTrue(refusal.contains("no answer to an access to the label of namespace 1"), refusal);

@@ -136,7 +136,7 @@ class NvmfEndpointTest extends TargetClient {
 
   /** A read is sent again; a write is not, since the first one may still be executed. */
   @Test
-  void readsSurviveALostConnectionAndWritesAreTold() throws Exception {
+  void readsSurviveALostConnectionAndWritesFail() throws Exception {
     NvmeTarget target = target(4096);
     StorageEndpoint endpoint = endpoint(target);
     ByteBuffer bytes = Moves.memory(20_000, random);
@@ -278,7 +278,7 @@ class NvmfEndpointTest extends TargetClient {
     assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(30), "noticed too late");
   }
 
-  /** Its keep-alive goes on, so only the reads tell. */
+  /** Its keep-alive goes on, so only the reads show it. */
   @Test
   void aTargetThatAnswersNoReadIsConnectedToAnew() throws Exception {
     NvmeTarget target = target(512);

@@ -88,7 +88,7 @@ class SpdkTest {
   }
 
   @Test
-  void aControllerTellsOfItselfAndItsNamespaces() throws Exception {
+  void aControllerDescribesItselfAndItsNamespaces() throws Exception {
     try (NvmeTarget target = target();
         TestHost host = new TestHost(start(target))) {
       List<NamespaceData> namespaces = host.controller().namespaces();
@@ -152,7 +152,7 @@ class SpdkTest {
   }
 
   @Test
-  void whatTheTargetRefusesIsSaidInWords() throws Exception {
+  void describesARefusalOfTheTargetInWords() throws Exception {
     try (NvmeTarget target = target(new TargetOptions().allowedHost("nqn.other"))) {
       String cause = lost(start(target));
       assertTrue(cause.contains("the target does not let this host in"), cause);
@@ -164,7 +164,7 @@ class SpdkTest {
       refused(start(target), "in 7000 ms");
     }
     try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> 0))) {
-      refused(start(target), "for ever, and was asked for 10000 ms");
+      refused(start(target), "without a limit, and was asked for 10000 ms");
     }
     try (NvmeTarget target = target(new TargetOptions().keepAliveTold(asked -> -1))) {
       refused(start(target), "for 4294967295 ms, and was asked for 10000 ms");
@@ -304,7 +304,7 @@ class SpdkTest {
 
   /** SPDK answers an event with questions, and waits for their answers in the loop. */
   @Test
-  void aTargetThatTellsOfAChangeDoesNotStopTheLoop() throws Exception {
+  void aTargetThatReportsAChangeDoesNotStopTheLoop() throws Exception {
     try (NvmeTarget target = target(new TargetOptions().keepAliveUnit(1).tellsOfChanges());
         TestHost host = new TestHost(start(target).limits(TestHost.Start.limits(4, 600, 5_000)))) {
       host.controller();
@@ -327,7 +327,7 @@ class SpdkTest {
 
   /** Also when something is wrong here. */
   @Test
-  void aConnectThatFailsInAnyWayIsTold() throws Exception {
+  void reportsEachFailureOfAConnect() throws Exception {
     try (NvmeTarget target = target()) {
       Subsystem plain = start(target).subsystem();
       Subsystem wrong = new Subsystem(null, plain.address(), plain.nqn(), plain.host());
@@ -516,7 +516,7 @@ class SpdkTest {
 
   /**
    * DPDK takes the signal of bad memory for itself while it is loaded. A JVM that does not have it
-   * back would repeat such an access for ever.
+   * back would repeat such an access without end.
    */
   @Test
   void badAccessesToMappedFilesAreStillErrorsOfJava(@TempDir Path directory) throws Exception {
@@ -555,9 +555,9 @@ class SpdkTest {
     }
   }
 
-  /** There is one start in a process, so its values are told to all. */
+  /** There is one start in a process, so its values are passed to all. */
   @Test
-  void aStartThatFailsIsToldToAllWithItsReason(@TempDir Path directory) throws Exception {
+  void reportsAFailedStartToAllWithItsReason(@TempDir Path directory) throws Exception {
     String[] lines =
         child(directory, "start")
             .lines()

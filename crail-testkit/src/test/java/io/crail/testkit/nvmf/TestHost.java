@@ -195,7 +195,7 @@ final class TestHost implements AutoCloseable {
     return loop;
   }
 
-  /** Waits until the controller is lost; tells why. */
+  /** Waits until the controller is lost; returns why. */
   String lost() throws Exception {
     return lost.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
   }

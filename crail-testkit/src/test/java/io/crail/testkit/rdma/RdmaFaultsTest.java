@@ -307,7 +307,7 @@ class RdmaFaultsTest {
   }
 
   @Test
-  void nobodyElseIsTakenForADatanode() throws Exception {
+  void noOtherServerIsTakenForADatanode() throws Exception {
     InetSocketAddress any = new InetSocketAddress(InetAddress.getByName(RdmaHost.SERVER), 0);
     RdmaListener listener =
         RdmaListener.listen("stranger", any, 16, 14, request -> request.reject(null));
@@ -463,8 +463,8 @@ class RdmaFaultsTest {
   }
 
   /**
-   * Also when the datanode's device goes on trying for hours; some do for ever where the client has
-   * asked for seven repetitions.
+   * Also when the datanode's device goes on trying for hours; some do without end where the client
+   * has asked for seven repetitions.
    */
   @ParameterizedTest
   @ValueSource(ints = {14, 31})
@@ -482,7 +482,7 @@ class RdmaFaultsTest {
     StorageEndpoint first = connect(describe(server, uuid));
     moveOnce(first, 10);
     RdmaHost.hear(false);
-    // Nobody says goodbye; the datanode finds out by itself.
+    // No end is announced; the datanode finds out by itself.
     RdmaHost.await(
         "no queue pair of the datanode", () -> RdmaHost.resources().get("qp") <= pairs + 1);
     RdmaHost.hear(true);

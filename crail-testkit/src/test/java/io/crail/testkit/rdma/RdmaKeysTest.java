@@ -92,7 +92,7 @@ class RdmaKeysTest {
 
   /** What is announced goes from datanode to namenode, and from there to the clients. */
   @Test
-  void aDatanodeTellsTheKeyForPeersAlone() throws Exception {
+  void aDatanodeAnnouncesTheKeyForPeersAlone() throws Exception {
     try (NettyTransport transport = new NettyTransport(Configuration.defaults());
         NameNodeServer namenode =
             NameNodeServer.start(
@@ -175,7 +175,7 @@ class RdmaKeysTest {
   }
 
   @Test
-  void memoryThatNobodyRefersToIsNoLongerRegistered() throws Exception {
+  void unreachableMemoryIsNoLongerRegistered() throws Exception {
     UUID uuid = UUID.randomUUID();
     Configuration configuration = settings().set(RdmaStorageKeys.COPY_LIMIT, 0).build();
     try (StorageServer server = new RdmaStorageTier().createServer(configuration, List.of())) {

@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
-/** For tests of what lies between the two hosts of the test machine, or of their soft-RoCE. */
+/** For tests of what is between the two hosts of the test machine, or of their soft-RoCE. */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @DisabledIfSystemProperty(

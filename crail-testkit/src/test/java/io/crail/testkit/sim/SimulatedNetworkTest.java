@@ -67,7 +67,7 @@ class SimulatedNetworkTest {
     return ByteBuffer.allocate(8).putInt(value).array();
   }
 
-  /** A run with every kind of fault, told as text. */
+  /** A run with every kind of fault, as text. */
   private static String history(long seed) throws Exception {
     SimulatedNetwork network = new SimulatedNetwork(seed);
     network.breakConnections(0.02);
@@ -194,7 +194,7 @@ class SimulatedNetworkTest {
     network.crash("server");
     EchoCall call = submit(EchoCall.of(peer, EchoService.ECHO, number(2), 5 * SECOND));
     network.runFor(Duration.ofSeconds(2));
-    assertFalse(call.isComplete(), "nobody says that it is gone");
+    assertFalse(call.isComplete(), "no one reports that it is gone");
     // Another takes its place; the client finds out that its old connection is dead.
     network.transport("spare").listen("nn", ADDRESS, service);
     end(call);

@@ -240,7 +240,7 @@ class DarpcPeersTest {
   }
 
   @Test
-  void aPeerOfAnotherVersionIsToldSo() throws Exception {
+  void aPeerOfAnotherVersionGetsTheReason() throws Exception {
     Transport.ServerEndpoint server = listen(values());
     RawPeer raw = raw(server, RawPeer.greeting(2, MESSAGE, DEPTH));
     assertFalse(raw.connected);
@@ -332,7 +332,7 @@ class DarpcPeersTest {
   }
 
   @Test
-  void oneConnectionTooManyIsToldSo() throws Exception {
+  void oneConnectionTooManyGetsTheReason() throws Exception {
     Transport.ServerEndpoint server = listen(values());
     List<RpcPeer> peers = new ArrayList<>();
     for (int i = 0; i < 2 * CONNECTIONS; i++) {
@@ -415,7 +415,7 @@ class DarpcPeersTest {
   }
 
   @Test
-  void aRefusalTellsWhy() throws Exception {
+  void aRefusalHasItsReason() throws Exception {
     ByteBuffer refusal = ByteBuffer.allocate(32).putInt(0x43726169).putInt(1);
     refusal.put("not on Saturdays".getBytes()).flip();
     RdmaListener wordy = impostor(request -> request.reject(refusal));
@@ -432,7 +432,7 @@ class DarpcPeersTest {
   }
 
   @Test
-  void anAddressThatNobodyHasIsGivenUp() throws Exception {
+  void anUnusedAddressIsGivenUp() throws Exception {
     long start = System.nanoTime();
     RpcPeer nobody =
         new RpcPeer(

@@ -4,7 +4,7 @@ package io.crail.testkit.transport;
 import io.crail.rpc.WaitKeys;
 import org.junit.jupiter.api.Tag;
 
-/** Nobody who polls ever sleeps. */
+/** Threads that poll never sleep. */
 @Tag("rdma")
 @Tag("repeat")
 class DarpcSpinTransportTest extends DarpcTransportContract {

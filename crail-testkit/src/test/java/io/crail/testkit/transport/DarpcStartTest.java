@@ -38,7 +38,7 @@ class DarpcStartTest {
   /** Longer where the machine is emulated. */
   private static final int PATIENCE_SECONDS = Integer.getInteger("crail.test.patience", 120);
 
-  /** Another process tells: this one may be bound to fewer than it may have. */
+  /** Another process says it: this one may be bound to fewer than it may have. */
   @BeforeEach
   void needsTheFirstTwoProcessors() throws Exception {
     String allowed =
@@ -155,7 +155,7 @@ class DarpcStartTest {
   private static final String SECOND = "2";
 
   @Test
-  void eachThreadHasItsOwnProcessorUnlessToldOtherwise() throws Exception {
+  void eachThreadHasItsOwnProcessorByDefault() throws Exception {
     List<String> said = serve(List.of(), "", BOTH, "1,0", BOTH, "none", BOTH, "", SECOND);
     // They begin with any of them.
     assertTrue(

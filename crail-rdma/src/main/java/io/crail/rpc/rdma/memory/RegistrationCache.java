@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  *
  * <p>Memory is recognized by the identity of its buffer, never by its address. A new buffer may lie
  * at the address of a freed one, on other pages. A device that used the old registration would
- * write into pages that nobody reads.
+ * write into pages that are not read.
  *
  * <p>Used by one thread at a time. Finding known memory takes no lock and allocates nothing.
  */
@@ -90,7 +90,7 @@ public final class RegistrationCache implements AutoCloseable {
       return registered.rkey();
     }
 
-    /** True when a range lies within this memory. */
+    /** True when a range is within this memory. */
     public boolean covers(long rangeAddress, int rangeLength) {
       return rangeAddress >= address && rangeAddress - address <= length - rangeLength;
     }

@@ -17,7 +17,7 @@ public final class UserMemory implements ClientLoop.Sweepable, RdmaLoop.DeviceUs
   public enum Access {
     /** The device, for requests of this process. */
     OWN(0, Layouts.ACCESS_LOCAL_WRITE),
-    /** Peers as well, who are told of the key. */
+    /** Peers as well, who get the key. */
     PEERS(
         Layouts.ACCESS_REMOTE_READ,
         Layouts.ACCESS_REMOTE_READ | Layouts.ACCESS_REMOTE_WRITE | Layouts.ACCESS_LOCAL_WRITE);

@@ -140,7 +140,7 @@ class RegistrationCacheTest {
   }
 
   @Test
-  void coversWhatLiesWithinAlone() throws IOException {
+  void coversOnlyWhatIsWithin() throws IOException {
     ByteBuffer memory = registrar.allocate(PAGE);
     RegistrationCache.Registration registration = register(memory);
     long address = registrar.address(memory);
@@ -163,7 +163,7 @@ class RegistrationCacheTest {
   }
 
   @Test
-  void whatNobodyRefersToIsReleased() throws Exception {
+  void releasesUnreachableMemory() throws Exception {
     registrar.addresses.clear();
     registerAndForget();
     long deadline = System.nanoTime() + 60_000_000_000L;
