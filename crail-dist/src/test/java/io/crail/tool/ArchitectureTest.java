@@ -487,32 +487,55 @@ class ArchitectureTest {
   /** Each room of the client may use those that come after it, and none before it. */
   @TestFactory
   Stream<DynamicTest> roomsOfTheClientUseOnlyThoseBelow() {
-    List<String> rooms =
-        Stream.of(
-                "",
-                ".call",
-                ".node",
-                ".stream",
-                ".lease",
-                ".space",
-                ".loop",
-                ".datanode",
-                ".statistics")
-            .map(room -> "io.crail.client" + room)
-            .toList();
+    return useOnlyThoseBelow(
+        "io.crail.client",
+        List.of(
+            "",
+            ".call",
+            ".node",
+            ".stream",
+            ".lease",
+            ".space",
+            ".loop",
+            ".datanode",
+            ".statistics"));
+  }
+
+  /** What decides changes uses what makes them, and that uses what is kept; nothing points up. */
+  @TestFactory
+  Stream<DynamicTest> roomsOfTheNamenodeUseOnlyThoseBelow() {
+    return useOnlyThoseBelow(
+        "io.crail.namenode",
+        List.of("", ".rule", ".change", ".query", ".tree", ".space", ".lease", ".name"));
+  }
+
+  private static Stream<DynamicTest> useOnlyThoseBelow(String house, List<String> rooms) {
+    List<String> packages = rooms.stream().map(room -> house + room).toList();
     return IntStream.range(1, rooms.size())
         .mapToObj(
             at ->
                 DynamicTest.dynamicTest(
-                    rooms.get(at),
+                    packages.get(at),
                     () ->
                         noClasses()
                             .that()
-                            .resideInAPackage(rooms.get(at))
+                            .resideInAPackage(packages.get(at))
                             .should()
                             .dependOnClassesThat()
-                            .resideInAnyPackage(rooms.subList(0, at).toArray(String[]::new))
+                            .resideInAnyPackage(packages.subList(0, at).toArray(String[]::new))
                             .check(crail)));
+  }
+
+  /** So a log of changes, or who checks them, stands in one place and misses none. */
+  @Test
+  void onlyTheApplierChangesTheTree() {
+    classes()
+        .that()
+        .haveFullyQualifiedName("io.crail.namenode.tree.TreeWriter")
+        .should()
+        .onlyHaveDependentClassesThat()
+        .haveFullyQualifiedName("io.crail.namenode.change.Applier")
+        .check(crail);
   }
 
   @Test

@@ -2,25 +2,39 @@
 package io.crail.namenode;
 
 import io.crail.namenode.activity.ClientActivity;
-import io.crail.namenode.tree.LookupBatch;
-import io.crail.namenode.tree.NewNode;
-import io.crail.namenode.user.SessionUser;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.query.LookupBatch;
+import io.crail.namenode.rule.CreateRule;
+import io.crail.namenode.rule.NewNode;
+import io.crail.namenode.user.Caller;
 import io.crail.protocol.cluster.Hello;
 
 /**
  * The namenode's data for a connection after its handshake.
  *
  * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
- * @param clientId the client at the other end, which owns write leases
- * @param user the owner of the nodes that the client creates
+ * @param caller the client at the other end
  * @param lookups scratch memory of lookups
  * @param activity counts what the client does
  * @param made the object that each create or put of the client is read into
+ * @param creates decides them
  */
 record ClientSession(
     int role,
-    long clientId,
-    SessionUser user,
+    Caller caller,
     LookupBatch lookups,
     ClientActivity activity,
-    NewNode made) {}
+    NewNode made,
+    CreateRule creates) {
+  /** The data of a new connection. */
+  static ClientSession of(NameNode namenode, int role, Caller caller, ClientActivity activity) {
+    NameNodeOptions options = namenode.options();
+    return new ClientSession(
+        role,
+        caller,
+        new LookupBatch(namenode.tree(), options.index(), options.count(), activity),
+        activity,
+        new NewNode(),
+        namenode.createRule(caller));
+  }
+}

@@ -6,11 +6,25 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.Activity;
-import io.crail.namenode.activity.ClientActivity;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.ChangeSink;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.rule.CreateRule;
+import io.crail.namenode.rule.Dismantler;
+import io.crail.namenode.rule.ExtendRule;
+import io.crail.namenode.rule.LeaseRule;
+import io.crail.namenode.rule.MoveRule;
+import io.crail.namenode.rule.RemoveRule;
+import io.crail.namenode.rule.RenameRule;
+import io.crail.namenode.rule.ReplaceExtentRule;
+import io.crail.namenode.rule.SetAttributesRule;
+import io.crail.namenode.rule.SetSizeRule;
+import io.crail.namenode.rule.Supply;
 import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeRegistry;
@@ -21,38 +35,14 @@ import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.space.SpaceAudit;
-import io.crail.namenode.tree.AttributeSetter;
-import io.crail.namenode.tree.ExtentFinder;
-import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.tree.Node;
-import io.crail.namenode.tree.NodeLister;
-import io.crail.namenode.tree.NodeMaker;
-import io.crail.namenode.tree.NodeMover;
-import io.crail.namenode.tree.NodeRemover;
-import io.crail.namenode.tree.NodeRenamer;
-import io.crail.namenode.tree.NodeReplacer;
-import io.crail.namenode.tree.NodeStorage;
-import io.crail.namenode.tree.NodeWriter;
-import io.crail.namenode.tree.Outfitter;
 import io.crail.namenode.tree.Tree;
-import io.crail.namenode.user.SessionUser;
+import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Usage;
-import io.crail.protocol.node.AcquireLease;
-import io.crail.protocol.node.Extend;
-import io.crail.protocol.node.ListNodes;
-import io.crail.protocol.node.Locations;
-import io.crail.protocol.node.Remove;
-import io.crail.protocol.node.Rename;
-import io.crail.protocol.node.RenewLeases;
-import io.crail.protocol.node.ReplaceExtent;
-import io.crail.protocol.node.SetAttributes;
-import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
-import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.Frame;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,49 +60,83 @@ public final class NameNode {
   private final Clock clock;
   private final long startedMillis;
   private final long incarnation;
-  private final HeapBudget budget;
-  private final HostNames hosts;
-  private final Allocator allocator;
+  private final State state;
   private final DatanodeRegistry datanodes;
-  private final Tree tree;
-  private final LeaseTable<Node> leases;
-  private final SmallValues smallValues;
-  private final NodeWriter writer;
-  private final UserNames users;
-  private final NodeReplacer replacer;
-  private final NodeMaker maker;
-  private final NodeRemover remover;
-  private final NodeRenamer renamer;
-  private final NodeMover mover;
-  private final AttributeSetter attributes;
-  private final NodeLister lister;
+  private final Dismantler dismantler;
+  private final Supply supply;
+  private final Locks locks;
+  private final Applier applier;
+  private final Rules rules;
   private final Activity activity;
 
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
-    this.budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
-    this.hosts = new HostNames(budget);
+    this(options, clock, random, null);
+  }
+
+  /**
+   * Creates a namenode without nodes.
+   *
+   * @param sink receives the changes of the metadata; null for none
+   */
+  NameNode(NameNodeOptions options, Clock clock, RandomGenerator random, ChangeSink sink) {
     this.options = options;
     this.clock = clock;
     this.startedMillis = clock.currentTimeMillis();
     this.incarnation = random.nextLong();
-    this.allocator = new Allocator(options, clock, random, new Quarantine(budget));
-    this.datanodes = new DatanodeRegistry(options, clock, random, hosts, allocator, budget);
-    this.leases =
-        new LeaseTable<>(
-            clock, options.leaseNanos(), options.maxLeases(), budget, Quarantine.WRITER_FOOTPRINT);
-    this.smallValues = new SmallValues(options.smallValue(), options.smallValues(), budget);
-    NodeStorage storage = new NodeStorage(allocator, smallValues);
-    this.writer = new NodeWriter(allocator, storage, leases, clock);
-    this.users = new UserNames(options.user(), budget);
-    this.tree = new Tree(options, clock, random, budget, users, writer);
-    this.replacer = new NodeReplacer(tree, writer);
-    this.maker = new NodeMaker(options, tree, hosts, users, new Outfitter(storage, leases));
-    this.remover = new NodeRemover(tree);
-    this.renamer = new NodeRenamer(tree, clock);
-    this.mover = new NodeMover(tree, allocator);
-    this.attributes = new AttributeSetter(tree, users);
-    this.lister = new NodeLister(tree);
+    HeapBudget budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
+    HostNames hosts = new HostNames(budget);
+    Allocator space = new Allocator(options, clock, random, new Quarantine(budget));
+    this.datanodes = new DatanodeRegistry(options, clock, random, hosts, space, budget);
+    UserNames users = new UserNames(options.user(), budget);
+    this.state =
+        new State(
+            new Tree(options, startedMillis, random, budget),
+            new LeaseTable<>(
+                clock,
+                options.leaseNanos(),
+                options.maxLeases(),
+                budget,
+                Quarantine.WRITER_FOOTPRINT),
+            space,
+            new SmallValues(options.smallValue(), options.smallValues(), budget),
+            hosts,
+            users,
+            budget);
+    this.locks = new Locks(state.tree().renames());
+    this.applier = new Applier(state, locks, sink);
+    this.dismantler = new Dismantler(locks, applier);
+    this.supply = new Supply(state);
+    this.rules =
+        new Rules(
+            new RemoveRule(state.tree(), locks, applier, dismantler, clock),
+            new RenameRule(state, locks, applier, clock),
+            new SetAttributesRule(state, locks, applier),
+            new LeaseRule(state, locks, applier, clock),
+            new ExtendRule(state, supply, locks, applier, clock),
+            new ReplaceExtentRule(state, supply, locks, applier),
+            new SetSizeRule(state, locks, applier, clock),
+            new MoveRule(state, locks, applier));
     this.activity = new Activity(clock.nanoTime());
+  }
+
+  /** A rule for each kind of change that clients ask for, except {@link #createRule}. */
+  record Rules(
+      RemoveRule remove,
+      RenameRule rename,
+      SetAttributesRule attributes,
+      LeaseRule leases,
+      ExtendRule extend,
+      ReplaceExtentRule replace,
+      SetSizeRule size,
+      MoveRule move) {}
+
+  /** The rule for creates and puts of one connection. */
+  CreateRule createRule(Caller caller) {
+    return new CreateRule(options, state, supply, locks, applier, clock, caller);
+  }
+
+  Rules rules() {
+    return rules;
   }
 
   NameNodeOptions options() {
@@ -125,7 +149,7 @@ public final class NameNode {
 
   /** The account of the heap that all of this takes. */
   public HeapBudget budget() {
-    return budget;
+    return state.budget();
   }
 
   public DatanodeRegistry datanodes() {
@@ -133,11 +157,11 @@ public final class NameNode {
   }
 
   public Allocator allocator() {
-    return allocator;
+    return state.space();
   }
 
   public Tree tree() {
-    return tree;
+    return state.tree();
   }
 
   Activity activity() {
@@ -145,19 +169,15 @@ public final class NameNode {
   }
 
   UserNames users() {
-    return users;
-  }
-
-  NodeMover mover() {
-    return mover;
+    return state.users();
   }
 
   public LeaseTable<Node> leases() {
-    return leases;
+    return state.leases();
   }
 
   public SmallValues smallValues() {
-    return smallValues;
+    return state.values();
   }
 
   /** Opens a connection: agrees on a version, and describes the cluster. */
@@ -183,94 +203,11 @@ public final class NameNode {
         options.count(),
         options.blockSize(),
         Extent.MIN_LENGTH,
-        smallValues.maxLength(),
+        state.values().maxLength(),
         (int) (options.leaseNanos() / 1_000_000),
         incarnation,
-        tree.rootId(),
+        state.tree().rootId(),
         Utf8.of(options.cluster()));
-  }
-
-  /** Makes a node that belongs to {@code user}. */
-  Node make(NewNode request, long clientId, SessionUser user) throws CrailException {
-    return maker.make(request, clientId, user);
-  }
-
-  NodeInfo remove(Remove.Request request) throws CrailException {
-    return remover.remove(request.path(), request.recursive(), request.id());
-  }
-
-  NodeInfo rename(Rename.Request request) throws CrailException {
-    return renamer.rename(request.source(), request.target(), request.replace());
-  }
-
-  NodeInfo setAttributes(SetAttributes.Request request, SessionUser user) throws CrailException {
-    return attributes.setAttributes(request, user);
-  }
-
-  ListNodes.Response list(ListNodes.Request request) throws CrailException {
-    return lister.list(request);
-  }
-
-  NodeInfo setSize(SetSize.Request request, ClientActivity client) throws CrailException {
-    Node found = tree.find(request.id());
-    if (found == null || tree.isDetached(found)) {
-      writer.farewell(found, request);
-    }
-    return replacer.setSize(tree.require(request.id()), request, client::committed).info();
-  }
-
-  Extend.Response extend(Extend.Request request) throws CrailException {
-    return new Extend.Response(writer.extend(tree.require(request.id()), request));
-  }
-
-  Extend.Response replace(ReplaceExtent.Request request) throws CrailException {
-    return new Extend.Response(writer.replace(tree.require(request.id()), request));
-  }
-
-  AcquireLease.Response acquire(AcquireLease.Request request, long clientId) throws CrailException {
-    return writer.acquire(tree.require(request.id()), clientId, request.token());
-  }
-
-  /** Renews the write leases of a client, and returns those that the client has lost. */
-  RenewLeases.Response renew(RenewLeases.Request request) {
-    // In this order: when a node is taken from its writer after the check of its lease, the space
-    // then rests for as long as this renewal lasts.
-    leases.renew(request.clientId());
-    List<RenewLeases.Lost> lost = new ArrayList<>();
-    for (int i = 0; i < request.leases().size(); i++) {
-      RenewLeases.Lease lease = request.leases().get(i);
-      Node node = tree.find(lease.id());
-      ErrorCode code =
-          node == null || tree.isDetached(node)
-              ? ErrorCode.STALE_NODE
-              : writer.check(node, request.clientId(), lease.token());
-      if (code != ErrorCode.OK) {
-        lost.add(new RenewLeases.Lost(i, code.number()));
-      }
-    }
-    return new RenewLeases.Response(lost);
-  }
-
-  /** The committed extents of a range. A small value has none. */
-  Locations.Response locations(Locations.Request request) throws CrailException {
-    Node node = tree.require(request.id());
-    if (request.position() < 0 || request.length() < 0) {
-      throw ErrorCode.OUT_OF_RANGE.exception(
-          node + ": " + request.length() + " bytes from " + request.position());
-    }
-    NodeSpace space = node.space();
-    long size = space == null ? 0 : space.size();
-    long end = Math.min(size, request.position() + Math.min(request.length(), size));
-    if (space == null || space.small() != null || request.position() >= end) {
-      return new Locations.Response(size, List.of());
-    }
-    int from = space.indexOf(request.position());
-    int to = Math.min(ExtentFinder.end(space, end), from + Locations.MAX_EXTENTS);
-    List<Extent> extents = new ArrayList<>(to - from);
-    for (int i = from; i < to; i++) {
-      extents.add(space.at(i).extentBefore(size));
-    }
-    return new Locations.Response(size, extents);
   }
 
   /**
@@ -284,17 +221,17 @@ public final class NameNode {
     List<DatanodeSpace> known = datanodes.datanodes();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
-        tree.size(),
+        state.tree().size(),
         known.size(),
         online,
-        leases.size(),
+        state.leases().size(),
         startedMillis,
         requests,
         requestNanos,
         waitedNanos,
-        smallValues.used(),
-        budget.used(),
-        budget.capacity(),
+        state.values().used(),
+        state.budget().used(),
+        state.budget().capacity(),
         activity.locatedBytes(),
         activity.committedBytes(),
         datanodes.isSuccessor(),
@@ -303,10 +240,10 @@ public final class NameNode {
 
   /** Does the periodic work: ends leases, frees space, takes removed subtrees apart. */
   public void tick() {
-    leases.tick(writer::expire);
-    remover.dismantle(DISMANTLED_PER_TICK);
-    allocator.moves().tick();
-    allocator.reclaim();
+    state.leases().tick(rules.leases()::expire);
+    dismantler.run(DISMANTLED_PER_TICK);
+    state.space().moves().tick();
+    state.space().reclaim();
     datanodes.tick();
     activity.tick(clock.nanoTime());
   }
@@ -317,7 +254,7 @@ public final class NameNode {
    * the monitors of many nodes.
    */
   boolean makeSpace() {
-    return allocator.reclaim() + remover.dismantle(DISMANTLED_FOR_SPACE) > 0;
+    return state.space().reclaim() + dismantler.run(DISMANTLED_FOR_SPACE) > 0;
   }
 
   /**
@@ -330,44 +267,46 @@ public final class NameNode {
     long[] small = new long[1];
     long[] heap = new long[1];
     long[] names = new long[1];
-    tree.walk(
-        0,
-        Long.MAX_VALUE,
-        node -> {
-          heap[0] += tree.footprint(node);
-          names[0] += tree.namesOf(node);
-          NodeSpace space = node.space();
-          if (space != null && space.small() != null) {
-            small[0] += SmallBytes.footprint(space.small().length);
-          }
-          for (int i = 0; space != null && i < space.count(); i++) {
-            Allocation extent = space.at(i);
-            used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
-            audit.owned(extent, node);
-          }
-          heap[0] += space == null ? 0 : space.count() * Allocation.FOOTPRINT;
-          return true;
-        });
+    state
+        .tree()
+        .walk(
+            0,
+            Long.MAX_VALUE,
+            node -> {
+              heap[0] += node.footprint();
+              names[0] += state.tree().namesOf(node);
+              NodeSpace space = node.space();
+              if (space != null && space.small() != null) {
+                small[0] += SmallBytes.footprint(space.small().length);
+              }
+              for (int i = 0; space != null && i < space.count(); i++) {
+                Allocation extent = space.at(i);
+                used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
+                audit.owned(extent, node);
+              }
+              heap[0] += space == null ? 0 : space.count() * Allocation.FOOTPRINT;
+              return true;
+            });
     datanodes.verify(used, audit);
-    if (small[0] != smallValues.used()) {
+    if (small[0] != state.values().used()) {
       throw new AssertionError(
-          "small values of " + small[0] + " bytes, counted as " + smallValues.used());
+          "small values of " + small[0] + " bytes, counted as " + state.values().used());
     }
-    tree.verify();
+    state.tree().verify();
     long counted =
         heap[0]
             + small[0]
-            + tree.tableBytes()
-            + leases.footprint()
-            + users.footprint()
-            + hosts.footprint()
+            + state.tree().tableBytes()
+            + state.leases().footprint()
+            + state.users().footprint()
+            + state.hosts().footprint()
             + datanodes.footprint();
-    if (names[0] != users.held()) {
+    if (names[0] != state.users().held()) {
       throw new AssertionError(
-          names[0] + " owners and groups of nodes, counted as " + users.held());
+          names[0] + " owners and groups of nodes, counted as " + state.users().held());
     }
-    if (counted != budget.used()) {
-      throw new AssertionError(counted + " bytes of heap, counted as " + budget.used());
+    if (counted != state.budget().used()) {
+      throw new AssertionError(counted + " bytes of heap, counted as " + state.budget().used());
     }
   }
 }

@@ -96,16 +96,19 @@ final class NameNodeExamination {
       return true;
     }
 
-    /** Tells a write lease; false when it does not fit into this page. */
+    /** Adds a write lease; false when it does not fit into this page. */
     private boolean addLease(Node node) {
+      if (namenode.tree().isDetached(node)) {
+        return true;
+      }
       long now = namenode.clock().nanoTime();
-      Lease told;
+      Lease found;
       synchronized (node) {
         WriteLease<Node> lease = node.lease();
-        if (lease == null || namenode.tree().isDetached(node)) {
+        if (lease == null) {
           return true;
         }
-        told =
+        found =
             new Lease(
                 node.id(),
                 lease.client().clientId(),
@@ -114,11 +117,11 @@ final class NameNodeExamination {
                 (lease.endNanos() - now) / 1_000_000,
                 Utf8.of(node.path().toString()));
       }
-      if (leasesLength + told.wireLength() > Examine.MAX_LEASES_LENGTH) {
+      if (leasesLength + found.wireLength() > Examine.MAX_LEASES_LENGTH) {
         return false;
       }
-      leases.add(told);
-      leasesLength += told.wireLength();
+      leases.add(found);
+      leasesLength += found.wireLength();
       return true;
     }
 

@@ -6,12 +6,12 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.activity.ClientActivity.Kind;
-import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.query.ExtentFinder;
+import io.crail.namenode.query.NodeLister;
+import io.crail.namenode.rule.NewNode;
 import io.crail.namenode.space.DatanodeRegistry;
-import io.crail.namenode.tree.ExtentFinder;
-import io.crail.namenode.tree.LookupBatch;
-import io.crail.namenode.tree.NewNode;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -55,171 +55,189 @@ final class NameNodeService {
    * @param transportFigures gives the figures of the transport's server
    */
   static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
-    DatanodeRegistry datanodes = namenode.datanodes();
-    ExtentFinder extents = new ExtentFinder(namenode.tree());
-    Kind[] kinds = NameNodeActivity.kinds();
-    NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
-    // The dump shows the server's own counters, so it gets the server once there is one.
-    OperationServer[] server = new OperationServer[1];
-    server[0] =
+    OperationServer.Builder builder =
         OperationServer.builder(NameNodeOperations.all(), NameNodeOperations.HELLO)
             .handle(
                 NameNodeOperations.HELLO, (request, session) -> hello(namenode, request, session))
             .handle(
-                NameNodeOperations.CREATE,
-                (batch, index) -> {
-                  NewNode made = attachment(batch.session()).made();
-                  made.readCreate(batch.buffer(), batch.bodyOffset(index));
-                  return made;
-                },
-                (request, batch, index, responses) ->
-                    NewNodeAnswers.created(
-                        make(namenode, request, batch.session()),
-                        request.token() != 0,
-                        batch.correlationId(index),
-                        responses),
-                new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
-            .handle(
-                NameNodeOperations.PUT,
-                (batch, index) -> {
-                  NewNode made = attachment(batch.session()).made();
-                  made.readPut(batch.buffer(), batch.bodyOffset(index));
-                  return made;
-                },
-                (request, batch, index, responses) ->
-                    NewNodeAnswers.put(
-                        make(namenode, request, batch.session()),
-                        request.token() != 0,
-                        batch.correlationId(index),
-                        responses),
-                new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
-            .handleBatch(
-                NameNodeOperations.LOOKUP,
-                (batch, from, to, responses) ->
-                    attachment(batch.session()).lookups().serve(batch, from, to, responses))
-            .handle(
-                NameNodeOperations.SET_SIZE,
-                (request, session) ->
-                    new SetSize.Response(namenode.setSize(request, attachment(session).activity())),
-                new SpaceWork<SetSize.Request>(
-                    namenode, request -> request.value().length(), false))
-            .handleLong(
-                NameNodeOperations.REMOVE,
-                (request, session) -> new Remove.Response(namenode.remove(request)),
-                Remove.Request::recursive)
-            .handle(
-                NameNodeOperations.RENAME,
-                (request, session) -> new Rename.Response(namenode.rename(request)))
-            .handleBatch(
-                NameNodeOperations.FIND_EXTENTS,
-                (batch, from, to, responses) ->
-                    extents.serve(
-                        batch, from, to, responses, attachment(batch.session()).activity()))
-            .handle(
-                NameNodeOperations.EXTEND,
-                (request, session) -> namenode.extend(request),
-                new SpaceWork<Extend.Request>(namenode, request -> 0, true))
-            .handle(
-                NameNodeOperations.REPLACE_EXTENT,
-                (request, session) -> namenode.replace(request),
-                new SpaceWork<ReplaceExtent.Request>(namenode, request -> 0, true))
-            .handle(
-                NameNodeOperations.BEGIN_MOVE,
-                (request, session) -> namenode.mover().begin(request, clientId(session)),
-                new SpaceWork<BeginMove.Request>(namenode, request -> 0, true))
-            .handle(
-                NameNodeOperations.COMMIT_MOVE,
-                (request, session) -> namenode.mover().commit(request, clientId(session)))
-            .handle(
-                NameNodeOperations.ACQUIRE_LEASE,
-                (request, session) -> namenode.acquire(request, clientId(session)))
-            .handleLong(
-                NameNodeOperations.RENEW_LEASES,
-                (request, session) -> namenode.renew(request),
-                request -> request.leases().size() > FEW_LEASES)
-            .handleLong(NameNodeOperations.LIST_NODES, (request, session) -> namenode.list(request))
-            .handleLong(
-                NameNodeOperations.LOCATIONS, (request, session) -> namenode.locations(request))
-            .handle(
-                NameNodeOperations.REGISTER_DATANODE,
-                (request, session) -> {
-                  Admission.requireDatanode(attachment(session));
-                  Admission.check(request);
-                  int id = datanodes.register(request);
-                  datanodes.cameBy(id, attachment(session));
-                  return new RegisterDatanode.Response(id);
-                })
-            .handleLong(
-                NameNodeOperations.REGISTER_REGION,
-                (request, session) -> {
-                  Admission.requireDatanode(attachment(session));
-                  return new RegisterRegion.Response(datanodes.register(request));
-                })
-            .handle(
-                NameNodeOperations.KEEP_ALIVE,
-                (request, session) -> {
-                  Admission.requireDatanode(attachment(session));
-                  datanodes.haveCutOff(request.datanode(), request.cutOff());
-                  datanodes.cameBy(request.datanode(), attachment(session));
-                  datanodes.served(request);
-                  return datanodes.keepAlive(
-                      request.datanode(), request.impaired(), request.heard());
-                })
-            .handle(
-                NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
-            .handle(
-                NameNodeOperations.DRAIN_DATANODE, (request, session) -> datanodes.drain(request))
-            .handleLong(
-                NameNodeOperations.DESCRIBE_DATANODE,
-                (request, session) -> datanodes.describe(request))
-            .handleLong(
-                NameNodeOperations.LIST_DATANODES,
-                (request, session) ->
-                    new ListDatanodes.Response(
-                        datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
-            .handleLong(
-                NameNodeOperations.REPORT_DATANODES,
-                (request, session) -> datanodes.report(request.after()))
-            .handleLong(
-                NameNodeOperations.USAGE,
-                (request, session) -> usage(namenode, server[0], transportFigures.get()))
-            .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
-            .handleLong(
-                NameNodeOperations.DUMP,
-                (request, session) -> dump.page(request.cursor(), server[0]))
-            .handleLong(
-                NameNodeOperations.EXAMINE,
-                (request, session) -> NameNodeExamination.page(namenode, request))
-            .handleLong(
-                NameNodeOperations.LIST_EXTENTS,
-                (request, session) -> NameNodeExtents.page(namenode, request))
-            .handleLong(
-                NameNodeOperations.REPORT_ACTIVITY,
-                (request, session) -> NameNodeActivity.page(namenode, request))
-            .handleLong(
-                NameNodeOperations.NAMES,
-                (request, session) -> namenode.users().from(request.number()))
-            .handle(
-                NameNodeOperations.SET_ATTRIBUTES,
-                (request, session) ->
-                    new SetAttributes.Response(
-                        namenode.setAttributes(request, attachment(session).user())))
             .onClosed(session -> closed(namenode, session))
-            .onServed(
-                (session, operation, requests) -> {
-                  ClientSession client = attachment(session);
-                  // A refused handshake has none.
-                  if (client != null) {
-                    client.activity().served(kinds[operation], requests);
-                  }
-                })
+            .onServed(counting())
             .reportSlow(
                 namenode.options().slowNanos(),
                 new RateLimitedLog(SLOW, namenode.clock(), 10),
-                namenode.clock())
-            .build();
+                namenode.clock());
+    addChanges(builder, namenode, namenode.rules());
+    addQueries(builder, namenode);
+    addDatanodes(builder, namenode.datanodes());
+    // Two pages show the server's own counters, so they get the server once there is one.
+    OperationServer[] server = new OperationServer[1];
+    NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
+    builder
+        .handleLong(
+            NameNodeOperations.USAGE,
+            (request, session) -> usage(namenode, server[0], transportFigures.get()))
+        .handleLong(
+            NameNodeOperations.DUMP, (request, session) -> dump.page(request.cursor(), server[0]));
+    server[0] = builder.build();
     return server[0];
+  }
+
+  /** Operations that change nodes: a rule for each. */
+  private static void addChanges(
+      OperationServer.Builder builder, NameNode namenode, NameNode.Rules rules) {
+    builder
+        .handle(
+            NameNodeOperations.CREATE,
+            (batch, index) -> {
+              NewNode made = attachment(batch.session()).made();
+              made.readCreate(batch.buffer(), batch.bodyOffset(index));
+              return made;
+            },
+            (request, batch, index, responses) ->
+                NewNodeAnswers.created(
+                    create(request, batch.session()),
+                    request.token() != 0,
+                    batch.correlationId(index),
+                    responses),
+            new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
+        .handle(
+            NameNodeOperations.PUT,
+            (batch, index) -> {
+              NewNode made = attachment(batch.session()).made();
+              made.readPut(batch.buffer(), batch.bodyOffset(index));
+              return made;
+            },
+            (request, batch, index, responses) ->
+                NewNodeAnswers.put(
+                    create(request, batch.session()),
+                    request.token() != 0,
+                    batch.correlationId(index),
+                    responses),
+            new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
+        .handle(
+            NameNodeOperations.SET_SIZE,
+            (request, session) ->
+                new SetSize.Response(
+                    rules.size().setSize(request, attachment(session).activity()::committed)),
+            new SpaceWork<SetSize.Request>(namenode, request -> request.value().length(), false))
+        .handleLong(
+            NameNodeOperations.REMOVE,
+            (request, session) ->
+                new Remove.Response(
+                    rules.remove().remove(request.path(), request.recursive(), request.id())),
+            Remove.Request::recursive)
+        .handle(
+            NameNodeOperations.RENAME,
+            (request, session) ->
+                new Rename.Response(
+                    rules.rename().rename(request.source(), request.target(), request.replace())))
+        .handle(
+            NameNodeOperations.SET_ATTRIBUTES,
+            (request, session) ->
+                new SetAttributes.Response(
+                    rules.attributes().setAttributes(request, caller(session))))
+        .handle(
+            NameNodeOperations.EXTEND,
+            (request, session) -> rules.extend().extend(request),
+            new SpaceWork<Extend.Request>(namenode, request -> 0, true))
+        .handle(
+            NameNodeOperations.REPLACE_EXTENT,
+            (request, session) -> rules.replace().replace(request),
+            new SpaceWork<ReplaceExtent.Request>(namenode, request -> 0, true))
+        .handle(
+            NameNodeOperations.BEGIN_MOVE,
+            (request, session) -> rules.move().begin(request, caller(session)),
+            new SpaceWork<BeginMove.Request>(namenode, request -> 0, true))
+        .handle(
+            NameNodeOperations.COMMIT_MOVE,
+            (request, session) -> rules.move().commit(request, caller(session)))
+        .handle(
+            NameNodeOperations.ACQUIRE_LEASE,
+            (request, session) -> rules.leases().acquire(request, caller(session)))
+        .handleLong(
+            NameNodeOperations.RENEW_LEASES,
+            (request, session) -> rules.leases().renew(request),
+            request -> request.leases().size() > FEW_LEASES);
+  }
+
+  /** Operations that only read. */
+  private static void addQueries(OperationServer.Builder builder, NameNode namenode) {
+    ExtentFinder extents = new ExtentFinder(namenode.tree());
+    NodeLister lister = new NodeLister(namenode.tree());
+    builder
+        .handleBatch(
+            NameNodeOperations.LOOKUP,
+            (batch, from, to, responses) ->
+                attachment(batch.session()).lookups().serve(batch, from, to, responses))
+        .handleBatch(
+            NameNodeOperations.FIND_EXTENTS,
+            (batch, from, to, responses) ->
+                extents.serve(batch, from, to, responses, attachment(batch.session()).activity()))
+        .handleLong(NameNodeOperations.LOCATIONS, (request, session) -> extents.locations(request))
+        .handleLong(NameNodeOperations.LIST_NODES, (request, session) -> lister.list(request))
+        .handleLong(
+            NameNodeOperations.NAMES, (request, session) -> namenode.users().from(request.number()))
+        .handleLong(
+            NameNodeOperations.EXAMINE,
+            (request, session) -> NameNodeExamination.page(namenode, request))
+        .handleLong(
+            NameNodeOperations.LIST_EXTENTS,
+            (request, session) -> NameNodeExtents.page(namenode, request))
+        .handleLong(
+            NameNodeOperations.REPORT_ACTIVITY,
+            (request, session) -> NameNodeActivity.page(namenode, request));
+  }
+
+  /** Operations of datanodes, and about them. */
+  private static void addDatanodes(OperationServer.Builder builder, DatanodeRegistry datanodes) {
+    builder
+        .handle(
+            NameNodeOperations.REGISTER_DATANODE,
+            (request, session) -> {
+              Admission.requireDatanode(attachment(session));
+              Admission.check(request);
+              int id = datanodes.register(request);
+              datanodes.cameBy(id, attachment(session));
+              return new RegisterDatanode.Response(id);
+            })
+        .handleLong(
+            NameNodeOperations.REGISTER_REGION,
+            (request, session) -> {
+              Admission.requireDatanode(attachment(session));
+              return new RegisterRegion.Response(datanodes.register(request));
+            })
+        .handle(
+            NameNodeOperations.KEEP_ALIVE,
+            (request, session) -> {
+              Admission.requireDatanode(attachment(session));
+              datanodes.haveCutOff(request.datanode(), request.cutOff());
+              datanodes.cameBy(request.datanode(), attachment(session));
+              datanodes.served(request);
+              return datanodes.keepAlive(request.datanode(), request.impaired(), request.heard());
+            })
+        .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
+        .handle(NameNodeOperations.DRAIN_DATANODE, (request, session) -> datanodes.drain(request))
+        .handleLong(
+            NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> datanodes.describe(request))
+        .handleLong(
+            NameNodeOperations.LIST_DATANODES,
+            (request, session) ->
+                new ListDatanodes.Response(datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
+        .handleLong(
+            NameNodeOperations.REPORT_DATANODES,
+            (request, session) -> datanodes.report(request.after()));
+  }
+
+  private static OperationServer.RunListener counting() {
+    Kind[] kinds = NameNodeActivity.kinds();
+    return (session, operation, requests) -> {
+      ClientSession client = attachment(session);
+      // A refused handshake has none.
+      if (client != null) {
+        client.activity().served(kinds[operation], requests);
+      }
+    };
   }
 
   /**
@@ -252,17 +270,11 @@ final class NameNodeService {
   private static Hello.Response hello(NameNode namenode, Hello.Request request, Session session)
       throws CrailException {
     Hello.Response response = namenode.hello(request);
-    NameNodeOptions options = namenode.options();
     ClientActivity activity =
         namenode.activity().begin(request.clientId(), request.host(), request.user());
-    ClientSession client =
-        new ClientSession(
-            request.role(),
-            request.clientId(),
-            new SessionUser(namenode.users(), request.user()),
-            new LookupBatch(namenode.tree(), options.index(), options.count(), activity),
-            activity,
-            new NewNode());
+    Caller caller =
+        new Caller(new SessionUser(namenode.users(), request.user()), request.clientId());
+    ClientSession client = ClientSession.of(namenode, request.role(), caller, activity);
     ClientSession before = attachment(session);
     if (before != null) {
       namenode.activity().end(before.activity());
@@ -297,19 +309,18 @@ final class NameNodeService {
     return namenode.usage(requests, nanos, transport.getOrDefault(Turns.WAITED, 0L));
   }
 
-  private static Node make(NameNode namenode, NewNode request, Session session)
-      throws CrailException {
+  private static Node create(NewNode request, Session session) throws CrailException {
     ClientSession client = attachment(session);
-    Node made = namenode.make(request, client.clientId(), client.user());
-    client.activity().committed(made.size());
-    return made;
+    Node node = client.creates().create(request);
+    client.activity().committed(node.size());
+    return node;
   }
 
   private static ClientSession attachment(Session session) {
     return (ClientSession) session.attachment();
   }
 
-  private static long clientId(Session session) {
-    return attachment(session).clientId();
+  private static Caller caller(Session session) {
+    return attachment(session).caller();
   }
 }

@@ -9,6 +9,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.NameNodeOperations;
@@ -163,16 +164,20 @@ class AttributesTest {
         new Thread(
             () -> {
               try {
-                store.namenode.setAttributes(
-                    new SetAttributes.Request(
-                        SetAttributes.PERMISSIONS,
-                        0123,
-                        0,
-                        0,
-                        Utf8.of("/d/f"),
-                        Utf8.EMPTY,
-                        Utf8.EMPTY),
-                    new SessionUser(store.namenode.users(), Utf8.EMPTY));
+                store
+                    .namenode
+                    .rules()
+                    .attributes()
+                    .setAttributes(
+                        new SetAttributes.Request(
+                            SetAttributes.PERMISSIONS,
+                            0123,
+                            0,
+                            0,
+                            Utf8.of("/d/f"),
+                            Utf8.EMPTY,
+                            Utf8.EMPTY),
+                        new Caller(new SessionUser(store.namenode.users(), Utf8.EMPTY), 1));
               } catch (CrailException e) {
                 failure.set(e);
               }

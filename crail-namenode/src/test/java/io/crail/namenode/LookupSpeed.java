@@ -4,8 +4,7 @@ package io.crail.namenode;
 import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
 import io.crail.namenode.activity.ClientActivity;
-import io.crail.namenode.tree.LookupBatch;
-import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
@@ -64,13 +63,11 @@ final class LookupSpeed {
     Session session = new Session("speed");
     ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
     session.attach(
-        new ClientSession(
+        ClientSession.of(
+            store.namenode,
             Hello.ROLE_CLIENT,
-            1,
-            new SessionUser(store.namenode.users(), Utf8.EMPTY),
-            new LookupBatch(store.namenode.tree(), 0, 1, activity),
-            activity,
-            new NewNode()));
+            new Caller(new SessionUser(store.namenode.users(), Utf8.EMPTY), 1),
+            activity));
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
     }

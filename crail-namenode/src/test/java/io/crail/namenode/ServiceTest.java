@@ -10,8 +10,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
-import io.crail.namenode.tree.LookupBatch;
-import io.crail.namenode.tree.NewNode;
+import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -161,13 +160,11 @@ class ServiceTest {
     Session session = new Session("test");
     ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
     session.attach(
-        new ClientSession(
+        ClientSession.of(
+            store.namenode,
             Hello.ROLE_CLIENT,
-            1,
-            new SessionUser(store.namenode.users(), Utf8.EMPTY),
-            new LookupBatch(store.namenode.tree(), 0, 1, activity),
-            activity,
-            new NewNode()));
+            new Caller(new SessionUser(store.namenode.users(), Utf8.EMPTY), 1),
+            activity));
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = RequestBatches.memory(1 << 16);

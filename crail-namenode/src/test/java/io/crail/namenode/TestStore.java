@@ -4,6 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -54,14 +55,26 @@ public final class TestStore {
     this(new Random(1), clock, index, count, settings);
   }
 
+  /** A namenode whose changes are reported. */
+  public TestStore(ManualClock clock, ChangeSink sink, String... settings) throws CrailException {
+    this(new Random(1), clock, 0, 1, sink, settings);
+  }
+
   public TestStore(Random random, ManualClock clock, int index, int count, String... settings)
+      throws CrailException {
+    this(random, clock, index, count, null, settings);
+  }
+
+  private TestStore(
+      Random random, ManualClock clock, int index, int count, ChangeSink sink, String... settings)
       throws CrailException {
     Configuration.Builder builder = Configuration.builder();
     for (int i = 0; i < settings.length; i += 2) {
       builder.set(settings[i], settings[i + 1], "a test");
     }
     this.clock = clock;
-    this.namenode = new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, random);
+    this.namenode =
+        new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, random, sink);
     this.server = NameNodeService.create(namenode, Map::of);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);

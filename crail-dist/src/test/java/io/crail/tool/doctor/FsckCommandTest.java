@@ -16,6 +16,7 @@ import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.RegionSpace;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.TreeWriter;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -250,7 +251,7 @@ class FsckCommandTest {
   private void give(long id, NodeSpace space) throws Exception {
     Node node = first().tree().find(id);
     synchronized (node) {
-      node.space(space);
+      new TreeWriter(first().tree()).space(node, space);
     }
   }
 

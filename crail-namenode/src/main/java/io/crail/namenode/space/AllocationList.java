@@ -25,23 +25,23 @@ public final class AllocationList extends NodeSpace {
   }
 
   /**
-   * The first {@code count} extents of {@code space}, which hold all committed bytes; null when
+   * The first {@code count} extents of {@code space}, which hold all bytes of a size; null when
    * {@code count} is 0.
    */
-  public static NodeSpace prefix(NodeSpace space, int count) {
+  public static NodeSpace prefix(NodeSpace space, int count, long size) {
     if (count == 0) {
       return null;
     }
     if (count == 1) {
       Allocation only = space.at(0);
-      only.commit(space.size());
+      only.commit(size);
       return only;
     }
     Allocation[] items = new Allocation[count];
     for (int i = 0; i < count; i++) {
       items[i] = space.at(i);
     }
-    return new AllocationList(items, space.size());
+    return new AllocationList(items, size);
   }
 
   /** The extents of {@code space} with another one instead of the last. */
@@ -57,6 +57,11 @@ public final class AllocationList extends NodeSpace {
     }
     items[count - 1] = last;
     return new AllocationList(items, space.size());
+  }
+
+  /** The extents of {@code space}, which may be null, and one more. */
+  public static NodeSpace append(NodeSpace space, Allocation next) {
+    return space == null ? next : space.with(next);
   }
 
   /** The extents of {@code space}, one of which is replaced by other extents for the same bytes. */

@@ -306,15 +306,14 @@ public final class Allocator {
   }
 
   /**
-   * Reserves an extent for a copy of another one. It rests: {@link #takeGranted} gives it to the
-   * node, or it becomes free after a lease.
+   * Takes an extent for a copy of another one, see {@link #lend}.
    *
    * @param purpose the purpose, which names the datanode of the other extent as the exception
    * @param id the datanode to take it from, or {@link BeginMove#ANY_DATANODE}
    * @param original the extent that is copied
    * @return null when no extent is as long
    */
-  public Allocation reserve(Quarantine.Grant grant, Purpose purpose, int id, Allocation original) {
+  public Allocation takeForCopy(Purpose purpose, int id, Allocation original) {
     int length = Extent.lengthFor(original.length(), options.blockSize());
     Allocation extent =
         id == BeginMove.ANY_DATANODE
@@ -324,21 +323,19 @@ public final class Allocator {
       giveBack(extent);
       extent = null;
     }
-    if (extent == null) {
-      return null;
-    }
-    if (extent.fileEnd() > original.fileEnd()) {
-      extent = extent.sealedAt(original.fileEnd());
-    }
-    DatanodeSpace datanode = extent.region().datanode();
-    datanode.lend(extent.allocatedLength());
-    lend(extent, grant, clock.nanoTime());
-    return extent;
+    return extent != null && extent.fileEnd() > original.fileEnd()
+        ? extent.sealedAt(original.fileEnd())
+        : extent;
   }
 
-  /** Lets an extent rest until its writer's lease is over, unless a node takes it before. */
-  private void lend(Allocation extent, Quarantine.Grant grant, long now) {
-    quarantine.add(extent, restedNanos(extent, now + options.leaseNanos()), grant, true, true);
+  /**
+   * Lends an extent that was taken. It rests until its writer's lease is over, unless {@link
+   * #takeGranted} gives it to a node before.
+   */
+  public void lend(Allocation extent, Quarantine.Grant grant) {
+    extent.region().datanode().lend(extent.allocatedLength());
+    long endNanos = clock.nanoTime() + options.leaseNanos();
+    quarantine.add(extent, restedNanos(extent, endNanos), grant, true, true);
   }
 
   /** When what began before the end of a lease is in its place. */

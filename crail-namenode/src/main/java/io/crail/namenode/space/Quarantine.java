@@ -41,6 +41,15 @@ public final class Quarantine {
       this.client = client;
     }
 
+    /** The id of the node, or that of a grant. */
+    public long node() {
+      return node;
+    }
+
+    public long token() {
+      return token;
+    }
+
     public long client() {
       return client;
     }

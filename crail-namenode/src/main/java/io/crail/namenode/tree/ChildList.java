@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
-import io.crail.namenode.memory.Footprint;
 import java.util.Arrays;
 
 /**
@@ -14,17 +13,13 @@ import java.util.Arrays;
  * remain. Four bytes a child in a large container. Not thread-safe: used under the container's
  * monitor.
  */
-final class ChildList {
+public final class ChildList {
   /** References in a full chunk. */
   static final int CHUNK_CAPACITY = 256;
 
   private static final int SMALL_CHUNK = CHUNK_CAPACITY / 4;
-  private static final int FIRST_CAPACITY = 4;
+  private static final int FIRST_CAPACITY = Node.FIRST_CHILDREN;
   private static final Node[] EMPTY = {};
-
-  /** Bytes of heap of a list with few children. */
-  static final long EMPTY_FOOTPRINT =
-      Footprint.object(2, 16) + Footprint.references(FIRST_CAPACITY);
 
   private static final class Chunk {
     private Node[] nodes;
@@ -152,7 +147,7 @@ final class ChildList {
   }
 
   /** Receives the children of a listing. */
-  interface Visitor {
+  public interface Visitor {
     /** Takes a child. Returns false when the child must be the first of the next page. */
     boolean visit(Node child);
   }

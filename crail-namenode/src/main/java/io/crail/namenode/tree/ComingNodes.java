@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * and its node takes its place, under the parent's monitor. Who removes an entry in between has to
  * destroy its node. Thread-safe.
  */
-final class ComingNodes {
+public final class ComingNodes {
   /** Bytes of heap of an entry. */
   private static final long FOOTPRINT = Footprint.MAP_ENTRY + Footprint.object(1, Long.BYTES);
 
@@ -44,15 +44,14 @@ final class ComingNodes {
   }
 
   /** The node that is to replace a node, or null. */
-  Node of(Node present) {
+  public Node of(Node present) {
     Coming coming = most.get() == 0 ? null : ofPresent.get(present);
     return coming == null ? null : coming.node;
   }
 
-  /** True when the node that is to replace {@code present} has all its bytes. */
-  boolean isWhole(Node present) {
-    Coming coming = ofPresent.get(present);
-    return coming.node.size() >= coming.length;
+  /** Bytes of the whole value of the node that is to replace {@code present}. */
+  public long length(Node present) {
+    return ofPresent.get(present).length;
   }
 
   /**

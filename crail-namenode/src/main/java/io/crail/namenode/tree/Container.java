@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
-import io.crail.namenode.memory.Footprint;
 import io.crail.protocol.part.NodeType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -11,33 +10,43 @@ import java.lang.invoke.VarHandle;
  * set or the names of the children. The children are found in the {@link NameTable}. This class
  * only has their order.
  */
-final class Container extends Node {
+public final class Container extends Node {
   private static final VarHandle REACH = reachHandle();
-
-  /**
-   * Bytes of a container in addition to those of a node: its fields, its first list of children,
-   * and its place among those that are taken apart.
-   */
-  private static final long MORE_THAN_A_NODE =
-      Footprint.object(1, 8) + ChildList.EMPTY_FOOTPRINT + 2L * Footprint.REFERENCE;
 
   private final ChildList children = new ChildList();
   private volatile int childCount;
   // No path below is longer than this container's own path by more than this many bytes.
   private volatile int reach;
 
-  Container(long id, NodeType type, int storageClass, int host, int flags) {
-    super(id, type, storageClass, host, flags);
+  /** Creates a container as {@link Node} does a node. */
+  public Container(
+      long id,
+      NodeType type,
+      int storageClass,
+      int host,
+      int flags,
+      long attributes,
+      long nowMillis) {
+    super(id, type, storageClass, host, flags, attributes, nowMillis);
   }
 
-  @Override
-  long footprint(int newNameLength) {
-    return super.footprint(newNameLength) + MORE_THAN_A_NODE;
+  /** The container that a node is in; null for the root. */
+  public static Container of(Node node) {
+    return (Container) node.parent();
   }
 
   /** The children in the order of their sequence. Under the monitor. */
   ChildList children() {
     return children;
+  }
+
+  /**
+   * Visits the children whose sequence is not below {@code sequence}, in order. Under the monitor.
+   *
+   * @return the sequence of the first child that was not taken, or -1 when there is none
+   */
+  public long visitFrom(long sequence, ChildList.Visitor visitor) {
+    return children.visitFrom(sequence, visitor);
   }
 
   /** The number of all children, including those that are not listed. */
@@ -51,7 +60,7 @@ final class Container extends Node {
    * container was last empty. No path below exceeds this now.
    */
   @Override
-  int reach() {
+  public int reach() {
     return reach;
   }
 
@@ -71,7 +80,7 @@ final class Container extends Node {
   }
 
   /** Replaces a node by one with the same sequence. Under the monitor. */
-  public void replace(Node old, Node replacement, long nowMillis) {
+  void replace(Node old, Node replacement, long nowMillis) {
     children.replace(old, replacement);
     touch(nowMillis);
   }

@@ -4,7 +4,7 @@ package io.crail.namenode.tree;
 import io.crail.namenode.memory.HeapBudget;
 
 /** Finds a node by its id. Thread-safe as {@link NodeTable} says. */
-final class IdTable extends NodeTable {
+public final class IdTable extends NodeTable {
   // The golden ratio spreads consecutive ids evenly over segments and slots.
   private static final long GOLDEN = 0x9e3779b97f4a7c15L;
 

@@ -6,7 +6,7 @@ import io.crail.namenode.name.NameHash;
 import java.nio.ByteBuffer;
 
 /** Finds a node by its parent and its name. Thread-safe as {@link NodeTable} says. */
-final class NameTable extends NodeTable {
+public final class NameTable extends NodeTable {
   private final NameHash hash;
 
   NameTable(NameHash hash, HeapBudget budget) {
@@ -14,7 +14,8 @@ final class NameTable extends NodeTable {
     this.hash = hash;
   }
 
-  NameHash hash() {
+  /** How names are hashed. */
+  public NameHash hash() {
     return hash;
   }
 
@@ -29,7 +30,7 @@ final class NameTable extends NodeTable {
   }
 
   /** The node with the parent and the name of another, which need not be in the table; or null. */
-  Node namesake(Node other) {
+  public Node namesake(Node other) {
     long key = hash(other);
     Node[] slots = slots(key);
     int index = firstIndex(slots, key);

@@ -26,13 +26,26 @@ import java.util.Arrays;
  */
 public class Node {
   /** The entry that a table puts in the place of a removed node. It matches no name and no id. */
-  static final Node TOMBSTONE = new Node(0, NodeType.DATAFILE, 0, 0, 0);
+  static final Node TOMBSTONE = new Node(0, NodeType.DATAFILE, 0, 0, 0, 0, 0);
+
+  /** The children for which a container has place at first. */
+  static final int FIRST_CHILDREN = 4;
 
   private static final int PERMISSION_BITS = Integer.bitCount(NodeInfo.PERMISSIONS);
   private static final int NUMBER_MASK = (1 << UserNames.NUMBER_BITS) - 1;
 
   /** Bytes of a node without a long name, and of its place among the children of its parent. */
   private static final long FOOTPRINT = Footprint.object(4, 76) + 4L * Footprint.REFERENCE;
+
+  /**
+   * Bytes of a container in addition to those of a node: its fields, its first list of children,
+   * and its place among those that are taken apart.
+   */
+  private static final long MORE_OF_A_CONTAINER =
+      Footprint.object(1, 8)
+          + Footprint.object(2, 16)
+          + Footprint.references(FIRST_CHILDREN)
+          + 2L * Footprint.REFERENCE;
 
   private final long id;
   private final byte typeNumber;
@@ -49,7 +62,8 @@ public class Node {
   private long word1;
   private long word2;
   private byte[] longName;
-  private volatile Container parent;
+  // A Container.
+  private volatile Node parent;
   private long sequence;
 
   private volatile long modifiedMillis;
@@ -65,20 +79,32 @@ public class Node {
    *
    * @param host the preferred host, as a number of {@link HostNames}
    * @param flags as in {@link NodeInfo}
+   * @param attributes from {@link #attributes(int, int, int)}
+   * @param nowMillis the time of its creation, in milliseconds since 1970
    */
-  Node(long id, NodeType type, int storageClass, int host, int flags) {
+  public Node(
+      long id,
+      NodeType type,
+      int storageClass,
+      int host,
+      int flags,
+      long attributes,
+      long nowMillis) {
     this.id = id;
     this.typeNumber = (byte) type.number();
     this.storageClass = (byte) storageClass;
     this.host = (short) host;
     this.flags = (byte) flags;
+    this.attributes = attributes;
+    this.modifiedMillis = nowMillis;
+    this.accessedMillis = nowMillis;
   }
 
   public final long id() {
     return id;
   }
 
-  final int typeNumber() {
+  public final int typeNumber() {
     return typeNumber;
   }
 
@@ -120,25 +146,20 @@ public class Node {
   }
 
   /** True when there are bytes, or none were announced that are still missing. */
-  final boolean hasValue() {
+  public final boolean hasValue() {
     return size() > 0 || (flags & (NodeInfo.BEING_PUT | NodeInfo.ABANDONED)) == 0;
   }
 
   /** True while its content is to come as a whole, and its writer has not given up. */
-  final boolean isBeingPut() {
+  public final boolean isBeingPut() {
     return (flags & NodeInfo.BEING_PUT) != 0;
-  }
-
-  /** Notes that the node's content will come as a whole. Under the node's monitor. */
-  final void beginPut() {
-    flags |= NodeInfo.BEING_PUT;
   }
 
   /**
    * Gives the node its place in the tree. The caller adds it to the tables and to the parent's
    * order.
    */
-  final void place(Container newParent, ByteBuffer buffer, int start, int end, long newSequence) {
+  final void place(Node newParent, ByteBuffer buffer, int start, int end, long newSequence) {
     int length = end - start;
     nameLength = (byte) length;
     if (length <= NodeName.INLINE_LENGTH) {
@@ -159,7 +180,7 @@ public class Node {
   }
 
   /** The container it lies in; null for the root. */
-  public final Container parent() {
+  public final Node parent() {
     return parent;
   }
 
@@ -169,12 +190,12 @@ public class Node {
   }
 
   /** Bytes of the name. */
-  final int nameLength() {
+  public final int nameLength() {
     return nameLength & 0xff;
   }
 
   /** True when this lies in {@code container} under an inline name. */
-  final boolean isNamed(Container container, long name0, long name1, long name2, int length) {
+  public final boolean isNamed(Node container, long name0, long name1, long name2, int length) {
     return word0 == name0
         && parent == container
         && word1 == name1
@@ -183,7 +204,7 @@ public class Node {
   }
 
   /** True when this lies in {@code container} under the name in {@code [start, end)}. */
-  final boolean isNamed(Container container, ByteBuffer buffer, int start, int end) {
+  public final boolean isNamed(Node container, ByteBuffer buffer, int start, int end) {
     int length = end - start;
     if (length <= NodeName.INLINE_LENGTH) {
       return isNamed(
@@ -209,7 +230,7 @@ public class Node {
    * Loads fields at the beginning and the end of this object, so that all of it gets into the
    * cache.
    */
-  final int touchedFields() {
+  public final int touchedFields() {
     return (int) id + nameLength + (longName == null ? 0 : 1);
   }
 
@@ -233,18 +254,19 @@ public class Node {
   }
 
   /** Bytes of heap of this node with its name, without its space and its lease. */
-  final long footprint() {
-    return footprint(nameLength());
+  public final long footprint() {
+    return footprint(type(), nameLength());
   }
 
-  /** As {@link #footprint()}, with a name of so many bytes. */
-  long footprint(int newNameLength) {
+  /** Bytes of heap of a node of a type with a name of so many bytes. */
+  public static long footprint(NodeType type, int nameLength) {
     return FOOTPRINT
-        + (newNameLength > NodeName.INLINE_LENGTH ? Footprint.bytes(newNameLength) : 0);
+        + (nameLength > NodeName.INLINE_LENGTH ? Footprint.bytes(nameLength) : 0)
+        + (type.isContainer() ? MORE_OF_A_CONTAINER : 0);
   }
 
   /** The bytes of the name. */
-  final byte[] nameBytes() {
+  public final byte[] nameBytes() {
     byte[] name = longName;
     return name != null ? name.clone() : NodeName.bytes(word0, word1, word2, nameLength());
   }
@@ -253,7 +275,7 @@ public class Node {
    * The whole path, for messages. During a rename it may be neither the old path nor the new one.
    */
   public final String path() {
-    Container container = parent;
+    Node container = parent;
     if (container == null) {
       return "/";
     }
@@ -268,7 +290,7 @@ public class Node {
   }
 
   /** True once the node itself was removed or replaced. See also {@link Tree#isDetached}. */
-  final boolean isRemoved() {
+  public final boolean isRemoved() {
     return removed;
   }
 
@@ -293,24 +315,9 @@ public class Node {
     return present == null ? 0 : present.size();
   }
 
-  /** Makes bytes visible. Under the node's monitor. */
-  final void commit(long newSize, long nowMillis) {
-    space.commit(newSize);
-    modifiedMillis = nowMillis;
-    endPut();
-  }
-
   /** Milliseconds since 1970. */
   public final long modifiedMillis() {
     return modifiedMillis;
-  }
-
-  /** Notes that the content has come and is visible. Under the node's monitor. */
-  final void endPut() {
-    // What is to replace a value is no value before it is whole.
-    if (!coming) {
-      arrived();
-    }
   }
 
   /** Notes that the content is whole. Under the node's monitor. */
@@ -330,7 +337,7 @@ public class Node {
   }
 
   /** When it was created, or the time that a client has set; milliseconds since 1970. */
-  final long accessedMillis() {
+  public final long accessedMillis() {
     return accessedMillis;
   }
 
@@ -339,29 +346,37 @@ public class Node {
   }
 
   /** Permission bits. */
-  final int permissions() {
+  public final int permissions() {
     return permissions(attributes);
   }
 
   /** The owner, as a number of {@link UserNames}. */
-  final int owner() {
+  public final int owner() {
     return owner(attributes);
   }
 
   /** The group, as a number of {@link UserNames}. */
-  final int group() {
+  public final int group() {
     return group(attributes);
   }
 
   /**
-   * Sets permission bits, owner and group. Under the parent's monitor (the root's under its own),
-   * or before the node can be found.
+   * Sets permission bits, owner and group. Under the parent's monitor; the root's under its own.
    */
-  final void attributes(int permissions, int owner, int group) {
-    attributes =
-        permissions
-            | (long) owner << PERMISSION_BITS
-            | (long) group << PERMISSION_BITS + UserNames.NUMBER_BITS;
+  final void attributes(long newAttributes) {
+    attributes = newAttributes;
+  }
+
+  /** Permission bits, owner and group in one number. */
+  public final long attributes() {
+    return attributes;
+  }
+
+  /** Permission bits, and the numbers of an owner and a group, in one number. */
+  public static long attributes(int permissions, int owner, int group) {
+    return permissions
+        | (long) owner << PERMISSION_BITS
+        | (long) group << PERMISSION_BITS + UserNames.NUMBER_BITS;
   }
 
   private static int permissions(long attributes) {
@@ -385,7 +400,7 @@ public class Node {
   }
 
   /** Sets the extents. Under the node's monitor. */
-  public final void space(NodeSpace newSpace) {
+  final void space(NodeSpace newSpace) {
     space = newSpace;
   }
 
@@ -395,13 +410,18 @@ public class Node {
   }
 
   /** Sets or ends the write lease. Under the node's monitor. */
-  public final void lease(WriteLease<Node> newLease) {
+  final void lease(WriteLease<Node> newLease) {
     lease = newLease;
   }
 
   /** True when the lease of {@code token} is the last one that a holder has ended. */
-  final boolean wasEnded(long token) {
+  public final boolean wasEnded(long token) {
     return endedLease == digest(token);
+  }
+
+  /** The digest of the last lease that a holder has ended. Under the node's monitor. */
+  public final int endedLease() {
+    return endedLease;
   }
 
   /** Notes that the holder has ended its lease. Under the node's monitor. */
@@ -419,7 +439,7 @@ public class Node {
   }
 
   /** No path below is longer than this node's own path by more than this many bytes. */
-  int reach() {
+  public int reach() {
     return 0;
   }
 

@@ -58,22 +58,22 @@ public abstract class NodeTable {
   abstract boolean sameKey(Node a, Node b);
 
   /** The array that nodes with this hash are in now. */
-  final Node[] slots(long hash) {
+  public final Node[] slots(long hash) {
     return segments[(int) (hash >>> (Long.SIZE - SEGMENT_BITS))].slots;
   }
 
   /** The slot where the search for a hash begins. */
-  static int firstIndex(Node[] slots, long hash) {
+  public static int firstIndex(Node[] slots, long hash) {
     return (int) hash & (slots.length - 1);
   }
 
   /** The slot after another. */
-  static int nextIndex(Node[] slots, int index) {
+  public static int nextIndex(Node[] slots, int index) {
     return (index + 1) & (slots.length - 1);
   }
 
   /** The content of a slot. Null ends a search; a tombstone or another node does not. */
-  static Node at(Node[] slots, int index) {
+  public static Node at(Node[] slots, int index) {
     return (Node) SLOT.getAcquire(slots, index);
   }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
-import io.crail.common.error.CrailException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -14,9 +13,9 @@ import java.util.function.Supplier;
  * <p>Renames of nodes with bytes run beside each other. That of a container runs alone: it changes
  * the way up from all that is below it. Thread-safe.
  */
-final class RenameSequence {
+public final class RenameSequence {
   /** How often a lookup tries before it stops renames. */
-  static final int ATTEMPTS = 8;
+  public static final int ATTEMPTS = 8;
 
   /** The low bits count the renames that run now; those above, all that have begun. */
   private static final long RUNNING = 0xffff;
@@ -34,12 +33,12 @@ final class RenameSequence {
   private volatile long ways;
 
   /** Begins a lookup. */
-  long read() {
+  public long read() {
     return sequence;
   }
 
   /** True when no rename has run since {@link #read()} gave {@code before}. */
-  boolean isUnchanged(long before) {
+  public boolean isUnchanged(long before) {
     VarHandle.acquireFence();
     return (before & RUNNING) == 0 && sequence == before;
   }
@@ -98,14 +97,15 @@ final class RenameSequence {
    * A change of a name.
    *
    * @param <T> the result
+   * @param <E> why it may be refused
    */
-  interface Change<T> {
+  public interface Change<T, E extends Exception> {
     /** Makes the change, or changes nothing and throws. Does no lookup by {@link #read}. */
-    T make() throws CrailException;
+    T make() throws E;
   }
 
   /** Runs a change of the name of a container: no other change runs meanwhile. */
-  <T> T runAlone(Change<T> change) throws CrailException {
+  public <T, E extends Exception> T runAlone(Change<T, E> change) throws E {
     lock();
     try {
       ways++;
@@ -117,7 +117,7 @@ final class RenameSequence {
   }
 
   /** Runs a change of the name of a node with bytes: no container is renamed meanwhile. */
-  <T> T runBeside(Change<T> change) throws CrailException {
+  public <T, E extends Exception> T runBeside(Change<T, E> change) throws E {
     lock.readLock().lock();
     try {
       return marked(change);
@@ -126,7 +126,7 @@ final class RenameSequence {
     }
   }
 
-  private <T> T marked(Change<T> change) throws CrailException {
+  private <T, E extends Exception> T marked(Change<T, E> change) throws E {
     SEQUENCE.getAndAdd(this, BEGUN + 1);
     try {
       VarHandle.fullFence();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
-import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
@@ -21,14 +20,14 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.random.RandomGenerator;
 
 /**
- * The tree of nodes, and the two tables that find a node by name and by id. Thread-safe.
+ * The tree of nodes, and the two tables that find a node by name and by id. This class only reads;
+ * the {@link TreeWriter} changes it. Thread-safe.
  *
- * <p>A change of a container's children holds that container's monitor. Several containers are
- * locked in the order of their ids. Once the locks are held, the nodes that were found before are
- * checked again: a container that was removed, or lies below a removed one, gets no child. Readers
- * take no lock. {@link RenameSequence} makes renames atomic for readers. It is locked last. A
- * rename of a container excludes all others, so that two renames cannot make a cycle or a path that
- * is too long; those of nodes with bytes do not exclude each other.
+ * <p>A change of a container's children holds that container's monitor. Once the locks are held,
+ * the nodes that were found before are checked again: a container that was removed, or is below a
+ * removed one, gets no child. Readers take no lock. {@link RenameSequence} makes renames atomic for
+ * readers. A rename of a container excludes all others, so that two renames cannot make a cycle or
+ * a path that is too long; those of nodes with bytes do not exclude each other.
  *
  * <p>No node has a path that is too long for a request. Each container knows a limit for how much
  * longer the paths below it are than its own (its reach). Before a new node can be found, it
@@ -37,7 +36,7 @@ import java.util.random.RandomGenerator;
  * of the two always sees the other.
  *
  * <p>A removed subtree is gone for all clients at once, since no path leads to it and {@link
- * #isDetached} is true for each of its nodes. The {@link NodeRemover} takes it apart later.
+ * #isDetached} is true for each of its nodes. It is taken apart later.
  */
 public final class Tree {
   // Every user may create nodes in the root, and remove their own.
@@ -45,9 +44,6 @@ public final class Tree {
 
   private final int index;
   private final int count;
-  private final Clock clock;
-  private final HeapBudget budget;
-  private final UserNames users;
   private final IdTable ids;
   private final NameTable names;
   private final ComingNodes coming;
@@ -58,22 +54,11 @@ public final class Tree {
   private final Map<NodeType, LongAdder> ofType = new EnumMap<>(NodeType.class);
 
   private final Container root;
-  private final NodeWriter writer;
 
-  /** Creates a tree that has only the root; {@code writer} frees what nodes have when they go. */
-  public Tree(
-      NameNodeOptions options,
-      Clock clock,
-      RandomGenerator random,
-      HeapBudget budget,
-      UserNames users,
-      NodeWriter writer) {
+  /** Creates a tree that has only the root. */
+  public Tree(NameNodeOptions options, long nowMillis, RandomGenerator random, HeapBudget budget) {
     this.index = options.index();
     this.count = options.count();
-    this.clock = clock;
-    this.writer = writer;
-    this.budget = budget;
-    this.users = users;
     this.ids = new IdTable(budget);
     this.names = new NameTable(new NameHash(random), budget);
     this.coming = new ComingNodes(budget);
@@ -82,11 +67,14 @@ public final class Tree {
     this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
     this.root =
         new Container(
-            newId(), NodeType.DIRECTORY, options.rootClass(), HostNames.ANY, NodeInfo.ENUMERABLE);
-    root.attributes(ROOT_PERMISSIONS, UserNames.OWN, UserNames.OWN);
+            newId(),
+            NodeType.DIRECTORY,
+            options.rootClass(),
+            HostNames.ANY,
+            NodeInfo.ENUMERABLE,
+            Node.attributes(ROOT_PERMISSIONS, UserNames.OWN, UserNames.OWN),
+            nowMillis);
     budget.add(root.footprint());
-    root.touch(clock.currentTimeMillis());
-    root.accessed(root.modifiedMillis());
     ids.add(root);
     for (NodeType type : NodeType.values()) {
       ofType.put(type, new LongAdder());
@@ -110,8 +98,13 @@ public final class Tree {
     return ids;
   }
 
-  ComingNodes coming() {
+  public ComingNodes coming() {
     return coming;
+  }
+
+  /** Counts a node that has come, or with -1 one that has gone. */
+  void count(Node node, int more) {
+    ofType.get(node.type()).add(more);
   }
 
   /** The id of the root. */
@@ -122,11 +115,6 @@ public final class Tree {
   /** Visits nodes as {@link NodeTable#walk} does, in the order of a table of their ids. */
   public long walk(long cursor, long most, NodeTable.Visitor visitor) {
     return ids.walk(cursor, most, visitor);
-  }
-
-  /** Bytes of heap of a node and its name. */
-  public long footprint(Node node) {
-    return node.footprint();
   }
 
   /** How many names other than {@link UserNames#OWN} a node holds; for tests. */
@@ -220,15 +208,15 @@ public final class Tree {
    * @param parent the node that the last component lies in, or null; it may not be a container
    * @param child the node that is there now, or null; the root for the path of the root
    */
-  record Place(Node parent, Node child) {
+  public record Place(Node parent, Node child) {
     /** The parent of a child that is there. */
-    Container container() {
+    public Container container() {
       return (Container) parent;
     }
   }
 
   /** Where a path leads, at one moment between renames. */
-  Place locate(PathBytes path) {
+  public Place locate(PathBytes path) {
     return renames.read(() -> walk(path));
   }
 
@@ -236,7 +224,7 @@ public final class Tree {
    * As {@link #locate}, but takes no lock for nodes with bytes that are renamed meanwhile. So the
    * child has to be looked at again, under the lock of its parent.
    */
-  Place locateBeside(PathBytes path) {
+  public Place locateBeside(PathBytes path) {
     return renames.readWay(() -> walk(path));
   }
 
@@ -264,7 +252,7 @@ public final class Tree {
   }
 
   /** The container for the last component of a path. Allocates nothing unless it fails. */
-  Container parentOf(PathBytes path) throws CrailException {
+  public Container parentOf(PathBytes path) throws CrailException {
     long before = renames.read();
     Node parent = walkToParent(path);
     return requireContainer(
@@ -272,7 +260,7 @@ public final class Tree {
   }
 
   /** Refuses a parent that does not exist or is no container. */
-  static Container requireContainer(Node parent, PathBytes path) throws CrailException {
+  public static Container requireContainer(Node parent, PathBytes path) throws CrailException {
     if (parent == null) {
       throw ErrorCode.PARENT_NOT_FOUND.exception(path.toString());
     }
@@ -283,7 +271,7 @@ public final class Tree {
   }
 
   /** The child of a container whose name is the last component of a path, or null. */
-  Node child(Container container, PathBytes path) {
+  public Node child(Container container, PathBytes path) {
     return names.find(container, path.bytes(), path.nameStart(), path.end());
   }
 
@@ -291,7 +279,7 @@ public final class Tree {
    * True when a node is still at its place and the place is still in the tree. Under the parent's
    * monitor.
    */
-  boolean isStill(Node node, Container parent, PathBytes path) {
+  public boolean isStill(Node node, Container parent, PathBytes path) {
     return child(parent, path) == node && !isDetached(parent);
   }
 
@@ -302,7 +290,7 @@ public final class Tree {
    * @return false when the container is gone, or has moved since it was found so that the path
    *     would be too long
    */
-  boolean admits(Container parent, PathBytes path) {
+  public boolean admits(Container parent, PathBytes path) {
     if (isDetached(parent)) {
       return false;
     }
@@ -319,149 +307,17 @@ public final class Tree {
    * Extends the reach of a container and of all containers above it. Returns the length of the
    * whole path.
    */
-  static int extendReach(Container container, int bytes) {
+  public static int extendReach(Container container, int bytes) {
     int length = bytes;
-    for (Container at = container; at.parent() != null; at = at.parent()) {
+    for (Container at = container; at.parent() != null; at = Container.of(at)) {
       at.extendReach(length);
       length += 1 + at.nameLength();
     }
     return length;
   }
 
-  static boolean isWithBytes(Node node) {
+  public static boolean isWithBytes(Node node) {
     return !(node instanceof Container);
-  }
-
-  /**
-   * Takes the heap for a new node, which may replace an old one.
-   *
-   * @throws CrailException with {@link ErrorCode#LIMIT_EXCEEDED} when there is none
-   */
-  void charge(Node node, Node old, PathBytes path) throws CrailException {
-    budget.require(node.footprint(path.nameLength()), old == null ? 0 : old.footprint(), path);
-  }
-
-  /** Gives the heap and the names of a node back that was not made, or is not there any more. */
-  void discharge(Node node) {
-    budget.give(node.footprint());
-    users.release(node.owner());
-    users.release(node.group());
-  }
-
-  /** Takes the heap for a longer name of a node, or gives that of a shorter one back. */
-  void chargeName(Node node, PathBytes path) throws CrailException {
-    long more = node.footprint(path.nameLength()) - node.footprint();
-    if (more > 0) {
-      budget.require(more, 0, path);
-    } else {
-      budget.give(-more);
-    }
-  }
-
-  /** Gives a new node its place, where no reader finds it yet. Under the parent's monitor. */
-  void place(Node node, Container parent, PathBytes path, Node old) {
-    long now = clock.currentTimeMillis();
-    long sequence = old == null ? parent.children().nextSequence() : old.sequence();
-    node.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
-    node.touch(now);
-    node.accessed(now);
-  }
-
-  /**
-   * Adds a placed new node to the tables and its parent's order. It replaces {@code old}, unless
-   * that is null: a value by a value that is being put only once that is whole. Under the parent's
-   * monitor.
-   *
-   * @param length the bytes of a value that is being put
-   * @return the node that is not found any more, which the caller destroys; or null
-   */
-  Node link(Node node, Node old, Container parent, long length) {
-    ofType.get(node.type()).increment();
-    if (old == null) {
-      ids.add(node);
-      names.add(node);
-      parent.add(node, node.modifiedMillis());
-      return null;
-    }
-    if (!node.isBeingPut()) {
-      ids.add(node);
-      replace(old, node, parent);
-      return old;
-    }
-    // So that a value which its writer ends now is either there before, or refused.
-    synchronized (old) {
-      boolean waits = old.hasValue();
-      node.coming(waits);
-      ids.add(node);
-      if (!waits) {
-        replace(old, node, parent);
-        return old;
-      }
-    }
-    return ended(coming.put(old, node, length));
-  }
-
-  /** Replaces a node, which the caller destroys. Under the parent's monitor. */
-  void replace(Node old, Node node, Container parent) {
-    names.replace(old, node);
-    parent.replace(old, node, node.modifiedMillis());
-    old.markRemoved();
-    ofType.get(old.type()).decrement();
-  }
-
-  /**
-   * Ends the put that is to replace a node. Returns its node, which the caller destroys; or null.
-   */
-  Node giveUp(Node present) {
-    return ended(coming.remove(present));
-  }
-
-  private Node ended(Node node) {
-    if (node != null) {
-      drop(node);
-    }
-    return node;
-  }
-
-  /** Removes a node from its parent and the tables. Under the parent's monitor. */
-  void unlink(Node node, Container parent) {
-    parent.remove(node, clock.currentTimeMillis());
-    forget(node);
-  }
-
-  /**
-   * Removes a node from the tables. A node with bytes is still found by its id until its space is
-   * freed.
-   */
-  void forget(Node node) {
-    names.remove(node);
-    drop(node);
-  }
-
-  /** Counts the end of a node that has no name any more, as {@link #forget} does. */
-  void drop(Node node) {
-    ofType.get(node.type()).decrement();
-    if (node instanceof Container) {
-      ids.remove(node);
-      discharge(node);
-    } else {
-      node.markRemoved();
-    }
-  }
-
-  /**
-   * Frees the space and the lease of a node with bytes that was marked as removed, and those of the
-   * node that was to replace it.
-   */
-  void destroy(Node node) {
-    Node successor = giveUp(node);
-    if (successor != null) {
-      destroy(successor);
-    }
-    writer.destroy(node);
-    // Only now, so that the close of its writer always finds either the node or its resting space.
-    ids.remove(node);
-    discharge(node);
   }
 
   /** An id that no node had before. */
@@ -470,20 +326,20 @@ public final class Tree {
   }
 
   /** Refuses a path that another namenode owns. */
-  void requireOwn(PathBytes path) throws CrailException {
+  public void requireOwn(PathBytes path) throws CrailException {
     if (!path.isRoot() && path.namenode(count) != index) {
       throw ErrorCode.WRONG_NAMENODE.exception(path.toString());
     }
   }
 
   /** Refuses to move a node to a path that another namenode owns. */
-  void requireOneNamenode(PathBytes source, PathBytes target) throws CrailException {
+  public void requireOneNamenode(PathBytes source, PathBytes target) throws CrailException {
     if (target.namenode(count) != index) {
       throw ErrorCode.CROSS_NAMENODE.exception(source + " to " + target);
     }
   }
 
-  static void requirePermissions(PathBytes path, int permissions) throws CrailException {
+  public static void requirePermissions(PathBytes path, int permissions) throws CrailException {
     if ((permissions & ~NodeInfo.PERMISSIONS) != 0) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           path + ": permission bits 0" + Integer.toOctalString(permissions));

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The moves that rest, apart from the nodes they belong to; see also NodeMoverTest. */
+/** The moves that rest, apart from the nodes they belong to; see also MoveRuleTest. */
 class RestingMovesTest {
   private final HeapBudget budget = new HeapBudget(Long.MAX_VALUE / 2, "");
   private final List<String> undone = new ArrayList<>();

@@ -19,7 +19,7 @@ class ChildListTest {
   private static final ByteBuffer NAME = ByteBuffer.wrap(new byte[] {'n'});
 
   private static Node child(long sequence) {
-    Node node = new Node(sequence, NodeType.DATAFILE, 0, 0, 0);
+    Node node = new Node(sequence, NodeType.DATAFILE, 0, 0, 0, 0, 0);
     node.place(null, NAME, 0, 1, sequence);
     return node;
   }

@@ -13,7 +13,7 @@ class IdTableTest {
   private final IdTable table = new IdTable(new HeapBudget(1 << 30, ""));
 
   private static Node node(long id) {
-    return new Node(id, NodeType.DATAFILE, 0, 0, 0);
+    return new Node(id, NodeType.DATAFILE, 0, 0, 0, 0, 0);
   }
 
   /** A removed node leaves a mark, which is no node: not even that of id 0, which it looks like. */

@@ -36,7 +36,14 @@ class ReadersTest {
     private boolean happened;
 
     Watched(Node node) {
-      super(node.id(), node.type(), node.storageClass(), node.host(), node.flags());
+      super(
+          node.id(),
+          node.type(),
+          node.storageClass(),
+          node.host(),
+          node.flags(),
+          node.attributes(),
+          node.modifiedMillis());
     }
 
     void beforeLook(int number, Change newChange) {
@@ -100,11 +107,10 @@ class ReadersTest {
     Node made = store.namenode.tree().require(store.file("/f").id());
     Watched node = new Watched(made);
     ByteBuffer name = ByteBuffer.wrap(new byte[] {'f'});
-    node.attributes(made.permissions(), made.owner(), made.group());
     node.place(made.parent(), name, 0, 1, made.sequence());
     store.namenode.tree().names().replace(made, node);
     store.namenode.tree().ids().replace(made, node);
-    made.parent().replace(made, node, 0);
+    Container.of(made).replace(made, node, 0);
     store.acquire(node.id(), 8);
     store.extend(node.id(), 8, 0, space);
     store.setSize(node.id(), 8, size, SetSize.KEEP);

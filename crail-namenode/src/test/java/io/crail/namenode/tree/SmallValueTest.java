@@ -13,12 +13,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.Refusals;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
-import io.crail.namenode.lease.LeaseTable;
-import io.crail.namenode.memory.HeapBudget;
-import io.crail.namenode.space.Allocation;
-import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
-import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.space.SmallValues;
@@ -38,7 +33,6 @@ import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -238,14 +232,13 @@ class SmallValueTest {
   @Test
   void theMemoryOfAnOldValueCountsAsFreeOnce() throws Exception {
     long capacity = SmallBytes.footprint(64);
-    SmallValues values = new SmallValues(MOST, capacity, new HeapBudget(1 << 20, ""));
-    Allocator blocks = store.namenode.allocator();
-    LeaseTable<Node> leases = store.namenode.leases();
-    NodeStorage storage = new NodeStorage(blocks, values);
-    NodeWriter writer = new NodeWriter(blocks, storage, leases, store.clock);
+    start(String.valueOf(capacity));
+    put("/t/k", bytes(64, 1));
+    SmallValues values = store.namenode.smallValues();
     AtomicReference<Runnable> afterLook = new AtomicReference<>(() -> {});
+    Node made = store.namenode.tree().require(store.lookup("/t/k").node().id());
     Node old =
-        new Node(7, NodeType.KEYVALUE, 0, HostNames.ANY, 0) {
+        new Node(made.id(), made.type(), 0, HostNames.ANY, made.flags(), made.attributes(), 0) {
           @Override
           public NodeSpace space() {
             NodeSpace seen = super.space();
@@ -253,25 +246,27 @@ class SmallValueTest {
             return seen;
           }
         };
-    assertTrue(values.take(64, null));
-    Allocation extent =
-        blocks.allocate(
-            new Allocator.Purpose(0, false, HostNames.ANY, HostNames.ANY, null), 0, 8192);
-    synchronized (old) {
-      old.space(new MovingBytes(bytes(64, 1), extent));
-      old.lease(leases.grant(old, TestStore.CLIENT, TOKEN));
-    }
-    // The old one moves to its extent, and somebody else takes the memory that it had.
+    old.place(made.parent(), ByteBuffer.wrap(new byte[] {'k'}), 0, 1, made.sequence());
+    old.space(made.space());
+    store.namenode.tree().names().replace(made, old);
+    store.namenode.tree().ids().replace(made, old);
+    Container.of(made).replace(made, old, 0);
+    store.acquire(old.id(), TOKEN);
+    store.extend(old.id(), TOKEN, 0, 8192);
+    // The old one moves to its extents, and somebody else takes the memory that it had.
+    Wire wire = Wire.connect(store.server, TestStore.CLIENT);
     CompletableFuture<Boolean> taken = new CompletableFuture<>();
     Thread mover =
         new Thread(
             () -> {
               try {
-                writer.setSize(old, new SetSize.Request(7, TOKEN, 5000, SetSize.KEEP));
-                taken.complete(values.take(64, null));
-              } catch (CrailException | RuntimeException e) {
-                taken.completeExceptionally(e);
+                wire.call(
+                    NameNodeOperations.SET_SIZE,
+                    new SetSize.Request(old.id(), TOKEN, 5000, SetSize.KEEP));
+              } catch (CrailException e) {
+                // The new value was there before.
               }
+              taken.complete(values.take(64, null));
             });
     afterLook.set(
         () -> {
@@ -280,21 +275,9 @@ class SmallValueTest {
             Thread.onSpinWait();
           }
         });
-    Outfitter outfitter = new Outfitter(storage, leases);
-    NewNode put = newNode(TestStore.put("/t/k", TOKEN, bytes(64, 2)));
-    Node node = new Node(8, NodeType.KEYVALUE, 0, HostNames.ANY, 0);
-    outfitter.equip(node, put, outfitter.valueOf(put), old, 5);
+    put("/t/k", bytes(64, 2));
     taken.get(60, TimeUnit.SECONDS);
-    writer.destroy(old);
     assertTrue(values.used() <= capacity, values.used() + " of " + capacity);
-  }
-
-  private static NewNode newNode(Put.Request request) throws CrailException {
-    ByteBuffer buffer = ByteBuffer.allocate(500).order(ByteOrder.LITTLE_ENDIAN);
-    Put.Request.CODEC.encode(request, buffer, 0);
-    NewNode put = new NewNode();
-    put.readPut(buffer, 0);
-    return put;
   }
 
   @Test

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Tests how extents move to other datanodes, and what keeps them where they are. */
-class NodeMoverTest {
+class MoveRuleTest {
   private static final long TOKEN = 9;
   private static final long MOVE = 4711;
   private static final int LEASE = 10_000;

@@ -1,36 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.rule;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.Allocation;
-import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
+import io.crail.namenode.user.Caller;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.part.Extent;
 
 /**
- * Lets clients move extents of nodes to other datanodes: reserves space for a copy, and puts the
- * finished copy in its place. Committed bytes of an extent never change, and without a writer no
- * byte is added. So a copy is good if, when it is finished, nobody writes and the node still has
- * the same extent with the same number of bytes. Thread-safe.
+ * Decides which extents clients may move to other datanodes: space is lent for a copy, and the
+ * finished copy takes the place of the extent. Committed bytes of an extent never change, and
+ * without a writer no byte is added. So a copy is good if, when it is finished, nobody writes and
+ * the node still has the same extent with the same number of bytes. Thread-safe.
  */
-public final class NodeMover {
+public final class MoveRule {
   private final Tree tree;
   private final Allocator allocator;
+  private final Locks locks;
+  private final Applier applier;
 
-  public NodeMover(Tree tree, Allocator allocator) {
-    this.tree = tree;
-    this.allocator = allocator;
+  public MoveRule(State state, Locks locks, Applier applier) {
+    this.tree = state.tree();
+    this.allocator = state.space();
+    this.locks = locks;
+    this.applier = applier;
   }
 
   /**
-   * Reserves space for a copy of an extent.
+   * Lends space for a copy of an extent.
    *
    * @throws CrailException with {@link ErrorCode#WRITE_LEASE_HELD} when the node is being written;
    *     with {@link ErrorCode#STALE_EXTENT} when the node has no such extent; with {@link
@@ -38,55 +47,59 @@ public final class NodeMover {
    *     {@link ErrorCode#UNAVAILABLE} when the named datanode is not well, or takes no data; with
    *     {@link ErrorCode#LIMIT_EXCEEDED} when too many moved extents rest
    */
-  public BeginMove.Response begin(BeginMove.Request request, long clientId) throws CrailException {
+  public BeginMove.Response begin(BeginMove.Request request, Caller caller) throws CrailException {
     if (allocator.moves().isFull()) {
       throw ErrorCode.LIMIT_EXCEEDED.exception("moved extents that rest for a lease");
     }
     Node node = tree.require(request.id());
-    synchronized (node) {
-      int index = requireMovable(node, request.extent());
-      Allocation present = node.space().at(index);
-      Allocator.Purpose purpose = purpose(node, present);
-      long grant = tree.newId();
-      Allocation target =
-          allocator.reserve(
-              new Quarantine.Grant(
-                  grant, request.token(), clientId, purpose.storageClass(), true, purpose.host()),
-              purpose,
-              request.datanode(),
-              present);
-      if (target == null && !allocator.isWell(request.datanode(), purpose.storageClass())) {
-        throw ErrorCode.UNAVAILABLE.exception(
-            node + ": datanode " + request.datanode() + " takes no data now");
-      }
-      if (target == null) {
-        throw ErrorCode.NO_SPACE.exception(
-            node
-                + ": no other datanode of storage class "
-                + purpose.storageClass()
-                + " has "
-                + present.allocatedLength()
-                + " bytes free in one piece");
-      }
-      return new BeginMove.Response(grant, bytes(node.space(), present), target.extent());
+    return locks.of(node, () -> lend(node, request, caller.client()));
+  }
+
+  private BeginMove.Response lend(Node node, BeginMove.Request request, long client)
+      throws CrailException {
+    int index = requireMovable(node, request.extent());
+    Allocation present = node.space().at(index);
+    Allocator.Purpose purpose = purpose(node, present);
+    Allocation target = allocator.takeForCopy(purpose, request.datanode(), present);
+    if (target == null && !allocator.isWell(request.datanode(), purpose.storageClass())) {
+      throw ErrorCode.UNAVAILABLE.exception(
+          node + ": datanode " + request.datanode() + " takes no data now");
     }
+    if (target == null) {
+      throw ErrorCode.NO_SPACE.exception(
+          node
+              + ": no other datanode of storage class "
+              + purpose.storageClass()
+              + " has "
+              + present.allocatedLength()
+              + " bytes free in one piece");
+    }
+    long grant = tree.newId();
+    applier.lend(
+        target,
+        new Quarantine.Grant(
+            grant, request.token(), client, purpose.storageClass(), true, purpose.host()));
+    return new BeginMove.Response(grant, bytes(node.space(), present), target.extent());
   }
 
   /**
    * Puts a copy in the place of the extent.
    *
    * @throws CrailException as in {@link #begin}; with {@link ErrorCode#WRITE_LEASE_LOST} when the
-   *     reserved space is reserved no longer
+   *     space is lent no longer
    */
-  public CommitMove.Response commit(CommitMove.Request request, long clientId)
+  public CommitMove.Response commit(CommitMove.Request request, Caller caller)
       throws CrailException {
     try {
       Node node = tree.require(request.id());
-      synchronized (node) {
-        if (!isCommitted(node, request)) {
-          commit(node, request, clientId);
-        }
-      }
+      locks.of(
+          node,
+          () -> {
+            if (!isCommitted(node, request)) {
+              commit(node, request, caller.client());
+            }
+            return null;
+          });
       return new CommitMove.Response();
     } catch (CrailException e) {
       // No write to it is on its way, as the client says.
@@ -132,8 +145,7 @@ public final class NodeMover {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": space that was given for something else");
     }
-    node.space(AllocationList.replacing(space, index, target));
-    allocator.moves().add(new Moved(node, present, target, request.bytes()));
+    applier.move(node, index, target, new Moved(node, present, target, request.bytes()));
   }
 
   /** A move whose former extent still holds the bytes. */
@@ -149,29 +161,29 @@ public final class NodeMover {
 
     @Override
     protected Undone undo() {
-      synchronized (node) {
-        NodeSpace space = node.space();
-        int index = space == null ? 0 : space.indexOf(to().fileOffset());
-        if (node.isRemoved() || space == null || index == space.count()) {
-          return Undone.NEEDLESS;
-        }
-        Allocation present = space.at(index);
-        if (!present.isIn(to())) {
-          return Undone.NEEDLESS;
-        }
-        if (node.lease() != null) {
-          return Undone.NOT_NOW;
-        }
-        if (bytes(space, present) != bytes) {
-          return Undone.NEEDLESS;
-        }
-        // It may have been sealed since.
-        boolean ends = present.fileEnd() < from().fileEnd();
-        Allocation former = ends ? from().sealedAt(present.fileEnd()) : from();
-        node.space(AllocationList.replacing(space, index, former));
-        allocator.releaseMoved(present);
-        return Undone.DONE;
+      return locks.of(node, this::moveBack);
+    }
+
+    private Undone moveBack() {
+      NodeSpace space = node.space();
+      int index = space == null ? 0 : space.indexOf(to().fileOffset());
+      if (node.isRemoved() || space == null || index == space.count()) {
+        return Undone.NEEDLESS;
       }
+      Allocation present = space.at(index);
+      if (!present.isIn(to())) {
+        return Undone.NEEDLESS;
+      }
+      if (node.lease() != null) {
+        return Undone.NOT_NOW;
+      }
+      if (bytes(space, present) != bytes) {
+        return Undone.NEEDLESS;
+      }
+      // It may have been sealed since.
+      boolean ends = present.fileEnd() < from().fileEnd();
+      applier.moveBack(node, index, ends ? from().sealedAt(present.fileEnd()) : from());
+      return Undone.DONE;
     }
   }
 
@@ -210,7 +222,7 @@ public final class NodeMover {
 
   /** The bytes stay in their storage class, and on the node's host where possible. */
   private static Allocator.Purpose purpose(Node node, Allocation present) {
-    Allocator.Purpose usual = NodeStorage.purpose(node, node.space(), null);
+    Allocator.Purpose usual = Supply.purpose(node, Supply.last(node.space()), null);
     int storageClass = present.region().datanode().storageClass();
     return new Allocator.Purpose(
         storageClass, true, usual.host(), usual.near(), null, present.region().datanode(), false);

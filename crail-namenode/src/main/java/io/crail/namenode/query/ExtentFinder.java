@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.query;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.FindExtents;
+import io.crail.protocol.node.Locations;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Answers where bytes lie, straight on the buffers. A reader of a key-value asks with each access,
@@ -96,8 +101,30 @@ public final class ExtentFinder {
     client.located(node.id(), located);
   }
 
+  /** The committed extents of a range. A small value has none. */
+  public Locations.Response locations(Locations.Request request) throws CrailException {
+    Node node = tree.require(request.id());
+    if (request.position() < 0 || request.length() < 0) {
+      throw ErrorCode.OUT_OF_RANGE.exception(
+          node + ": " + request.length() + " bytes from " + request.position());
+    }
+    NodeSpace space = node.space();
+    long size = space == null ? 0 : space.size();
+    long end = Math.min(size, request.position() + Math.min(request.length(), size));
+    if (space == null || space.small() != null || request.position() >= end) {
+      return new Locations.Response(size, List.of());
+    }
+    int from = space.indexOf(request.position());
+    int to = Math.min(end(space, end), from + Locations.MAX_EXTENTS);
+    List<Extent> extents = new ArrayList<>(to - from);
+    for (int i = from; i < to; i++) {
+      extents.add(space.at(i).extentBefore(size));
+    }
+    return new Locations.Response(size, extents);
+  }
+
   /** The index after the last extent that holds a byte before {@code end}, which is above 0. */
-  public static int end(NodeSpace space, long end) {
+  private static int end(NodeSpace space, long end) {
     return Math.min(space.indexOf(end - 1) + 1, space.count());
   }
 }

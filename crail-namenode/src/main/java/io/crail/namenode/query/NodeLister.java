@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.query;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.tree.ChildList;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.ListNodes;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +39,7 @@ public final class NodeLister {
       if (tree.isDetached(container)) {
         throw ErrorCode.STALE_NODE.exception("node " + request.id());
       }
-      long next = container.children().visitFrom(request.cursor(), page);
+      long next = container.visitFrom(request.cursor(), page);
       return new ListNodes.Response(next, page.entries);
     }
   }

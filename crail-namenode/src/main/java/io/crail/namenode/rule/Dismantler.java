@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.rule;
 
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,19 +15,21 @@ import java.util.concurrent.locks.ReentrantLock;
  * million nodes delays no other request. No path leads to these nodes any more. Only their ids must
  * be forgotten and their space freed. Thread-safe.
  */
-final class Dismantler {
+public final class Dismantler {
   private static final int BATCH = 256;
 
   // Held for one batch at a time, and fair, so that a thread that needs space gets its turn soon.
   private final ReentrantLock working = new ReentrantLock(true);
   private final ArrayDeque<Container> doomed = new ArrayDeque<>();
-  private final Tree tree;
+  private final Locks locks;
+  private final Applier applier;
 
-  Dismantler(Tree tree) {
-    this.tree = tree;
+  public Dismantler(Locks locks, Applier applier) {
+    this.locks = locks;
+    this.applier = applier;
   }
 
-  /** Adds a container that was marked as removed. */
+  /** Adds a removed container that has children. */
   void add(Container container) {
     synchronized (doomed) {
       doomed.push(container);
@@ -36,7 +42,7 @@ final class Dismantler {
    * @param most the most nodes, approximately
    * @return the number of nodes that were taken apart
    */
-  int run(int most) {
+  public int run(int most) {
     int done = 0;
     int batch = 1;
     while (batch > 0 && done < most) {
@@ -65,35 +71,25 @@ final class Dismantler {
   /** Takes a batch of children from a container. The container is done when none is left. */
   private int takeChildren(Container container) {
     List<Node> batch = new ArrayList<>(BATCH);
-    boolean empty;
-    synchronized (container) {
-      while (batch.size() < BATCH && container.childCount() > 0) {
-        Node child = container.removeLast();
-        tree.forget(child);
-        batch.add(child);
-      }
-      empty = container.childCount() == 0;
-    }
+    boolean empty =
+        locks.of(
+            container,
+            () -> {
+              while (batch.size() < BATCH && container.childCount() > 0) {
+                batch.add(applier.takeApart(container));
+              }
+              return container.childCount() == 0;
+            });
     if (empty) {
       synchronized (doomed) {
         doomed.remove(container);
       }
     }
     for (Node child : batch) {
-      if (!(child instanceof Container)) {
-        tree.destroy(child);
-      } else if (markRemoved((Container) child)) {
+      if (applier.takenApart(child)) {
         add((Container) child);
       }
     }
     return batch.size();
-  }
-
-  /** Marks a container, so that it gets no child from now on. Returns true when it has children. */
-  private static boolean markRemoved(Container container) {
-    synchronized (container) {
-      container.markRemoved();
-      return container.childCount() > 0;
-    }
   }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.query;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
@@ -8,6 +8,12 @@ import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.name.NameHash;
 import io.crail.namenode.name.NodeName;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.NameTable;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeTable;
+import io.crail.namenode.tree.RenameSequence;
+import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodePath;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.tree;
+package io.crail.namenode.rule;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.space.HostNames;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.part.NodeInfo;
@@ -123,13 +125,30 @@ public final class NewNode {
     return storageClass;
   }
 
-  /** Makes the node for a container, without its name and its first contents. */
-  Node make(long id, Container parent, HostNames hosts) {
+  /** Bytes of heap of the node and its name. */
+  long footprint() {
+    return Node.footprint(type, path.nameLength());
+  }
+
+  /**
+   * The node, without its name and its first contents.
+   *
+   * @param isToCome whether the bytes of a put are still to come
+   * @param attributes from {@link Node#attributes(int, int, int)}
+   */
+  Node node(
+      long id,
+      Container parent,
+      HostNames hosts,
+      boolean isToCome,
+      long attributes,
+      long nowMillis) {
     int ownClass = storageClass == Create.PARENT_CLASS ? parent.storageClass() : storageClass;
     int ownHost = host(parent, hosts);
+    int ownFlags = flags | (isToCome && put && length > 0 ? NodeInfo.BEING_PUT : 0);
     return type.isContainer()
-        ? new Container(id, type, ownClass, ownHost, flags)
-        : new Node(id, type, ownClass, ownHost, flags);
+        ? new Container(id, type, ownClass, ownHost, ownFlags, attributes, nowMillis)
+        : new Node(id, type, ownClass, ownHost, ownFlags, attributes, nowMillis);
   }
 
   private int host(Container parent, HostNames hosts) {

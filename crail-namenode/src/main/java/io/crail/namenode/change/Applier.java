@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import io.crail.common.Utf8;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.space.Allocation;
+import io.crail.namenode.space.AllocationList;
+import io.crail.namenode.space.MovingBytes;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.Quarantine;
+import io.crail.namenode.space.RestingMoves;
+import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.TreeWriter;
+import io.crail.protocol.node.SetSize;
+
+/**
+ * Makes the changes that rules have decided: the only writer of the {@link State}. Each method is
+ * one change. The caller holds the {@link Locks} of all nodes that it names, has checked that the
+ * change is allowed, and has taken what it needs: heap, names, space, a lease. So no change fails.
+ * Each is reported to the {@link ChangeSink}, if there is one, as a {@link Change}. Thread-safe.
+ */
+public final class Applier {
+  private final State state;
+  private final TreeWriter tree;
+  private final Locks locks;
+  private final ChangeSink sink;
+  private final Locks.Action release = this::release;
+
+  /**
+   * Creates the writer of a state.
+   *
+   * @param sink receives the changes; null for none
+   */
+  public Applier(State state, Locks locks, ChangeSink sink) {
+    this.state = state;
+    this.tree = new TreeWriter(state.tree());
+    this.locks = locks;
+    this.sink = sink;
+  }
+
+  private void report(Change change) {
+    sink.changed(change);
+  }
+
+  /**
+   * A new node appears under a name that no node has.
+   *
+   * @param space its first bytes; null for none
+   * @param lease the lease of its writer; null for none
+   */
+  public void link(
+      Node node, NodeSpace space, WriteLease<Node> lease, Container parent, PathBytes path) {
+    tree.prepare(node, space, lease, parent, path, null);
+    if (sink != null) {
+      report(Change.Link.of(node, 0, -1));
+    }
+    tree.link(node);
+  }
+
+  /** As {@link #link}, in the place of another node with bytes, which ends. */
+  public void replace(
+      Node node, NodeSpace space, WriteLease<Node> lease, PathBytes path, Node old) {
+    tree.prepare(node, space, lease, Container.of(old), path, old);
+    if (sink != null) {
+      report(Change.Link.of(node, old.id(), -1));
+    }
+    tree.link(node, old);
+    destroy(old);
+  }
+
+  /**
+   * A new node is to replace another, as soon as its value is whole. A node that was to replace it
+   * before ends.
+   *
+   * @param length the bytes of the whole value
+   */
+  public void await(
+      Node node,
+      NodeSpace space,
+      WriteLease<Node> lease,
+      PathBytes path,
+      Node present,
+      long length) {
+    tree.prepare(node, space, lease, Container.of(present), path, present);
+    if (sink != null) {
+      report(Change.Link.of(node, present.id(), length));
+    }
+    Node former = tree.await(node, present, length);
+    if (former != null) {
+      destroy(former);
+    }
+  }
+
+  /** A node with bytes ends, and one that was to replace it. */
+  public void remove(Node node, long nowMillis) {
+    if (sink != null) {
+      report(new Change.Unlink(node.id(), nowMillis));
+    }
+    tree.unlink(node, nowMillis);
+    destroy(node);
+  }
+
+  /**
+   * A container ends. What is below it is taken apart afterwards, see {@link #takeApart}. Under the
+   * locks of its parent and of itself.
+   */
+  public void removeContainer(Container container, long nowMillis) {
+    if (sink != null) {
+      report(new Change.Unlink(container.id(), nowMillis));
+    }
+    tree.unlink(container, nowMillis);
+    forget(container);
+  }
+
+  /** The node that is to replace another ends. Under the parent's lock. */
+  public void giveUp(Node present, long nowMillis) {
+    Node node = tree.giveUp(present);
+    if (node != null) {
+      if (sink != null) {
+        report(new Change.Unlink(node.id(), nowMillis));
+      }
+      destroy(node);
+    }
+  }
+
+  /**
+   * Takes the last child out of a removed container; it follows from the removal. Under the
+   * container's lock.
+   *
+   * @return the child, which {@link #takenApart} ends without that lock; null when there is none
+   */
+  public Node takeApart(Container container) {
+    return tree.unlinkLast(container);
+  }
+
+  /**
+   * Ends a child of a removed container.
+   *
+   * @return whether it is a container that has children to take apart too
+   */
+  public boolean takenApart(Node child) {
+    if (!(child instanceof Container container)) {
+      destroy(child);
+      return false;
+    }
+    boolean isFull =
+        locks.of(
+            container,
+            () -> {
+              tree.close(container);
+              return container.childCount() > 0;
+            });
+    forget(container);
+    return isFull;
+  }
+
+  /**
+   * A node gets another name, and perhaps another parent.
+   *
+   * @param old the node in whose place it will be, which ends; null for none
+   * @param heir the node that was to replace it, and keeps its name; null for none
+   * @param source the present name
+   */
+  public void rename(
+      Node node,
+      PathBytes source,
+      Container to,
+      PathBytes target,
+      Node old,
+      Node heir,
+      long nowMillis) {
+    if (sink != null) {
+      int length = target.nameLength();
+      report(
+          new Change.Rename(
+              node.id(),
+              to.id(),
+              nowMillis,
+              Change.idOf(old),
+              Change.idOf(heir),
+              Utf8.copyOf(target.bytes(), target.nameStart(), length)));
+    }
+    tree.rename(node, to, target, old, heir, source, nowMillis);
+    if (old instanceof Container) {
+      forget(old);
+    } else if (old != null) {
+      destroy(old);
+    }
+  }
+
+  /**
+   * Attributes and times of a node change. Under its parent's lock; the root's own.
+   *
+   * @param attributes from {@link Node#attributes(int, int, int)}
+   */
+  public void attributes(Node node, long attributes, long modifiedMillis, long accessedMillis) {
+    int owner = node.owner();
+    int group = node.group();
+    if (sink != null) {
+      report(new Change.Attributes(node.id(), attributes, modifiedMillis, accessedMillis));
+    }
+    tree.attributes(node, attributes, modifiedMillis, accessedMillis);
+    // The new ones are held already, also where they are the same.
+    state.users().release(owner);
+    state.users().release(group);
+  }
+
+  /** A client gets the write lease of a node. */
+  public void lease(Node node, WriteLease<Node> lease) {
+    tree.lease(node, lease);
+    reportContents(node, 0, 0, false, null);
+  }
+
+  /**
+   * A writer gets space, and perhaps makes bytes visible.
+   *
+   * @param size the new size; the present one to change nothing
+   * @param added extents after the present ones; null for none
+   */
+  public void extend(Node node, long size, NodeSpace added, long nowMillis) {
+    long end = node.space() == null ? 0 : node.space().end();
+    NodeSpace freed = grow(node, size, nowMillis);
+    for (int i = 0; added != null && i < added.count(); i++) {
+      tree.space(node, AllocationList.append(node.space(), added.at(i)));
+    }
+    reportContents(node, end, Long.MAX_VALUE, false, null);
+    giveBackValue(freed);
+  }
+
+  /**
+   * Makes bytes visible that are in the space of a node.
+   *
+   * @return the former content whose small value is not needed any more; null for none
+   */
+  private NodeSpace grow(Node node, long size, long nowMillis) {
+    if (size <= node.size()) {
+      return null;
+    }
+    NodeSpace former = null;
+    if (node.space() instanceof MovingBytes moving) {
+      NodeSpace extents = moving.extents();
+      extents.commit(size);
+      tree.space(node, extents);
+      former = moving;
+    } else {
+      node.space().commit(size);
+    }
+    tree.grown(node, nowMillis);
+    return former;
+  }
+
+  /** A writer gets other space for an extent whose bytes no reader sees. The extent rests. */
+  public void exchange(Node node, int index, NodeSpace others) {
+    Allocation present = node.space().at(index);
+    exchangeAt(node, index, others);
+    WriteLease<Node> lease = node.lease();
+    reportContents(node, present.fileOffset(), present.fileEnd(), false, null);
+    state.space().release(present, lease.endNanos(), writer(lease), false);
+  }
+
+  private void exchangeAt(Node node, int index, NodeSpace others) {
+    NodeSpace space = node.space();
+    if (space instanceof MovingBytes moving) {
+      moving.extents(AllocationList.replacing(moving.extents(), index, others));
+    } else {
+      tree.space(node, AllocationList.replacing(space, index, others));
+    }
+  }
+
+  /**
+   * The copy of an extent takes its place. The former extent rests until it is known that the copy
+   * is safe.
+   */
+  public void move(Node node, int index, Allocation target, RestingMoves.Move move) {
+    exchangeAt(node, index, target);
+    reportContents(node, target.fileOffset(), target.fileEnd(), false, null);
+    state.space().moves().add(move);
+  }
+
+  /** A moved extent goes back to its former place. The place that it leaves rests. */
+  public void moveBack(Node node, int index, Allocation former) {
+    Allocation present = node.space().at(index);
+    exchangeAt(node, index, former);
+    reportContents(node, former.fileOffset(), former.fileEnd(), false, null);
+    state.space().releaseMoved(present);
+  }
+
+  /** Space is lent to a client for the copy of an extent. */
+  public void lend(Allocation extent, Quarantine.Grant grant) {
+    if (sink != null) {
+      report(new Change.Lend(grant.node(), grant.token(), grant.client(), Change.Held.of(extent)));
+    }
+    state.space().lend(extent, grant);
+  }
+
+  /**
+   * A writer makes bytes visible, and perhaps ends its lease.
+   *
+   * @param size the new size; one below the present size changes nothing
+   * @param value all bytes of the node, in memory that was taken for them; null for none
+   * @param close as in {@link SetSize}
+   * @param kept with {@link SetSize#END}: what is left of the space when that behind the size is
+   *     cut off; null for nothing
+   * @param present the node whose place it takes, since its value is whole; null for none. Then the
+   *     lock of that node's parent is held too
+   */
+  public void resize(
+      Node node,
+      long size,
+      SmallBytes value,
+      int close,
+      NodeSpace kept,
+      Node present,
+      long nowMillis) {
+    WriteLease<Node> lease = node.lease();
+    NodeSpace former = node.space();
+    NodeSpace freedValue;
+    if (value != null) {
+      tree.space(node, value);
+      tree.grown(node, nowMillis);
+      freedValue = former;
+    } else {
+      freedValue = grow(node, size, nowMillis);
+    }
+    if (close == SetSize.END) {
+      tree.endLease(node, lease.token());
+      if (value == null) {
+        tree.space(node, kept);
+      }
+      tree.abandon(node);
+    } else if (close == SetSize.EXPIRE) {
+      state.leases().endLater(lease);
+    }
+    if (present != null) {
+      tree.complete(node);
+    }
+    reportContents(node, node.size(), Long.MAX_VALUE, value != null, present);
+    if (present != null) {
+      tree.arrive(node, present);
+    }
+    giveBackValue(freedValue);
+    if (close == SetSize.END) {
+      state.leases().end(lease);
+    }
+    if (value != null) {
+      // Its writer may be writing to space that it has asked for.
+      giveBackAll(former, lease.mayBeWriting() ? lease : null);
+    } else if (close == SetSize.END) {
+      // All writes were acknowledged, so none is on its way to the extents that are cut off.
+      giveBackAfter(former, kept);
+    }
+    if (present != null) {
+      destroy(present);
+    }
+  }
+
+  /**
+   * The lease of a node has run out. Space behind its bytes rests.
+   *
+   * @param lease the lease
+   * @param kept what is left of its space; null for nothing
+   * @param sealed the last extent if it was sealed, so that the next writer continues in another
+   *     one
+   */
+  public void expire(
+      Node node, WriteLease<Node> lease, NodeSpace kept, Allocation sealed, long now) {
+    NodeSpace former = node.space();
+    tree.abandon(node);
+    tree.space(node, kept);
+    tree.lease(node, null);
+    reportContents(node, Math.max(0, node.size() - 1), Long.MAX_VALUE, false, null);
+    int first = kept == null ? 0 : kept.count();
+    for (int i = former == null ? -1 : former.count() - 1; i >= first; i--) {
+      state.space().release(former.at(i), now, writer(lease), false);
+    }
+    if (sealed != null) {
+      state.space().cutOff(sealed, lease.client().clientId());
+    }
+  }
+
+  /** The holder ends the lease of a node that ends too, or has ended. Its space need not rest. */
+  public void endLease(Node node, WriteLease<Node> lease) {
+    state.leases().end(lease);
+    tree.lease(node, null);
+  }
+
+  private void reportContents(Node node, long from, long to, boolean newValue, Node replaced) {
+    if (sink != null) {
+      report(Change.Contents.of(node, from, to, newValue, Change.idOf(replaced)));
+    }
+  }
+
+  /** The writer that may still write under a lease. */
+  static Quarantine.Writer writer(WriteLease<Node> lease) {
+    return new Quarantine.Writer(lease.subject().id(), lease.token(), lease.client().clientId());
+  }
+
+  private void giveBackValue(NodeSpace former) {
+    byte[] small = former == null ? null : former.small();
+    if (small != null) {
+      state.values().giveBack(small.length);
+    }
+  }
+
+  /** Gives all extents back; those that may be written under a lease, which may be null, rest. */
+  private void giveBackAll(NodeSpace former, WriteLease<Node> lease) {
+    for (int i = former == null ? -1 : former.count() - 1; i >= 0; i--) {
+      if (lease == null) {
+        state.space().giveBack(former.at(i));
+      } else {
+        state.space().release(former.at(i), lease.endNanos(), writer(lease), false);
+      }
+    }
+  }
+
+  private void giveBackAfter(NodeSpace former, NodeSpace kept) {
+    int first = kept == null ? 0 : kept.count();
+    for (int i = former == null ? -1 : former.count() - 1; i >= first; i--) {
+      state.space().giveBack(former.at(i));
+    }
+  }
+
+  /** Frees all that a node with bytes has which no name leads to any more. */
+  private void destroy(Node node) {
+    Node heir = tree.giveUp(node);
+    if (heir != null) {
+      destroy(heir);
+    }
+    locks.apply(node, release);
+    // Only now, so that the close of its writer always finds either the node or its resting space.
+    forget(node);
+  }
+
+  /**
+   * Takes back bytes and lease of a node that is gone. The node keeps the bytes, so that a reader
+   * that found the node before sees them and not an empty node.
+   */
+  private void release(Node node) {
+    NodeSpace space = node.space();
+    WriteLease<Node> lease = node.lease();
+    Quarantine.Writer writer = space == null || lease == null ? null : writer(lease);
+    for (int i = space == null ? -1 : space.count() - 1; i >= 0; i--) {
+      boolean mayReport = lease != null && lease.isHeld();
+      state.space().release(space.at(i), lease == null ? 0 : lease.endNanos(), writer, mayReport);
+    }
+    giveBackValue(space);
+    if (lease != null) {
+      state.leases().end(lease);
+      tree.lease(node, null);
+    }
+  }
+
+  /** Forgets the id of a node that has no name any more. */
+  private void forget(Node node) {
+    tree.forget(node);
+    state.budget().give(node.footprint());
+    state.users().release(node.owner());
+    state.users().release(node.group());
+  }
+}

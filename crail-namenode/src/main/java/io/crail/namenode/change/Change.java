@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import io.crail.common.Utf8;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.space.Allocation;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Node;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A change of the metadata, as a record of what is there afterwards: ids, names, places, times and
+ * generations are decided. So it can be applied again elsewhere or later, and twice does no harm.
+ * Numbers are permanent. What follows from a change has no record of its own: the end of what is
+ * below a removed container, free space, and how long it rests. A request that has found a node
+ * before a container above it was removed may still change that node. Its record comes after that
+ * of the removal, and has no effect.
+ *
+ * <p>A record is made only if somebody receives it, see {@link ChangeSink}.
+ */
+public sealed interface Change {
+  /** The number that says which record this is. */
+  int number();
+
+  /** The codec of the record. */
+  Codec<? extends Change> codec();
+
+  /** All kinds of records. */
+  List<Codec<? extends Change>> CODECS =
+      List.of(Link.CODEC, Unlink.CODEC, Rename.CODEC, Attributes.CODEC, Contents.CODEC, Lend.CODEC);
+
+  /**
+   * An extent of a node with all of its space.
+   *
+   * @param extent the bytes of the node that it holds
+   * @param allocated the length of its space in bytes, more than the bytes after a seal
+   */
+  record Held(Extent extent, int allocated) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Change.Held")
+            .struct("extent", Extent.CODEC)
+            .i32("allocated", "bytes of its space");
+
+    /** The codec. */
+    public static final Codec<Held> CODEC = Codec.of(Held.class, LAYOUT);
+
+    static Held of(Allocation allocation) {
+      return new Held(allocation.extent(), allocation.allocatedLength());
+    }
+  }
+
+  /**
+   * The bytes and the writer of a node.
+   *
+   * @param id the node's id
+   * @param size bytes that readers see
+   * @param modifiedMillis milliseconds since 1970
+   * @param flags as in {@code NodeInfo}
+   * @param endedLease digest of the last lease that its holder has ended; 0 for none
+   * @param token the write lease; 0 for none
+   * @param client the client that holds it
+   * @param ending whether the lease runs out whatever the client renews
+   * @param from the position from which on the extents are listed
+   * @param to the position up to which they are listed; those outside are as before
+   * @param end the end of all extents; what was behind it is gone
+   * @param value whether there is a small value, and which: {@link #NO_VALUE}, {@link #NEW_VALUE}
+   *     or {@link #SAME_VALUE}
+   * @param replaces the node whose place this one takes with its last bytes; 0 for none
+   * @param extents the extents
+   * @param bytes a new small value
+   */
+  record Contents(
+      long id,
+      long size,
+      long modifiedMillis,
+      int flags,
+      int endedLease,
+      long token,
+      long client,
+      boolean ending,
+      long from,
+      long to,
+      long end,
+      int value,
+      long replaces,
+      List<Held> extents,
+      SmallValue bytes)
+      implements Change {
+    /** The node has no small value. */
+    public static final int NO_VALUE = 0;
+
+    /** The bytes are the small value. */
+    public static final int NEW_VALUE = 1;
+
+    /** The node has the small value that it had. */
+    public static final int SAME_VALUE = 2;
+
+    /** The most extents in a record. */
+    static final int MAX_EXTENTS = 1 << 16;
+
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Change.Contents")
+            .i64("id", "node id")
+            .i64("size", "bytes that readers see")
+            .i64("modifiedMillis", "milliseconds since 1970")
+            .u8("flags", "as in NodeInfo")
+            .i32("endedLease", "digest of the last lease that its holder has ended")
+            .i64("token", "the write lease; 0 for none")
+            .i64("client", "the holder of the lease")
+            .u8("ending", "1 if the lease runs out by itself")
+            .i64("from", "where the listed extents begin")
+            .i64("to", "where they end; others are as before")
+            .i64("end", "the end of all extents")
+            .u8("value", "0 no small value, 1 these bytes, 2 as before")
+            .i64("replaces", "the node whose place this one takes; 0 for none")
+            .i32("extentsCount", "number of extents")
+            .i32("bytesLength", "bytes of a small value")
+            .list("extents", "extentsCount", Held.CODEC, MAX_EXTENTS)
+            .bytes("bytes", "bytesLength", 0, SmallValue.MAX_LENGTH, "a new small value");
+
+    /** The codec. */
+    public static final Codec<Contents> CODEC = Codec.of(Contents.class, LAYOUT);
+
+    /**
+     * The present contents of a node. Under its monitor.
+     *
+     * @param from the position from which on its extents may be new
+     * @param to the position up to which they may be new
+     * @param value whether its small value is new
+     */
+    static Contents of(Node node, long from, long to, boolean value, long replaces) {
+      NodeSpace space = node.space();
+      WriteLease<Node> lease = node.lease();
+      List<Held> extents = new ArrayList<>();
+      int count = space == null ? 0 : space.count();
+      for (int i = count == 0 ? 0 : space.indexOf(from); i < count; i++) {
+        if (space.at(i).fileOffset() >= to) {
+          break;
+        }
+        extents.add(Held.of(space.at(i)));
+      }
+      byte[] small = space == null ? null : space.small();
+      return new Contents(
+          node.id(),
+          node.size(),
+          node.modifiedMillis(),
+          node.flags(),
+          node.endedLease(),
+          lease == null ? 0 : lease.token(),
+          lease == null ? 0 : lease.client().clientId(),
+          lease != null && lease.isEnding(),
+          from,
+          to,
+          space == null ? 0 : space.end(),
+          small == null ? NO_VALUE : value ? NEW_VALUE : SAME_VALUE,
+          replaces,
+          extents,
+          small != null && value ? SmallValue.of(small) : SmallValue.NONE);
+    }
+
+    @Override
+    public int number() {
+      return 5;
+    }
+
+    @Override
+    public Codec<Contents> codec() {
+      return CODEC;
+    }
+  }
+
+  /**
+   * A new node.
+   *
+   * @param parent the container's id
+   * @param accessedMillis milliseconds since 1970
+   * @param attributes permission bits, owner and group, see {@link Node#attributes(int, int, int)}
+   * @param replaces the node in whose place it is; 0 for none
+   * @param whole bytes of the value with which it will replace that node; -1 if it does so now
+   * @param type number of the type
+   * @param storageClass the storage class
+   * @param host number of the preferred host
+   * @param name the name
+   * @param contents the id, the bytes and the writer
+   */
+  record Link(
+      long parent,
+      long accessedMillis,
+      long attributes,
+      long replaces,
+      long whole,
+      int type,
+      int storageClass,
+      int host,
+      Utf8 name,
+      Contents contents)
+      implements Change {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Change.Link")
+            .i64("parent", "the container's id")
+            .i64("accessedMillis", "milliseconds since 1970")
+            .i64("attributes", "permission bits, owner, group")
+            .i64("replaces", "the node in whose place it is; 0 for none")
+            .i64("whole", "bytes with which it will replace that node; -1 if it does so now")
+            .u8("type", "number of the type")
+            .u8("storageClass", "storage class")
+            .u16("host", "number of the preferred host")
+            .u16("nameLength", "bytes of the name")
+            .i32("contentsLength", "bytes of the contents")
+            .bytes("name", "nameLength", 1, 255, "the name")
+            .part("contents", "contentsLength", Contents.CODEC, "id, bytes and writer");
+
+    /** The codec. */
+    public static final Codec<Link> CODEC = Codec.of(Link.class, LAYOUT);
+
+    static Link of(Node node, long replaces, long whole) {
+      return new Link(
+          node.parent().id(),
+          node.accessedMillis(),
+          node.attributes(),
+          replaces,
+          whole,
+          node.typeNumber(),
+          node.storageClass(),
+          node.host(),
+          nameOf(node),
+          Contents.of(node, 0, Long.MAX_VALUE, true, 0));
+    }
+
+    @Override
+    public int number() {
+      return 1;
+    }
+
+    @Override
+    public Codec<Link> codec() {
+      return CODEC;
+    }
+  }
+
+  /**
+   * The end of a node, and of all that is below it.
+   *
+   * @param id the node's id
+   * @param millis when it was removed, in milliseconds since 1970
+   */
+  record Unlink(long id, long millis) implements Change {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Change.Unlink")
+            .i64("id", "node id")
+            .i64("millis", "when, in milliseconds since 1970");
+
+    /** The codec. */
+    public static final Codec<Unlink> CODEC = Codec.of(Unlink.class, LAYOUT);
+
+    @Override
+    public int number() {
+      return 2;
+    }
+
+    @Override
+    public Codec<Unlink> codec() {
+      return CODEC;
+    }
+  }
+
+  /**
+   * Another name of a node.
+   *
+   * @param id the node's id
+   * @param parent the container's id
+   * @param millis when it was renamed, in milliseconds since 1970
+   * @param replaces the node in whose place it is; 0 for none
+   * @param heir the node that keeps the former name; 0 for none
+   * @param name the name
+   */
+  record Rename(long id, long parent, long millis, long replaces, long heir, Utf8 name)
+      implements Change {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Change.Rename")
+            .i64("id", "node id")
+            .i64("parent", "the container's id")
+            .i64("millis", "when, in milliseconds since 1970")
+            .i64("replaces", "the node in whose place it is; 0 for none")
+            .i64("heir", "the node that keeps the former name; 0 for none")
+            .u16("nameLength", "bytes of the name")
+            .bytes("name", "nameLength", 1, 255, "the name");
+
+    /** The codec. */
+    public static final Codec<Rename> CODEC = Codec.of(Rename.class, LAYOUT);
+
+    @Override
+    public int number() {
+      return 3;
+    }
+
+    @Override
+    public Codec<Rename> codec() {
+      return CODEC;
+    }
+  }
+
+  /**
+   * Attributes and times of a node.
+   *
+   * @param id the node's id
+   * @param attributes permission bits, owner and group, see {@link Node#attributes(int, int, int)}
+   * @param modifiedMillis milliseconds since 1970
+   * @param accessedMillis milliseconds since 1970
+   */
+  record Attributes(long id, long attributes, long modifiedMillis, long accessedMillis)
+      implements Change {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Change.Attributes")
+            .i64("id", "node id")
+            .i64("attributes", "permission bits, owner, group")
+            .i64("modifiedMillis", "milliseconds since 1970")
+            .i64("accessedMillis", "milliseconds since 1970");
+
+    /** The codec. */
+    public static final Codec<Attributes> CODEC = Codec.of(Attributes.class, LAYOUT);
+
+    @Override
+    public int number() {
+      return 4;
+    }
+
+    @Override
+    public Codec<Attributes> codec() {
+      return CODEC;
+    }
+  }
+
+  /**
+   * Space that is lent for the copy of an extent.
+   *
+   * @param grant names the space; the id of no node
+   * @param token the token that belongs to the space
+   * @param client the client that copies
+   * @param extent the space
+   */
+  record Lend(long grant, long token, long client, Held extent) implements Change {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Change.Lend")
+            .i64("grant", "names the space")
+            .i64("token", "belongs to the space")
+            .i64("client", "the client that copies")
+            .struct("extent", Held.CODEC);
+
+    /** The codec. */
+    public static final Codec<Lend> CODEC = Codec.of(Lend.class, LAYOUT);
+
+    @Override
+    public int number() {
+      return 6;
+    }
+
+    @Override
+    public Codec<Lend> codec() {
+      return CODEC;
+    }
+  }
+
+  /** The name of a node. */
+  static Utf8 nameOf(Node node) {
+    byte[] bytes = node.nameBytes();
+    return Utf8.copyOf(bytes, 0, bytes.length);
+  }
+
+  /** The id of a node; 0 for none. */
+  static long idOf(Node node) {
+    return node == null ? 0 : node.id();
+  }
+}

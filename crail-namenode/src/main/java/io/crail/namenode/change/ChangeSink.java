@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+/** Receives the changes that the {@link Applier} makes, such as a log. */
+@FunctionalInterface
+public interface ChangeSink {
+  /**
+   * A change is made. Called under the locks of all that it changes, so the changes of one node,
+   * and those of one directory, come in their order. A new node cannot be found yet, and space that
+   * is released cannot be given out yet. Must neither fail nor wait.
+   */
+  void changed(Change change);
+}

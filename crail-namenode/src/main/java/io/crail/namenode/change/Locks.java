@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.RenameSequence;
+import java.util.Arrays;
+
+/**
+ * Takes the locks under which decisions are made and applied. All locks of nodes are taken here, in
+ * one order, so that no two threads wait for each other: containers by their ids; then the {@link
+ * RenameSequence}; then nodes with bytes, a node before the one that is to replace it. The locks of
+ * datanodes and of their space come last, and are taken inside of {@code space}. Thread-safe.
+ */
+public final class Locks {
+  private final RenameSequence renames;
+
+  public Locks(RenameSequence renames) {
+    this.renames = renames;
+  }
+
+  /**
+   * What is done under locks.
+   *
+   * @param <T> the result; null often says that something has changed before it was locked, so that
+   *     the caller has to look again
+   * @param <E> why it may be refused
+   */
+  public interface Decision<T, E extends Exception> {
+    /** Decides by what is there now, and applies the change. */
+    T make() throws E;
+  }
+
+  /** What is done to a node under its lock. */
+  public interface Action {
+    /** Does it. */
+    void apply(Node node);
+  }
+
+  /** As {@link #of(Node, Decision)}, without a result or an object for the call. */
+  public void apply(Node node, Action action) {
+    synchronized (node) {
+      action.apply(node);
+    }
+  }
+
+  /** Under the lock of one node: a container whose children change, or a node with bytes. */
+  public <T, E extends Exception> T of(Node node, Decision<T, E> decision) throws E {
+    synchronized (node) {
+      return decision.make();
+    }
+  }
+
+  /** Under the locks of a container and of a node in it. */
+  public <T, E extends Exception> T of(Container parent, Node node, Decision<T, E> decision)
+      throws E {
+    boolean nodeFirst =
+        node instanceof Container && Long.compareUnsigned(node.id(), parent.id()) < 0;
+    synchronized (nodeFirst ? node : parent) {
+      synchronized (nodeFirst ? parent : node) {
+        return decision.make();
+      }
+    }
+  }
+
+  /** Under the locks of three containers, of which some may be the same. */
+  public <T, E extends Exception> T of(
+      Container first, Container second, Container third, Decision<T, E> decision) throws E {
+    Container[] locks = {first, second, third};
+    Arrays.sort(locks, (a, b) -> Long.compareUnsigned(a.id(), b.id()));
+    synchronized (locks[0]) {
+      synchronized (locks[1]) {
+        synchronized (locks[2]) {
+          return decision.make();
+        }
+      }
+    }
+  }
+
+  /**
+   * Within the sequence of renames, so that a lookup sees all of the change or nothing.
+   *
+   * @param isOfContainer whether a container gets another name, which excludes all other renames
+   */
+  public <T, E extends Exception> T ofRename(boolean isOfContainer, Decision<T, E> decision)
+      throws E {
+    return isOfContainer ? renames.runAlone(decision::make) : renames.runBeside(decision::make);
+  }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import io.crail.namenode.lease.LeaseTable;
+import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.space.Allocator;
+import io.crail.namenode.space.HostNames;
+import io.crail.namenode.space.SmallValues;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
+import io.crail.namenode.user.UserNames;
+
+/**
+ * What a namenode keeps for its clients. Rules read it, and the {@link Applier} changes it.
+ *
+ * @param tree the nodes
+ * @param leases the write leases of clients
+ * @param space the space of the datanodes
+ * @param values the account of small values
+ * @param hosts the numbers of hosts
+ * @param users the numbers of users and groups
+ * @param budget the account of the heap that all of this takes
+ */
+public record State(
+    Tree tree,
+    LeaseTable<Node> leases,
+    Allocator space,
+    SmallValues values,
+    HostNames hosts,
+    UserNames users,
+    HeapBudget budget) {}

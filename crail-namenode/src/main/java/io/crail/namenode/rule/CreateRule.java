@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
+import io.crail.namenode.user.Caller;
+import io.crail.namenode.user.UserName;
+import io.crail.namenode.user.UserNames;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.part.NodeType;
+
+/**
+ * Decides creates and puts. Nodes with the same name replace each other in the order of these
+ * decisions; a value ends when the next one is whole. For a small value it makes only the objects
+ * that the namenode keeps: what is known of a request stands in fields, so that decisions under
+ * locks need no objects. Belongs to one connection; not thread-safe.
+ */
+public final class CreateRule {
+  private final int storageClasses;
+  private final State state;
+  private final Tree tree;
+  private final Supply supply;
+  private final Locks locks;
+  private final Applier applier;
+  private final Clock clock;
+  private final Caller caller;
+
+  private final Locks.Decision<Node, CrailException> underParent = this::decide;
+  private final Locks.Decision<Node, CrailException> underOld = this::make;
+  private final Locks.Decision<Node, CrailException> underNode = this::placeForWriter;
+
+  private NewNode request;
+  private SmallBytes value;
+  private Container parent;
+  // Null for none.
+  private Node old;
+  private Node node;
+
+  /** Creates the rule for a connection; {@code caller} is at its other end. */
+  public CreateRule(
+      NameNodeOptions options,
+      State state,
+      Supply supply,
+      Locks locks,
+      Applier applier,
+      Clock clock,
+      Caller caller) {
+    this.storageClasses = options.storageClasses();
+    this.state = state;
+    this.tree = state.tree();
+    this.supply = supply;
+    this.locks = locks;
+    this.applier = applier;
+    this.clock = clock;
+    this.caller = caller;
+  }
+
+  /**
+   * Creates a node. It replaces a node with bytes if the request says so, and always in a table.
+   * The caller gets the write lease, if there is one, and owns the node; the group is the parent's.
+   *
+   * @param newNode what is requested; used only during the call
+   */
+  public Node create(NewNode newNode) throws CrailException {
+    request = newNode;
+    PathBytes path = request.path();
+    tree.requireOwn(path);
+    if (path.isRoot()) {
+      throw ErrorCode.ROOT.exception("/");
+    }
+    int storageClass = request.storageClass();
+    if (storageClass < Create.PARENT_CLASS || storageClass >= storageClasses) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + storageClass + ", there are " + storageClasses);
+    }
+    Tree.requirePermissions(path, request.permissions());
+    // Before anything is taken, since there may be no heap, and before the parent is locked.
+    value = valueOf();
+    try {
+      Node made = null;
+      while (made == null) {
+        parent = tree.parentOf(path);
+        if (!parent.type().mayHold(request.type())) {
+          throw ErrorCode.WRONG_TYPE.exception(
+              path
+                  + ": no "
+                  + request.type()
+                  + " in a "
+                  + parent.type()
+                  + "; choose another parent, such as a directory");
+        }
+        made = locks.of(parent, underParent);
+      }
+      return made;
+    } finally {
+      // So that a connection keeps no node from the collector.
+      value = null;
+      parent = null;
+      old = null;
+      node = null;
+    }
+  }
+
+  /** The value that came with a put if it is small enough to be kept, otherwise null. */
+  private SmallBytes valueOf() {
+    int length = request.valueLength();
+    return length == 0 || length > state.values().maxLength()
+        ? null
+        : new SmallBytes(request.value());
+  }
+
+  /** Under the parent's lock. Returns null when the parent has gone or moved since it was found. */
+  private Node decide() throws CrailException {
+    if (!tree.admits(parent, request.path())) {
+      return null;
+    }
+    old = tree.child(parent, request.path());
+    if (old == null) {
+      return make();
+    }
+    boolean replaces = request.replaces() || parent.type() == NodeType.TABLE;
+    if (!replaces || !Tree.isWithBytes(old) || request.type().isContainer()) {
+      throw ErrorCode.NODE_EXISTS.exception(request.path().toString());
+    }
+    // So that a value which its writer ends now is either there before, or refused.
+    return locks.of(old, underOld);
+  }
+
+  /** Takes what the node needs, or nothing, and makes it. Under the lock of the old one too. */
+  private Node make() throws CrailException {
+    long footprint = request.footprint();
+    state.budget().require(footprint, old == null ? 0 : old.footprint(), request.path());
+    int owner = UserNames.OWN;
+    int group = UserNames.OWN;
+    try {
+      owner = caller.user().hold().number();
+      group = holdGroup().number();
+      boolean isKept = value != null && supply.takeSmall(request.valueLength(), old);
+      node =
+          request.node(
+              tree.newId(),
+              parent,
+              state.hosts(),
+              !isKept,
+              Node.attributes(request.permissions(), owner, group),
+              clock.currentTimeMillis());
+      if (isKept) {
+        place(value, null);
+      } else if (request.token() != 0 && Tree.isWithBytes(node)) {
+        locks.of(node, underNode);
+      } else if (request.valueLength() > 0) {
+        throw state.values().refusal(request.path(), request.valueLength());
+      } else {
+        place(null, null);
+      }
+      return node;
+    } catch (CrailException e) {
+      state.users().release(owner);
+      state.users().release(group);
+      state.budget().give(footprint);
+      throw e;
+    }
+  }
+
+  private UserName holdGroup() {
+    UserName group = state.users().hold(parent.group());
+    while (group == null) {
+      // The parent got another group meanwhile.
+      group = state.users().hold(parent.group());
+    }
+    return group;
+  }
+
+  /** Places a node with a write lease, and with the space that its writer needs at first. */
+  private Node placeForWriter() throws CrailException {
+    WriteLease<Node> lease = state.leases().grant(node, caller.client(), request.token());
+    try {
+      NodeSpace space = supply.first(node, request, lease.client());
+      if (old != null && node.isBeingPut() && old.hasValue()) {
+        applier.await(node, space, lease, request.path(), old, request.length());
+      } else {
+        place(space, lease);
+      }
+      return node;
+    } catch (CrailException e) {
+      state.leases().end(lease);
+      throw e;
+    }
+  }
+
+  private void place(NodeSpace space, WriteLease<Node> lease) {
+    if (old == null) {
+      applier.link(node, space, lease, parent, request.path());
+    } else {
+      applier.replace(node, space, lease, request.path(), old);
+    }
+  }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
+import io.crail.protocol.part.NodeInfo;
+
+/** Decides removals. What is below a removed container is taken apart later. Thread-safe. */
+public final class RemoveRule {
+  // A removal takes apart this many nodes itself, so that small subtrees are gone at once.
+  private static final int TAKEN_APART_AT_ONCE = 256;
+
+  private final Tree tree;
+  private final Locks locks;
+  private final Applier applier;
+  private final Dismantler dismantler;
+  private final Clock clock;
+
+  public RemoveRule(Tree tree, Locks locks, Applier applier, Dismantler dismantler, Clock clock) {
+    this.tree = tree;
+    this.locks = locks;
+    this.applier = applier;
+    this.dismantler = dismantler;
+    this.clock = clock;
+  }
+
+  /**
+   * Removes a node, and with {@code recursive} all that is below it.
+   *
+   * @param id the node that has to be at the path; 0 for any
+   */
+  public NodeInfo remove(Utf8 pathText, boolean recursive, long id) throws CrailException {
+    PathBytes path = PathBytes.of(pathText);
+    tree.requireOwn(path);
+    if (path.isRoot()) {
+      throw ErrorCode.ROOT.exception("/");
+    }
+    NodeInfo info = null;
+    Node node = null;
+    while (info == null) {
+      Tree.Place place = tree.locate(path);
+      if (place.child() == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
+      }
+      if (id != 0 && place.child().id() != id) {
+        throw ErrorCode.STALE_NODE.exception(path.toString());
+      }
+      node = place.child();
+      info = locks.of(place.container(), node, () -> decide(place, path, recursive));
+    }
+    if (info.childCount() > 0) {
+      dismantler.add((Container) node);
+      dismantler.run(TAKEN_APART_AT_ONCE);
+    }
+    return info;
+  }
+
+  /** Returns null when the node is no longer where it was found. */
+  private NodeInfo decide(Tree.Place place, PathBytes path, boolean recursive)
+      throws CrailException {
+    Node node = place.child();
+    if (!tree.isStill(node, place.container(), path)) {
+      return null;
+    }
+    NodeInfo info = node.info();
+    if (node instanceof Container container) {
+      if (container.childCount() > 0 && !recursive) {
+        throw ErrorCode.NOT_EMPTY.exception(path.toString());
+      }
+      applier.removeContainer(container, clock.currentTimeMillis());
+    } else {
+      applier.remove(node, clock.currentTimeMillis());
+    }
+    return info;
+  }
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
+
+/** Decides which nodes get other names and parents, as {@link Tree} says. Thread-safe. */
+public final class RenameRule {
+  private final Tree tree;
+  private final HeapBudget budget;
+  private final Locks locks;
+  private final Applier applier;
+  private final Clock clock;
+
+  public RenameRule(State state, Locks locks, Applier applier, Clock clock) {
+    this.tree = state.tree();
+    this.budget = state.budget();
+    this.locks = locks;
+    this.applier = applier;
+    this.clock = clock;
+  }
+
+  /**
+   * Gives a node another name, and perhaps another parent.
+   *
+   * @param replace whether it replaces the node at the target: a node with bytes replaces another,
+   *     and a container replaces an empty one of its type
+   */
+  public NodeInfo rename(Utf8 sourceText, Utf8 targetText, boolean replace) throws CrailException {
+    PathBytes source = PathBytes.of(sourceText);
+    PathBytes target = PathBytes.of(targetText);
+    tree.requireOwn(source);
+    if (source.isRoot() || target.isRoot()) {
+      throw ErrorCode.ROOT.exception("rename " + source + " to " + target);
+    }
+    tree.requireOneNamenode(source, target);
+    NodeInfo info = null;
+    while (info == null) {
+      Tree.Place from = tree.locateBeside(source);
+      Tree.Place to = tree.locateBeside(target);
+      if (from.child() == null || !(to.parent() instanceof Container)) {
+        // What is missing here is not looked for again under the locks.
+        from = tree.locate(source);
+        to = tree.locate(target);
+      }
+      info = renameFound(from, source, to, target, replace);
+    }
+    return info;
+  }
+
+  /** Returns null when something has changed since it was found. */
+  private NodeInfo renameFound(
+      Tree.Place from, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
+      throws CrailException {
+    Node node = from.child();
+    if (node == null) {
+      throw ErrorCode.NODE_NOT_FOUND.exception(source.toString());
+    }
+    Container parent = Tree.requireContainer(to.parent(), target);
+    // A container that is replaced has to stay empty, so its lock is taken too.
+    Container third = replace && to.child() instanceof Container old ? old : parent;
+    return locks.of(
+        from.container(),
+        parent,
+        third,
+        () -> {
+          boolean isStill =
+              tree.isStill(node, from.container(), source)
+                  && !tree.isDetached(parent)
+                  && tree.child(parent, target) == to.child();
+          return isStill
+              ? locks.ofRename(
+                  node instanceof Container, () -> decide(node, source, to, target, replace))
+              : null;
+        });
+  }
+
+  /** Returns null when the new place was moved. */
+  private NodeInfo decide(
+      Node node, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
+      throws CrailException {
+    requireRename(node, source, to, target, replace);
+    return isReachable(node, source, to.container(), target)
+        ? rename(node, source, to.container(), target, to.child())
+        : null;
+  }
+
+  /** Refuses a rename that is not allowed. Under the locks. */
+  private static void requireRename(
+      Node node, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
+      throws CrailException {
+    for (Node at = to.container(); at != null; at = at.parent()) {
+      if (at == node) {
+        throw ErrorCode.CYCLE.exception(source + " to " + target);
+      }
+    }
+    if (!to.container().type().mayHold(node.type())) {
+      throw ErrorCode.WRONG_TYPE.exception(
+          target + ": no " + node.type() + " in a " + to.container().type());
+    }
+    Node old = to.child();
+    if (old != null) {
+      boolean alike =
+          Tree.isWithBytes(node) ? Tree.isWithBytes(old) : node.typeNumber() == old.typeNumber();
+      if (!replace || !alike || node == old) {
+        throw ErrorCode.NODE_EXISTS.exception(target.toString());
+      }
+      if (old.childCount() > 0) {
+        throw ErrorCode.NOT_EMPTY.exception(target.toString());
+      }
+    }
+  }
+
+  /**
+   * True when all paths will be short enough; then the containers of the new place have noted the
+   * new lengths. False when that place was moved, so that even the node's own path is too long.
+   *
+   * @throws CrailException when a path below the node would become too long
+   */
+  private static boolean isReachable(Node node, PathBytes source, Container to, PathBytes target)
+      throws CrailException {
+    int own = 1 + target.nameLength();
+    int below = node.reach();
+    int length = pathLength(to) + own;
+    if (length > NodePath.MAX_LENGTH) {
+      return false;
+    }
+    boolean longer = length > pathLength(node.parent()) + 1 + node.nameLength();
+    if (longer && length + below > NodePath.MAX_LENGTH) {
+      throw ErrorCode.INVALID_PATH.exception(
+          "paths below have up to "
+              + below
+              + " bytes more, which is more than "
+              + NodePath.MAX_LENGTH
+              + ": "
+              + source
+              + " to "
+              + target);
+    }
+    Tree.extendReach(to, own + below);
+    return true;
+  }
+
+  private NodeInfo rename(Node node, PathBytes source, Container to, PathBytes target, Node old)
+      throws CrailException {
+    chargeName(node, target);
+    long now = clock.currentTimeMillis();
+    // A value that is being put under the present name belongs there.
+    Node heir = tree.coming().of(node);
+    if (heir == null) {
+      applier.rename(node, source, to, target, old, null, now);
+    } else {
+      // So that the end of its lease does not take bytes away that can be found.
+      locks.of(
+          heir,
+          () -> {
+            if (isGivenUp(heir)) {
+              // Its writer is gone, so that the present name would lead to nothing.
+              applier.giveUp(node, now);
+              applier.rename(node, source, to, target, old, null, now);
+            } else {
+              applier.rename(node, source, to, target, old, heir, now);
+            }
+            return null;
+          });
+    }
+    return node.info();
+  }
+
+  /** Takes the heap for a longer name of a node, or gives that of a shorter one back. */
+  private void chargeName(Node node, PathBytes path) throws CrailException {
+    long more = Node.footprint(node.type(), path.nameLength()) - node.footprint();
+    if (more > 0) {
+      budget.require(more, 0, path);
+    } else {
+      budget.give(-more);
+    }
+  }
+
+  /** True when no writer of a node can go on. Under its monitor. */
+  private static boolean isGivenUp(Node node) {
+    WriteLease<Node> lease = node.lease();
+    return lease == null || lease.isEnding();
+  }
+
+  /** Bytes of a container's path, without the slash of the root. */
+  private static int pathLength(Node container) {
+    int length = 0;
+    for (Node at = container; at.parent() != null; at = at.parent()) {
+      length += 1 + at.nameLength();
+    }
+    return length;
+  }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
+import io.crail.namenode.user.Caller;
+import io.crail.namenode.user.UserNames;
+import io.crail.protocol.node.SetAttributes;
+import io.crail.protocol.part.NodeInfo;
+
+/** Decides which permission bits, owners and times nodes get. Thread-safe. */
+public final class SetAttributesRule {
+  private final Tree tree;
+  private final UserNames users;
+  private final Locks locks;
+  private final Applier applier;
+
+  public SetAttributesRule(State state, Locks locks, Applier applier) {
+    this.tree = state.tree();
+    this.users = state.users();
+    this.locks = locks;
+    this.applier = applier;
+  }
+
+  /** Sets the attributes that the request names, and leaves the rest. */
+  public NodeInfo setAttributes(SetAttributes.Request request, Caller caller)
+      throws CrailException {
+    PathBytes path = PathBytes.of(request.path());
+    tree.requireOwn(path);
+    if (request.which() > SetAttributes.ALL) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(path + ": attributes " + request.which());
+    }
+    Tree.requirePermissions(path, request.permissions());
+    NodeInfo info = null;
+    while (info == null) {
+      Tree.Place place = tree.locate(path);
+      if (place.child() == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
+      }
+      Node locked = path.isRoot() ? place.child() : place.container();
+      info = locks.of(locked, () -> decide(place, path, request, caller));
+    }
+    return info;
+  }
+
+  /** Returns null when the node is no longer where it was found. */
+  private NodeInfo decide(
+      Tree.Place place, PathBytes path, SetAttributes.Request request, Caller caller)
+      throws CrailException {
+    Node node = place.child();
+    if (!path.isRoot() && !tree.isStill(node, place.container(), path)) {
+      return null;
+    }
+    int which = request.which();
+    // The node holds its present owner and group once more if they stay.
+    int owner =
+        sets(which, SetAttributes.OWNER)
+            ? caller.user().hold(request.owner()).number()
+            : users.hold(node.owner()).number();
+    int group = UserNames.OWN;
+    try {
+      group =
+          sets(which, SetAttributes.GROUP)
+              ? caller.user().hold(request.group()).number()
+              : users.hold(node.group()).number();
+    } catch (CrailException e) {
+      users.release(owner);
+      throw e;
+    }
+    int permissions =
+        sets(which, SetAttributes.PERMISSIONS) ? request.permissions() : node.permissions();
+    applier.attributes(
+        node,
+        Node.attributes(permissions, owner, group),
+        sets(which, SetAttributes.MODIFIED) ? request.modifiedMillis() : node.modifiedMillis(),
+        sets(which, SetAttributes.ACCESSED) ? request.accessedMillis() : node.accessedMillis());
+    return node.info();
+  }
+
+  private static boolean sets(int which, int attribute) {
+    return (which & attribute) != 0;
+  }
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodeType;
+import java.util.function.LongConsumer;
+
+/**
+ * Decides which bytes become visible, and when a writer's lease ends. The node of a put takes the
+ * place of the one that it is to replace, in one step, with the request that makes its value whole;
+ * if the put ends before, its node ends too. Thread-safe.
+ */
+public final class SetSizeRule {
+  private final State state;
+  private final Tree tree;
+  private final Locks locks;
+  private final Applier applier;
+  private final Clock clock;
+
+  public SetSizeRule(State state, Locks locks, Applier applier, Clock clock) {
+    this.state = state;
+    this.tree = state.tree();
+    this.locks = locks;
+    this.applier = applier;
+    this.clock = clock;
+  }
+
+  /**
+   * Makes bytes visible and, if asked, ends the write lease.
+   *
+   * @param committed gets the number of bytes that have become visible
+   */
+  public NodeInfo setSize(SetSize.Request request, LongConsumer committed) throws CrailException {
+    Node named = tree.find(request.id());
+    if (named == null || tree.isDetached(named)) {
+      endLeaseOfRemoved(named, request);
+    }
+    named = tree.require(request.id());
+    check(named, request);
+    Node node = ofToken(named, request.token());
+    NodeInfo info = null;
+    while (info == null) {
+      Container parent = Container.of(node);
+      // After a rename of the other node this one has the name, and may have been renamed itself.
+      info =
+          node.isComing()
+              ? locks.of(parent, () -> replace(node, parent, request, committed))
+              : locks.of(node, () -> decide(node, null, request, committed));
+    }
+    return info;
+  }
+
+  private static void check(Node node, SetSize.Request request) throws CrailException {
+    Writing.requireBytes(node);
+    SmallValue value = request.value();
+    if (request.close() > SetSize.EXPIRE || request.size() < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": size " + request.size() + ", close " + request.close());
+    }
+    if (value.length() > 0
+        && (node.type() != NodeType.KEYVALUE
+            || request.close() != SetSize.END
+            || request.size() != value.length())) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": a value of " + value.length() + " bytes for the size " + request.size());
+    }
+  }
+
+  /**
+   * The node of a writer: the one that it names, or the one that is to replace it. A client that
+   * got no answer to its put knows only the path and the token.
+   */
+  private Node ofToken(Node named, long token) {
+    Node coming = tree.coming().of(named);
+    if (coming == null) {
+      return named;
+    }
+    return locks.of(
+        coming,
+        () -> {
+          WriteLease<Node> lease = coming.lease();
+          return lease != null && lease.token() == token ? coming : named;
+        });
+  }
+
+  /** For a node that is to replace another. Returns null when it has done so. */
+  private NodeInfo replace(
+      Node node, Container parent, SetSize.Request request, LongConsumer committed)
+      throws CrailException {
+    if (!node.isComing() || node.parent() != parent) {
+      return null;
+    }
+    Node present = tree.names().namesake(node);
+    if (present == null || tree.coming().of(present) != node) {
+      // A later put or a removal came before.
+      endLeaseOfRemoved(node, request);
+      throw ErrorCode.STALE_NODE.exception("node " + node.id());
+    }
+    return locks.of(present, () -> locks.of(node, () -> decide(node, present, request, committed)));
+  }
+
+  /**
+   * Decides about the bytes of a node.
+   *
+   * @param present the node that it is to replace; null for none
+   */
+  private NodeInfo decide(Node node, Node present, SetSize.Request request, LongConsumer committed)
+      throws CrailException {
+    if (node.isRemoved()) {
+      endLeaseOfRemoved(node, request);
+    }
+    Writing.requirePresent(node);
+    WriteLease<Node> lease = node.lease();
+    if (isRepeated(node, lease, request)) {
+      return node.info();
+    }
+    Writing.requireLease(node, request.token(), state.leases());
+    final long before = present == null ? node.size() : 0;
+    SmallValue small = request.value();
+    if (small.length() == 0) {
+      Writing.requireInSpace(node, request.size());
+    }
+    long size = Math.max(request.size(), node.size());
+    boolean isWhole = present != null && size >= tree.coming().length(present);
+    if (present != null && !isWhole && request.close() == SetSize.END) {
+      applier.endLease(node, lease);
+      applier.giveUp(present, clock.currentTimeMillis());
+      return node.info();
+    }
+    SmallBytes value = small.length() == 0 ? null : takeSmall(node, lease, small);
+    boolean cutsOff = request.close() == SetSize.END && value == null;
+    applier.resize(
+        node,
+        size,
+        value,
+        request.close(),
+        cutsOff ? Writing.cutOff(Writing.atSize(node, size), size) : value,
+        isWhole ? present : null,
+        clock.currentTimeMillis());
+    if (present == null || isWhole) {
+      committed.accept(node.size() - before);
+    }
+    return node.info();
+  }
+
+  /**
+   * True when a writer repeats its close because the answer got lost, and the request is already
+   * done. A writer that lost its lease has not closed, even if the size is the one it asks for.
+   */
+  private static boolean isRepeated(Node node, WriteLease<Node> lease, SetSize.Request request) {
+    boolean own = lease != null && lease.token() == request.token();
+    switch (request.close()) {
+      case SetSize.END:
+        return !own && node.wasEnded(request.token()) && request.size() <= node.size();
+      case SetSize.EXPIRE:
+        return own && lease.isEnding() && request.size() <= node.size();
+      default:
+        return false;
+    }
+  }
+
+  /**
+   * Takes memory for a small value in place of a node's content, which must be empty or a smaller
+   * small value. A writer that was refused once writes the value to extents. An earlier copy of its
+   * request may come later over another connection and must not take these away.
+   */
+  private SmallBytes takeSmall(Node node, WriteLease<Node> lease, SmallValue value)
+      throws CrailException {
+    int length = value.length();
+    NodeSpace old = node.space();
+    if (length < node.size() || (old != null && old.small() == null && old.size() > 0)) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": a small value of " + length + " bytes instead of " + node.size());
+    }
+    byte[] before = old == null ? null : old.small();
+    if (lease.isValueRefused() || !state.values().take(length, before)) {
+      lease.refuseValue();
+      throw state.values().refusal(node, length);
+    }
+    return new SmallBytes(value.bytes());
+  }
+
+  /**
+   * The writer of a node that is gone says that all its writes were acknowledged. So its space need
+   * not rest. The request is refused all the same, and may be sent again.
+   *
+   * @param node null when the node is not known any more
+   */
+  private void endLeaseOfRemoved(Node node, SetSize.Request request) {
+    if (request.close() != SetSize.END) {
+      return;
+    }
+    if (node != null) {
+      locks.of(
+          node,
+          () -> {
+            WriteLease<Node> lease = node.lease();
+            if (lease != null && lease.token() == request.token() && lease.isHeld()) {
+              // The space will be taken from the node later.
+              applier.endLease(node, lease);
+            }
+            return null;
+          });
+    }
+    state.space().letGo(request.id(), request.token());
+  }
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.space.NodeSpace;
+
+/**
+ * The only way to change a {@link Tree} and its nodes. It keeps the tables, the order of children
+ * and the numbers of nodes together, and decides nothing. Only {@code io.crail.namenode.change}
+ * uses it, under the locks that each method names.
+ */
+public final class TreeWriter {
+  private final Tree tree;
+
+  public TreeWriter(Tree tree) {
+    this.tree = tree;
+  }
+
+  /**
+   * Gives a new node its contents and its name, where no reader finds it yet. Under the parent's
+   * monitor.
+   *
+   * @param old the node that it is to replace; null for none
+   */
+  public void prepare(
+      Node node,
+      NodeSpace space,
+      WriteLease<Node> lease,
+      Container parent,
+      PathBytes path,
+      Node old) {
+    long sequence = old == null ? parent.children().nextSequence() : old.sequence();
+    node.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
+    node.space(space);
+    node.lease(lease);
+  }
+
+  /** Adds a prepared node under a name that no node has. Under the parent's monitor. */
+  public void link(Node node) {
+    tree.count(node, 1);
+    tree.ids().add(node);
+    tree.names().add(node);
+    Container.of(node).add(node, node.modifiedMillis());
+  }
+
+  /**
+   * Adds a prepared node in the place of another, which is not found by its name any more. Under
+   * the parent's monitor.
+   */
+  public void link(Node node, Node old) {
+    tree.count(node, 1);
+    tree.ids().add(node);
+    replace(old, node);
+  }
+
+  /**
+   * Adds a prepared node that is to replace another once its value is whole. Under the monitors of
+   * the parent and of the other one.
+   *
+   * @param length the bytes of the whole value
+   * @return the node that was to replace the other one until now, which is gone; or null
+   */
+  public Node await(Node node, Node present, long length) {
+    tree.count(node, 1);
+    node.coming(true);
+    tree.ids().add(node);
+    return gone(tree.coming().put(present, node, length));
+  }
+
+  /**
+   * Lets the node that is to replace another, and is whole, take its place. Under the monitors of
+   * the parent and of both.
+   */
+  public void arrive(Node node, Node present) {
+    if (tree.coming().remove(present) != node) {
+      throw new AssertionError("another node is to replace " + present);
+    }
+    replace(present, node);
+    // Last, so that a second request of its writer is not answered before.
+    node.coming(false);
+  }
+
+  private void replace(Node old, Node node) {
+    tree.names().replace(old, node);
+    Container.of(node).replace(old, node, node.modifiedMillis());
+    old.markRemoved();
+    tree.count(old, -1);
+  }
+
+  /** Removes the node that is to replace another, and returns it; null when there is none. */
+  public Node giveUp(Node present) {
+    return gone(tree.coming().remove(present));
+  }
+
+  private Node gone(Node node) {
+    if (node != null) {
+      node.markRemoved();
+      tree.count(node, -1);
+    }
+    return node;
+  }
+
+  /**
+   * Removes a node from its parent and from the names. Its id is found until {@link #forget}. Under
+   * the parent's monitor, and that of a container itself.
+   */
+  public void unlink(Node node, long nowMillis) {
+    if (!isWithBytes(node)) {
+      // First, so that it gets no child.
+      node.markRemoved();
+    }
+    Container.of(node).remove(node, nowMillis);
+    tree.names().remove(node);
+    tree.count(node, -1);
+    node.markRemoved();
+  }
+
+  /**
+   * Removes the last child of a removed container, as {@link #unlink} does; null when it has none.
+   * Under the container's monitor.
+   */
+  public Node unlinkLast(Container container) {
+    Node child = container.removeLast();
+    if (child != null) {
+      tree.names().remove(child);
+      tree.count(child, -1);
+      if (isWithBytes(child)) {
+        child.markRemoved();
+      }
+    }
+    return child;
+  }
+
+  /** Marks a container that was taken from a removed one, so that it gets no child. */
+  public void close(Container container) {
+    container.markRemoved();
+  }
+
+  private static boolean isWithBytes(Node node) {
+    return Tree.isWithBytes(node);
+  }
+
+  /** Removes the id of a node that is gone. */
+  public void forget(Node node) {
+    tree.ids().remove(node);
+  }
+
+  /**
+   * Gives a node another name, and perhaps another parent and the place of another node. Under the
+   * locks of a rename.
+   *
+   * @param old the node at the new place, which is not found by its name any more; null for none
+   * @param heir the node that was to replace {@code node} and keeps the name; null for none
+   * @param source the name that it keeps
+   */
+  public void rename(
+      Node node, Container to, PathBytes target, Node old, Node heir, PathBytes source, long now) {
+    Container from = Container.of(node);
+    boolean stays = from == to && old == null;
+    if (heir != null) {
+      // First, so that the container is never empty.
+      inherit(heir, node, source);
+    }
+    if (!stays) {
+      from.remove(node, now);
+    }
+    // It takes the old node's place in the order, so that a listing shows each name once.
+    long sequence =
+        old != null ? old.sequence() : stays ? node.sequence() : to.children().nextSequence();
+    if (heir == null) {
+      tree.names().remove(node);
+    }
+    node.place(to, target.bytes(), target.nameStart(), target.end(), sequence);
+    if (old == null) {
+      tree.names().add(node);
+    } else {
+      tree.names().replace(old, node);
+    }
+    if (old != null) {
+      to.replace(old, node, now);
+      old.markRemoved();
+      tree.count(old, -1);
+    } else if (stays) {
+      to.touch(now);
+    } else {
+      to.add(node, now);
+    }
+  }
+
+  private void inherit(Node heir, Node present, PathBytes path) {
+    if (tree.coming().remove(present) != heir) {
+      throw new AssertionError("another node is to replace " + present);
+    }
+    Container parent = Container.of(present);
+    long sequence = parent.children().nextSequence();
+    heir.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
+    tree.names().replace(present, heir);
+    parent.add(heir, heir.modifiedMillis());
+    heir.coming(false);
+  }
+
+  /**
+   * Sets attributes and times. Under the parent's monitor; the root's under its own.
+   *
+   * @param attributes from {@link Node#attributes(int, int, int)}
+   */
+  public void attributes(Node node, long attributes, long modifiedMillis, long accessedMillis) {
+    node.attributes(attributes);
+    node.touch(modifiedMillis);
+    node.accessed(accessedMillis);
+  }
+
+  /** Sets the bytes of a node. Under the node's monitor. */
+  public void space(Node node, NodeSpace space) {
+    node.space(space);
+  }
+
+  /**
+   * Notes that bytes have become visible. Under the node's monitor. What is to replace a value is
+   * no value before it is whole.
+   */
+  public void grown(Node node, long nowMillis) {
+    node.touch(nowMillis);
+    if (!node.isComing()) {
+      node.arrived();
+    }
+  }
+
+  /** Notes that the value of a node that is to replace another is whole. Under its monitor. */
+  public void complete(Node node) {
+    node.arrived();
+  }
+
+  /** Notes that the bytes that were announced will not come. Under the node's monitor. */
+  public void abandon(Node node) {
+    node.abandonPut();
+  }
+
+  /** Sets the write lease, or ends it with null. Under the node's monitor. */
+  public void lease(Node node, WriteLease<Node> lease) {
+    node.lease(lease);
+  }
+
+  /** Ends the write lease by the word of its holder. Under the node's monitor. */
+  public void endLease(Node node, long token) {
+    node.lease(null);
+    node.markEnded(token);
+  }
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import io.crail.common.error.CrailException;
+import io.crail.namenode.NameNode;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.SmallValue;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The metadata as the records of changes say it: only what they contain, and what their
+ * documentation says that follows. Each record becomes bytes and back first. If a part of the state
+ * changes without a record, or a record comes in the wrong order, the model differs from the
+ * namenode.
+ */
+final class ChangeModel implements ChangeSink {
+  private static final int NO_FLAGS = 0;
+
+  private static final List<String> ALL_KINDS =
+      List.of(
+          "Attributes",
+          "Contents",
+          "Contents moving",
+          "Contents value",
+          "Contents whole",
+          "Lend",
+          "Link",
+          "Link in place",
+          "Link to come",
+          "Rename",
+          "Rename heir",
+          "Rename over",
+          "Unlink");
+
+  /** A node of the model. */
+  private static final class Entry {
+    private long parent;
+    private String name = "";
+    private int type;
+    private int storageClass;
+    private int host;
+    private long attributes;
+    private long modified;
+    private long accessed;
+    private int flags = NO_FLAGS;
+    private long size;
+    private int endedLease;
+    private long token;
+    private long client;
+    private boolean ending;
+    private SmallValue value = SmallValue.NONE;
+    private final TreeMap<Long, Change.Held> extents = new TreeMap<>();
+    // The node that is to replace this one, and the one that this is to replace.
+    private long heir;
+    private long present;
+    private final List<Long> children = new ArrayList<>();
+
+    @Override
+    public String toString() {
+      return String.join(
+          " ",
+          name,
+          "in " + parent,
+          "type " + type,
+          "class " + storageClass,
+          "host " + host,
+          "attributes " + attributes,
+          "modified " + modified,
+          "accessed " + accessed,
+          "flags " + flags,
+          "size " + size,
+          "ended " + endedLease,
+          "lease " + token + " of " + client + (ending ? " ending" : ""),
+          "value " + value.hashCode(),
+          "extents " + extents.values(),
+          "children " + children);
+    }
+  }
+
+  private final Map<Long, Entry> entries = new HashMap<>();
+  // What was below a removed container may still change until it is taken apart, without effect.
+  private final Set<Long> gone = new HashSet<>();
+  private final Map<String, Integer> kinds = new TreeMap<>();
+
+  /** How many records of each kind there were. */
+  synchronized Map<String, Integer> kinds() {
+    return kinds;
+  }
+
+  /** The kinds of which there were fewer. */
+  synchronized List<String> kindsBelow(int least) {
+    return ALL_KINDS.stream().filter(kind -> kinds.getOrDefault(kind, 0) < least).toList();
+  }
+
+  private static String kind(Change change) {
+    String name = change.getClass().getSimpleName();
+    if (change instanceof Change.Link link) {
+      return name + (link.replaces() == 0 ? "" : link.whole() < 0 ? " in place" : " to come");
+    }
+    if (change instanceof Change.Rename rename) {
+      return name + (rename.replaces() == 0 ? "" : " over") + (rename.heir() == 0 ? "" : " heir");
+    }
+    if (change instanceof Change.Contents contents) {
+      return contents.replaces() != 0
+          ? name + " whole"
+          : name + (contents.value() == 0 ? "" : contents.value() == 1 ? " value" : " moving");
+    }
+    return name;
+  }
+
+  /** Begins with a namenode that has only the root. */
+  synchronized void begin(NameNode namenode) {
+    entries.put(namenode.tree().rootId(), entry(namenode.tree().root()));
+  }
+
+  @Override
+  public synchronized void changed(Change change) {
+    kinds.merge(kind(change), 1, Integer::sum);
+    Change read = reread(change);
+    if (!read.equals(change)) {
+      throw new AssertionError(read + " instead of " + change);
+    }
+    if (concernsWhatIsGone(read)) {
+      return;
+    }
+    switch (read.number()) {
+      case 1 -> link((Change.Link) read);
+      case 2 -> unlink((Change.Unlink) read);
+      case 3 -> rename((Change.Rename) read);
+      case 4 -> attributes((Change.Attributes) read);
+      case 5 -> contents((Change.Contents) read);
+      case 6 -> entries.size();
+      default -> throw new AssertionError(read);
+    }
+  }
+
+  private boolean concernsWhatIsGone(Change change) {
+    if (change instanceof Change.Link link && gone.contains(link.parent())) {
+      gone.add(link.contents().id());
+      return true;
+    }
+    return change instanceof Change.Contents contents && gone.contains(contents.id())
+        || change instanceof Change.Unlink unlink && gone.contains(unlink.id())
+        || change instanceof Change.Attributes attributes && gone.contains(attributes.id())
+        || change instanceof Change.Rename rename && gone.contains(rename.id());
+  }
+
+  @SuppressWarnings("unchecked")
+  private static Change reread(Change change) {
+    Codec<Change> codec = (Codec<Change>) change.codec();
+    int length = codec.length(change);
+    ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    codec.encode(change, bytes, 0);
+    try {
+      return codec.decode(bytes, 0, length);
+    } catch (CrailException e) {
+      throw new AssertionError(change.toString(), e);
+    }
+  }
+
+  private Entry require(long id) {
+    Entry entry = entries.get(id);
+    if (entry == null) {
+      throw new AssertionError("a change of node " + id + ", which is not there");
+    }
+    return entry;
+  }
+
+  private void link(Change.Link link) {
+    Change.Contents contents = link.contents();
+    Entry entry = new Entry();
+    if (entries.put(contents.id(), entry) != null) {
+      throw new AssertionError("linked twice: " + link);
+    }
+    entry.parent = link.parent();
+    entry.name = link.name().toString();
+    entry.type = link.type();
+    entry.storageClass = link.storageClass();
+    entry.host = link.host();
+    entry.attributes = link.attributes();
+    entry.accessed = link.accessedMillis();
+    contents(contents);
+    Entry parent = require(link.parent());
+    if (link.replaces() == 0) {
+      parent.children.add(contents.id());
+      parent.modified = contents.modifiedMillis();
+    } else if (link.whole() < 0) {
+      replace(link.replaces(), contents.id());
+    } else {
+      Entry present = require(link.replaces());
+      end(present.heir);
+      present.heir = contents.id();
+      entry.present = link.replaces();
+    }
+  }
+
+  private void replace(long old, long id) {
+    Entry entry = require(id);
+    Entry parent = require(entry.parent);
+    parent.children.set(parent.children.indexOf(old), id);
+    parent.modified = entry.modified;
+    end(old);
+  }
+
+  /** Ends a node with the one that was to replace it, and all that is below it. */
+  private void end(long id) {
+    if (id == 0) {
+      return;
+    }
+    Entry entry = require(id);
+    end(entry.heir);
+    entries.remove(id);
+    gone.add(id);
+    entry.children.forEach(this::end);
+  }
+
+  private void unlink(Change.Unlink unlink) {
+    Entry entry = require(unlink.id());
+    if (entry.present != 0) {
+      require(entry.present).heir = 0;
+    } else {
+      Entry parent = require(entry.parent);
+      parent.children.remove(unlink.id());
+      parent.modified = unlink.millis();
+    }
+    end(unlink.id());
+  }
+
+  private void rename(Change.Rename rename) {
+    Entry entry = require(rename.id());
+    Entry from = require(entry.parent);
+    boolean ends = gone.contains(rename.parent());
+    Entry to = ends ? new Entry() : require(rename.parent());
+    if (entry.heir != rename.heir()) {
+      throw new AssertionError(rename + ", but the heir is " + entry.heir);
+    }
+    if (rename.heir() != 0) {
+      Entry heir = require(rename.heir());
+      heir.present = 0;
+      entry.heir = 0;
+      from.children.add(rename.heir());
+      from.modified = heir.modified;
+    }
+    boolean stays = from == to && rename.replaces() == 0;
+    if (!stays) {
+      from.children.remove(rename.id());
+      from.modified = rename.millis();
+    }
+    entry.parent = rename.parent();
+    entry.name = rename.name().toString();
+    if (rename.replaces() != 0 && !ends) {
+      to.children.set(to.children.indexOf(rename.replaces()), rename.id());
+      end(rename.replaces());
+    } else if (!stays) {
+      to.children.add(rename.id());
+    }
+    to.modified = rename.millis();
+    if (ends) {
+      end(rename.id());
+    }
+  }
+
+  private void attributes(Change.Attributes attributes) {
+    Entry entry = require(attributes.id());
+    entry.attributes = attributes.attributes();
+    entry.modified = attributes.modifiedMillis();
+    entry.accessed = attributes.accessedMillis();
+  }
+
+  private void contents(Change.Contents contents) {
+    Entry entry = require(contents.id());
+    entry.size = contents.size();
+    entry.modified = contents.modifiedMillis();
+    entry.flags = contents.flags();
+    entry.endedLease = contents.endedLease();
+    entry.token = contents.token();
+    entry.client = contents.client();
+    entry.ending = contents.ending();
+    entry
+        .extents
+        .values()
+        .removeIf(
+            held ->
+                held.extent().fileOffset() >= contents.end()
+                    || held.extent().fileEnd() > contents.from()
+                        && held.extent().fileOffset() < contents.to());
+    contents.extents().forEach(held -> entry.extents.put(held.extent().fileOffset(), held));
+    if (contents.value() != Change.Contents.SAME_VALUE) {
+      entry.value = contents.bytes();
+    }
+    if (contents.replaces() != 0) {
+      require(contents.replaces()).heir = 0;
+      entry.present = 0;
+      replace(contents.replaces(), contents.id());
+    }
+  }
+
+  /** A node of the namenode in the form of the model. */
+  private static Entry entry(Node node) {
+    Entry entry = new Entry();
+    entry.parent = node.parent() == null ? 0 : node.parent().id();
+    entry.name = Change.nameOf(node).toString();
+    entry.type = node.typeNumber();
+    entry.storageClass = node.storageClass();
+    entry.host = node.host();
+    entry.attributes = node.attributes();
+    entry.modified = node.modifiedMillis();
+    entry.accessed = node.accessedMillis();
+    entry.flags = node.flags();
+    entry.size = node.size();
+    entry.endedLease = node.endedLease();
+    WriteLease<Node> lease = node.lease();
+    if (lease != null) {
+      entry.token = lease.token();
+      entry.client = lease.client().clientId();
+      entry.ending = lease.isEnding();
+    }
+    NodeSpace space = node.space();
+    for (int i = 0; space != null && i < space.count(); i++) {
+      Change.Held held = Change.Held.of(space.at(i));
+      entry.extents.put(held.extent().fileOffset(), held);
+    }
+    if (space != null && space.small() != null) {
+      entry.value = SmallValue.of(space.small());
+    }
+    if (node instanceof Container container) {
+      container.visitFrom(
+          0,
+          child -> {
+            entry.children.add(child.id());
+            return true;
+          });
+    }
+    return entry;
+  }
+
+  /** Compares all nodes with those of a namenode in which nothing happens now. */
+  synchronized void verify(NameNode namenode) {
+    Map<Long, String> found = new TreeMap<>();
+    namenode
+        .tree()
+        .walk(
+            0,
+            Long.MAX_VALUE,
+            node -> {
+              // Others are being taken apart, which follows from a removal.
+              if (!namenode.tree().isDetached(node)) {
+                found.put(node.id(), entry(node).toString());
+              }
+              return true;
+            });
+    Map<Long, String> expected = new TreeMap<>();
+    entries.forEach((id, entry) -> expected.put(id, entry.toString()));
+    if (!expected.equals(found)) {
+      StringBuilder text = new StringBuilder("the records say otherwise:");
+      expected.forEach(
+          (id, entry) -> {
+            if (!entry.equals(found.get(id))) {
+              text.append("\n  ").append(id).append(" by records ").append(entry);
+              text.append("\n  ").append(id).append(" in the tree ").append(found.get(id));
+            }
+          });
+      found.keySet().removeAll(expected.keySet());
+      throw new AssertionError(text + (found.isEmpty() ? "" : "\n  without records " + found));
+    }
+  }
+}

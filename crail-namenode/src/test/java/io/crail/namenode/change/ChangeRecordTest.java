@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Tests the records of changes: their bytes and numbers are permanent, and bytes of another length
+ * are refused. {@code -Dcrail.golden.print=true} prints the bytes after an intended change.
+ */
+@Tag("once")
+class ChangeRecordTest {
+  private static final Extent EXTENT = new Extent(0x11, 0x12, 0x13000, 0x1000, 0x15, 0x16);
+
+  private static final Change.Contents CONTENTS =
+      new Change.Contents(
+          1,
+          2,
+          3,
+          4,
+          5,
+          6,
+          7,
+          true,
+          8,
+          9,
+          10,
+          Change.Contents.NEW_VALUE,
+          11,
+          List.of(new Change.Held(EXTENT, 0x2000)),
+          SmallValue.of(new byte[] {1, 2}));
+
+  /** A record of each kind, with its bytes. */
+  private static Map<Change, String> golden() {
+    Map<Change, String> golden = new LinkedHashMap<>();
+    golden.put(
+        new Change.Link(21, 22, 23, 24, -1, 4, 25, 26, Utf8.of("name"), CONTENTS),
+        "1500000000000000160000000000000017000000000000001800000000000000ffffffffffffffff04191a000400810000006e616d6501000000000000000200000000000000030000000000000004050000000600000000000000070000000000000001080000000000000009000000000000000a00000000000000010b000000000000000100000002000000110000000000000012000000000000000030010000000000001000001500000016000000002000000102");
+    golden.put(new Change.Unlink(31, 32), "1f000000000000002000000000000000");
+    golden.put(
+        new Change.Rename(41, 42, 43, 44, 45, Utf8.of("n")),
+        "29000000000000002a000000000000002b000000000000002c000000000000002d0000000000000001006e");
+    golden.put(
+        new Change.Attributes(51, 52, 53, 54),
+        "3300000000000000340000000000000035000000000000003600000000000000");
+    golden.put(
+        CONTENTS,
+        "01000000000000000200000000000000030000000000000004050000000600000000000000070000000000000001080000000000000009000000000000000a00000000000000010b000000000000000100000002000000110000000000000012000000000000000030010000000000001000001500000016000000002000000102");
+    golden.put(
+        new Change.Lend(61, 62, 63, new Change.Held(EXTENT, 0x1000)),
+        "3d000000000000003e000000000000003f0000000000000011000000000000001200000000000000003001000000000000100000150000001600000000100000");
+    return golden;
+  }
+
+  @SuppressWarnings("unchecked")
+  private static byte[] encode(Change change) {
+    Codec<Change> codec = (Codec<Change>) change.codec();
+    byte[] bytes = new byte[codec.length(change)];
+    codec.encode(change, ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN), 0);
+    return bytes;
+  }
+
+  private static Change decode(Codec<? extends Change> codec, byte[] bytes) throws CrailException {
+    return codec.decode(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN), 0, bytes.length);
+  }
+
+  @Test
+  void numbersArePermanent() {
+    List<Integer> numbers = golden().keySet().stream().map(Change::number).toList();
+    assertEquals(List.of(1, 2, 3, 4, 5, 6), numbers);
+    assertEquals(Change.CODECS, golden().keySet().stream().map(Change::codec).toList());
+    assertEquals(
+        6,
+        new TreeSet<>(
+                Arrays.asList(Change.class.getPermittedSubclasses()).stream()
+                    .map(Class::getName)
+                    .toList())
+            .size());
+  }
+
+  @Test
+  void bytesArePermanent() throws CrailException {
+    for (Map.Entry<Change, String> each : golden().entrySet()) {
+      String bytes = HexFormat.of().formatHex(encode(each.getKey()));
+      if (Boolean.getBoolean("crail.golden.print")) {
+        System.out.println(each.getKey().getClass().getSimpleName() + " " + bytes);
+      }
+      assertEquals(each.getValue(), bytes, each.getKey()::toString);
+      assertEquals(
+          each.getKey(), decode(each.getKey().codec(), HexFormat.of().parseHex(each.getValue())));
+    }
+  }
+
+  @Test
+  void bytesOfAnotherLengthAreRefused() {
+    for (Change change : golden().keySet()) {
+      byte[] bytes = encode(change);
+      for (int length = 0; length <= bytes.length + 1; length++) {
+        byte[] other = Arrays.copyOf(bytes, length);
+        if (length != bytes.length) {
+          CrailException refusal =
+              assertThrows(CrailException.class, () -> decode(change.codec(), other));
+          assertEquals(ErrorCode.PROTOCOL, refusal.code());
+        }
+      }
+    }
+  }
+}

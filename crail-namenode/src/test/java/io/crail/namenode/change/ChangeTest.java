@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.ManualClock;
+import io.crail.namenode.TestStore;
+import io.crail.namenode.Wire;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.AcquireLease;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Put;
+import io.crail.protocol.node.Remove;
+import io.crail.protocol.node.Rename;
+import io.crail.protocol.node.ReplaceExtent;
+import io.crail.protocol.node.SetAttributes;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Tests that all changes go through the one door: a model that sees only the records of changes
+ * knows all that the namenode knows. Random requests; {@code -Dcrail.seed=} repeats a run.
+ */
+@Tag("once")
+class ChangeTest {
+  private static final String[] DIRECTORIES = {"", "/a", "/b", "/a/c"};
+  private static final String[] NAMES = {"x", "y", "a-name-that-is-too-long-to-be-inline"};
+  private static final int ROUNDS = 12_000;
+
+  private final ManualClock clock = new ManualClock();
+  private long seed;
+  private ChangeModel model;
+  private TestStore store;
+  private int[] datanodes;
+
+  @BeforeEach
+  void start() throws CrailException {
+    seed = TestStore.seed();
+    model = new ChangeModel();
+    store = new TestStore(clock, model);
+    model.begin(store.namenode);
+    // One that checks generations, and one that cuts clients off.
+    datanodes =
+        new int[] {
+          store.datanode(1, "one", 0, true, 16L << 20),
+          store.datanode(2, "two", 0, false, 16L << 20)
+        };
+    for (int i = 0; i < DIRECTORIES.length; i++) {
+      tables(store.wire, i);
+    }
+  }
+
+  /** Makes a directory and its table, if they are not there. */
+  private static void tables(Wire wire, int index) {
+    if (index > 0) {
+      tried(() -> make(wire, NodeType.DIRECTORY, DIRECTORIES[index]));
+    }
+    tried(() -> make(wire, NodeType.TABLE, DIRECTORIES[index] + "/t"));
+  }
+
+  private static void make(Wire wire, NodeType type, String path) throws CrailException {
+    wire.call(NameNodeOperations.CREATE, TestStore.creation(type, path, 0));
+  }
+
+  private interface Request {
+    void send() throws CrailException;
+  }
+
+  /** Sends a request that may be refused, for what others have done. */
+  private static void tried(Request request) {
+    try {
+      request.send();
+    } catch (CrailException e) {
+      assertTrue(e.code() != ErrorCode.INTERNAL && e.code() != ErrorCode.PROTOCOL, e.toString());
+    }
+  }
+
+  /** A put whose bytes are to come. */
+  private record Begun(long id, long token, int length) {}
+
+  /** A client that does random things, also what it is not allowed to do. */
+  private final class Client {
+    private final Random random;
+    private final Wire wire;
+    private final List<Long> made = new ArrayList<>();
+    private final List<Begun> puts = new ArrayList<>();
+
+    Client(long id) throws CrailException {
+      random = new Random(seed + id);
+      wire = Wire.connect(store.server, id);
+    }
+
+    private String path() {
+      String directory = DIRECTORIES[random.nextInt(DIRECTORIES.length)];
+      String table = random.nextInt(3) == 0 ? "" : "/t";
+      return directory + table + "/" + NAMES[random.nextInt(NAMES.length)];
+    }
+
+    private String any() {
+      return random.nextInt(20) == 0 ? DIRECTORIES[1 + random.nextInt(3)] : path();
+    }
+
+    private long token() {
+      return random.nextInt(4) == 0 ? 2 : 1;
+    }
+
+    private int length() {
+      return random.nextInt(4) == 0 ? random.nextInt(3 << 20) : random.nextInt(10_000);
+    }
+
+    /** A node that is there, or a put that is under way. */
+    private long id() throws CrailException {
+      if (made.isEmpty() || random.nextInt(3) == 0) {
+        return wire.call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of(path())))
+            .node()
+            .id();
+      }
+      return made.get(random.nextInt(made.size()));
+    }
+
+    private void made(long id) {
+      if (made.size() == 20) {
+        made.remove(random.nextInt(20));
+      }
+      made.add(id);
+    }
+
+    void round() throws CrailException {
+      switch (random.nextInt(23)) {
+        case 15, 16, 17, 18 -> finish();
+        case 14 -> tables(wire, random.nextInt(DIRECTORIES.length));
+        case 0 -> {
+          Create.Request create =
+              new Create.Request(
+                  random.nextInt(5) == 0 ? NodeType.DIRECTORY : NodeType.DATAFILE,
+                  true,
+                  random.nextBoolean(),
+                  random.nextBoolean(),
+                  0644,
+                  Create.PARENT_CLASS,
+                  random.nextBoolean() ? token() : 0,
+                  Utf8.of(path()),
+                  Utf8.of(random.nextBoolean() ? "one" : ""));
+          made(wire.call(NameNodeOperations.CREATE, create).node().id());
+        }
+        case 1 -> {
+          String path = path();
+          NodeType type = path.contains("/t/") ? NodeType.KEYVALUE : NodeType.DATAFILE;
+          made(
+              wire.call(NameNodeOperations.CREATE, TestStore.creation(type, path, token()))
+                  .node()
+                  .id());
+        }
+        case 2, 3, 4 -> {
+          int length = length();
+          long token = token();
+          boolean carried = length < 5000 && random.nextBoolean();
+          Put.Request put =
+              carried
+                  ? TestStore.put(path(), token, new byte[length])
+                  : TestStore.put(path(), token, length);
+          long id = wire.call(NameNodeOperations.PUT, put).node().id();
+          made(id);
+          puts.add(new Begun(id, token, length));
+        }
+        case 5, 6 ->
+            wire.call(
+                NameNodeOperations.EXTEND,
+                new Extend.Request(id(), token(), random.nextInt(2) * 4096L, length(), length()));
+        case 7, 8 -> {
+          int length = random.nextInt(3) == 0 ? 0 : length();
+          boolean carries = length > 0 && length < 4096 && random.nextBoolean();
+          int close = carries ? SetSize.END : random.nextInt(3);
+          SmallValue value = carries ? SmallValue.of(new byte[length]) : SmallValue.NONE;
+          wire.call(
+              NameNodeOperations.SET_SIZE,
+              new SetSize.Request(id(), token(), length, close, value));
+        }
+        case 9, 19, 20, 21 ->
+            wire.call(
+                NameNodeOperations.RENAME,
+                new Rename.Request(random.nextBoolean(), Utf8.of(any()), Utf8.of(any())));
+        case 10 ->
+            wire.call(
+                NameNodeOperations.REMOVE,
+                new Remove.Request(random.nextBoolean(), Utf8.of(any())));
+        case 11 ->
+            wire.call(
+                NameNodeOperations.SET_ATTRIBUTES,
+                new SetAttributes.Request(
+                    random.nextInt(SetAttributes.ALL + 1),
+                    random.nextInt(01000),
+                    random.nextInt(1000),
+                    random.nextInt(1000),
+                    Utf8.of(any()),
+                    Utf8.of("user-" + random.nextInt(3)),
+                    Utf8.of("group-" + random.nextInt(3))));
+        case 12 ->
+            wire.call(NameNodeOperations.ACQUIRE_LEASE, new AcquireLease.Request(id(), token()));
+        default -> extent();
+      }
+    }
+
+    /** Writes all of a value, or a part of it. */
+    private void finish() throws CrailException {
+      if (puts.isEmpty()) {
+        return;
+      }
+      Begun put = puts.remove(random.nextInt(puts.size()));
+      long size = random.nextInt(4) == 0 ? put.length / 2 : put.length;
+      if (size < 4096 && random.nextBoolean()) {
+        SmallValue value = SmallValue.of(new byte[(int) size]);
+        wire.call(
+            NameNodeOperations.SET_SIZE,
+            new SetSize.Request(put.id, put.token, size, SetSize.END, value));
+        return;
+      }
+      wire.call(NameNodeOperations.EXTEND, new Extend.Request(put.id, put.token, 0, size, -1));
+      wire.call(
+          NameNodeOperations.SET_SIZE,
+          new SetSize.Request(put.id, put.token, size, random.nextInt(3) / 2));
+    }
+
+    private void extent() throws CrailException {
+      Lookup.Response found =
+          wire.call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of(path())));
+      if (found.extents().isEmpty()) {
+        return;
+      }
+      Extent extent = found.extents().get(random.nextInt(found.extents().size()));
+      long id = found.node().id();
+      long token = token();
+      if (random.nextBoolean()) {
+        wire.call(
+            NameNodeOperations.REPLACE_EXTENT,
+            new ReplaceExtent.Request(id, token, extent, random.nextInt(4)));
+        return;
+      }
+      BeginMove.Response move =
+          wire.call(
+              NameNodeOperations.BEGIN_MOVE,
+              new BeginMove.Request(id, token, extent, BeginMove.ANY_DATANODE));
+      if (random.nextInt(4) > 0) {
+        wire.call(
+            NameNodeOperations.COMMIT_MOVE,
+            new CommitMove.Request(id, token, move.grant(), move.bytes(), extent, move.target()));
+      }
+    }
+  }
+
+  @Test
+  void theRecordsOfChangesSayAllThatIsThere() throws Exception {
+    Client[] clients = {new Client(5), new Client(6)};
+    Random random = new Random(seed);
+    for (int round = 0; round < ROUNDS; round++) {
+      tried(clients[random.nextInt(2)]::round);
+      if (random.nextInt(40) == 0) {
+        // One of the datanodes may be silent, so that moves to it are undone.
+        store.passAlive(random.nextInt(12_000), datanodes[0], datanodes[random.nextInt(2)]);
+      }
+      if (round % 50 == 0) {
+        model.verify(store.namenode);
+      }
+    }
+    model.verify(store.namenode);
+    store.namenode.verify();
+    // Otherwise it has not tried them.
+    assertEquals(List.of(), model.kindsBelow(1), () -> model.kinds().toString());
+  }
+
+  @Test
+  void recordsOfManyThreadsComeInTheOrderOfTheirChanges() throws Exception {
+    List<Thread> threads = new ArrayList<>();
+    List<Throwable> failures = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      Client client = new Client(10 + i);
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  for (int round = 0; round < ROUNDS; round++) {
+                    tried(client::round);
+                  }
+                } catch (Throwable e) {
+                  synchronized (failures) {
+                    failures.add(e);
+                  }
+                }
+              });
+      threads.add(thread);
+      thread.start();
+    }
+    Random random = new Random(seed);
+    while (threads.stream().anyMatch(Thread::isAlive)) {
+      store.passAlive(random.nextInt(1_000), datanodes);
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertEquals(List.of(), failures, "seed " + seed);
+    model.verify(store.namenode);
+    store.namenode.verify();
+  }
+}
