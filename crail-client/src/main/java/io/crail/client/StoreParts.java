@@ -25,9 +25,10 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.LocalHost;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
@@ -121,7 +122,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
             unclosed::look,
             source.withTimer() ? source.clock() : null,
             source.tokens());
-    first.loop().submit((ClientLoop.Task) () -> first.loop().register(leases.inUse()));
+    first.loop().submit((LoopTask) () -> first.loop().register(leases.inUse()));
     this.context =
         new StoreContext(
             store,

@@ -4,6 +4,8 @@ package io.crail.rpc;
 import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.LoopTask;
 import java.nio.ByteBuffer;
 
 /**
@@ -11,7 +13,7 @@ import java.nio.ByteBuffer;
  * answer; both run in the loop, straight on the buffers of the connection. May be used again after
  * it has ended, through {@link #prepare}.
  */
-public abstract class RpcCall extends Completion implements ClientLoop.Task {
+public abstract class RpcCall extends Completion implements LoopTask {
   private RpcPeer peer;
   private long deadlineNanos;
 

@@ -4,6 +4,8 @@ package io.crail.rpc;
 import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.loop.Flushable;
+import io.crail.rpc.loop.Sweepable;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * since the client cannot know whether they were executed. All methods except the getters run in
  * the loop.
  */
-public final class RpcPeer implements ClientLoop.Sweepable, ClientLoop.Flushable {
+public final class RpcPeer implements Sweepable, Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
   private static final int FLUSH_BYTES = 16 * 1024;
   // 16 times the first pause: a server that has started again is soon noticed.

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.loop.LoopTask;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -218,7 +219,7 @@ class RpcPeerTest {
     inLoop(() -> connection.answer(0));
   }
 
-  private void inLoop(ClientLoop.Task task) {
+  private void inLoop(LoopTask task) {
     loop.submit(task);
     loop.pollOnce();
   }

@@ -3,7 +3,7 @@ package io.crail.storage;
 
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
 import java.nio.ByteBuffer;
 
 /**

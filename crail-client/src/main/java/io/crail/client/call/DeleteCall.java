@@ -16,7 +16,7 @@ import io.crail.protocol.node.FindExtents;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -14,7 +14,8 @@ import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import java.nio.ByteBuffer;
@@ -120,7 +121,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   }
 
   /** Finds the ways to both datanodes. All methods are called in the loop. */
-  private final class Ways implements ClientLoop.Task, Endpoints.Waiter {
+  private final class Ways implements LoopTask, Endpoints.Waiter {
     @Override
     public void runInLoop() {
       if (begun != null && isTooLate()) {

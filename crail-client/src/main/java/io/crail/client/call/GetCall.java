@@ -18,7 +18,8 @@ import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.Sweepable;
 import java.nio.ByteBuffer;
 
 /**
@@ -165,7 +166,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
   }
 
   /** Waits a while before the namenode is asked again. */
-  private final class Pause implements ClientLoop.Sweepable {
+  private final class Pause implements Sweepable {
     void begin() {
       context.loop().operationBegun();
       context.loop().register(this);

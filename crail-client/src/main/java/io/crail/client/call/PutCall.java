@@ -21,8 +21,8 @@ import io.crail.protocol.node.Put;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
+import io.crail.rpc.loop.Completion;
 import java.nio.ByteBuffer;
 import java.util.List;
 

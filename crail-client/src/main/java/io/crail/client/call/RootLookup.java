@@ -8,7 +8,7 @@ import io.crail.client.node.StoreContext;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.part.NodePath;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**

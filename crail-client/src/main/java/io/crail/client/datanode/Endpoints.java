@@ -15,6 +15,8 @@ import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
+import io.crail.rpc.loop.LoopTask;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
@@ -40,7 +42,7 @@ import java.util.function.Function;
  * has lost its datanode is forgotten. So the memory of a datanode that has ended goes back to the
  * host, and a datanode that comes back is described anew.
  */
-public final class Endpoints implements ClientLoop.Sweepable {
+public final class Endpoints implements Sweepable {
   private static final int MAX_ENDPOINTS = 16_384;
   private static final long LOOK_INTERVAL_NANOS = 500_000_000;
 
@@ -157,7 +159,7 @@ public final class Endpoints implements ClientLoop.Sweepable {
 
   /** Makes an endpoint that has no waiter yet. The next caller finds it. By any thread. */
   public void prepare(int datanode) {
-    loop.submit((ClientLoop.Task) () -> resolve(datanode, NO_WAITER));
+    loop.submit((LoopTask) () -> resolve(datanode, NO_WAITER));
   }
 
   private boolean isFull() {

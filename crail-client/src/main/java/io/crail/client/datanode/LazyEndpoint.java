@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import java.util.function.BiConsumer;
@@ -58,7 +59,7 @@ final class LazyEndpoint implements StorageEndpoint {
   }
 
   /** A transfer that came before there was an endpoint. */
-  private final class Early implements ClientLoop.Task {
+  private final class Early implements LoopTask {
     private final Transfer transfer;
     private final BiConsumer<StorageEndpoint, Transfer> kind;
 

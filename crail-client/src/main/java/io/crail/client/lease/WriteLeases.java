@@ -8,7 +8,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.node.RenewLeases;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Sweepable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -34,7 +34,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>A restarted namenode knows no lease from before, and its handshake tells another incarnation.
  * So a lease that another incarnation granted is lost, and no renewal counts for it.
  */
-public final class WriteLeases implements ClientLoop.Sweepable {
+public final class WriteLeases implements Sweepable {
   /**
    * Renewals in the time of a lease. Each is given up when the next is due, so that one may be lost
    * with the connection that it was sent on.

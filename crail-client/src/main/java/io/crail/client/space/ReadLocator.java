@@ -8,7 +8,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.FindExtents;
 import io.crail.protocol.part.Extent;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -105,7 +105,7 @@ public final class ReadLocator extends Locator {
       long unknown = find(position, nowNanos) == null ? position : knownEnd;
       if (unknown < Math.min(hint, file.size()) && runsShort(position, unknown)) {
         asksAhead = true;
-        context.loop().submit((ClientLoop.Task) () -> askAhead(unknown));
+        context.loop().submit((LoopTask) () -> askAhead(unknown));
       }
     }
   }

@@ -2,14 +2,14 @@
 package io.crail.client.space;
 
 import io.crail.client.loop.LoopContext;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Sweepable;
 
 /**
  * The pauses of a writer between its requests for space that is to come, each twice as long as the
  * one before. Together they are one wait, which ends with space, or when no operation waits any
  * more. In the loop.
  */
-final class SpacePause implements ClientLoop.Sweepable {
+final class SpacePause implements Sweepable {
   private static final long FIRST_NANOS = 50_000_000;
   private static final long LONGEST_NANOS = 800_000_000;
 

@@ -9,7 +9,7 @@ import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.part.Extent;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -206,7 +206,7 @@ public final class WriteLocator extends Locator {
   public void issuedUpTo(long position, long nowNanos) {
     if (!asksAhead && runsShort(position)) {
       asksAhead = true;
-      context.loop().submit((ClientLoop.Task) () -> askAhead(position));
+      context.loop().submit((LoopTask) () -> askAhead(position));
     }
   }
 

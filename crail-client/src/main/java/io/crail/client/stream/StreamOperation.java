@@ -11,7 +11,9 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.LoopTask;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.storage.StorageEndpoint;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -35,8 +37,8 @@ import java.nio.ByteBuffer;
 public final class StreamOperation extends Completion
     implements Awaitable<CrailResult>,
         CrailResult,
-        ClientLoop.Task,
-        ClientLoop.Sweepable,
+        LoopTask,
+        Sweepable,
         Endpoints.Waiter,
         LocationWaiter {
   /** How often a piece is tried again: its location was stale, or its datanode out of reach. */

@@ -5,14 +5,14 @@ import io.crail.client.loop.LoopContext;
 import io.crail.client.space.LocatedExtent;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.Transfer;
 
 /**
  * The bytes of an operation that go to one extent. When their location was stale, or the extent was
  * given up, a task in the loop asks for the new location and moves the bytes there.
  */
-final class StreamPiece extends Transfer implements ClientLoop.Task {
+final class StreamPiece extends Transfer implements LoopTask {
   private final StreamOperation operation;
   private final LocatedExtent located;
   private final long begunNanos;

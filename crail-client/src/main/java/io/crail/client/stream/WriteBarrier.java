@@ -3,7 +3,7 @@ package io.crail.client.stream;
 
 import io.crail.client.loop.Awaitable;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**

@@ -11,6 +11,7 @@ import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.QueueId;
 import io.crail.nvmf.Subsystem;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Sweepable;
 import java.nio.ByteBuffer;
 
 /**
@@ -25,7 +26,7 @@ import java.nio.ByteBuffer;
  *   set CC, read CSTS            until the controller is ready
  * </pre>
  */
-abstract class AdminController implements ClientLoop.Sweepable {
+abstract class AdminController implements Sweepable {
   private static final int ADMIN_ENTRIES = 32;
   private static final int ENABLE = 0x00460001;
   private static final int PAGE_SIZE_AT = 7;
@@ -33,7 +34,7 @@ abstract class AdminController implements ClientLoop.Sweepable {
   private static final int STATE_READY = 1;
   private static final int STATE_FAILED = 2;
   private static final long START_UNIT_NANOS = 500_000_000;
-  private static final long POLL_NANOS = ClientLoop.SWEEP_INTERVAL_NANOS;
+  private static final long POLL_NANOS = Sweepable.INTERVAL_NANOS;
 
   private final FabricInitiator initiator;
   private final ClientLoop loop;

@@ -10,6 +10,7 @@ import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.Subsystem;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Sweepable;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * notices when the target is gone, and keeps reconnecting. It moves no data. Used in the loop,
  * except where said.
  */
-final class WatchedTarget implements ClientLoop.Sweepable {
+final class WatchedTarget implements Sweepable {
   /**
    * A namespace that the datanode has claimed.
    *

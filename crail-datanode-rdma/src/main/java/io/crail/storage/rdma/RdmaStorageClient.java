@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaKeys;
@@ -24,7 +25,7 @@ import java.util.List;
  * that is registered with each device. Used in the loop, except for {@link StorageClient}'s
  * methods.
  */
-final class RdmaStorageClient implements StorageClient, ClientLoop.Sweepable {
+final class RdmaStorageClient implements StorageClient, Sweepable {
   /** Two cache lines: the bytes that a device takes inline without a larger request. */
   private static final int INLINE_BYTES = 64;
 

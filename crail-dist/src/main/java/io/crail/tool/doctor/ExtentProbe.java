@@ -9,7 +9,8 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.Transfer;
 import java.nio.ByteBuffer;
 
@@ -51,7 +52,7 @@ final class ExtentProbe extends Completion implements Awaitable<Void> {
   }
 
   /** Finds the way to the datanode. All methods are called in the loop. */
-  private final class Way implements ClientLoop.Task, Endpoints.Waiter {
+  private final class Way implements LoopTask, Endpoints.Waiter {
     @Override
     public void runInLoop() {
       if (context.nanoTime() - deadlineNanos >= 0) {

@@ -12,8 +12,8 @@ import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.Transfer;
@@ -63,7 +63,7 @@ public final class LatencyQuery {
   }
 
   /** A datanode, by its id at a namenode that hears of it. */
-  private final class Probe extends Completion implements ClientLoop.Task, Endpoints.Waiter {
+  private final class Probe extends Completion implements LoopTask, Endpoints.Waiter {
     private final UUID uuid;
     private final int id;
     private final List<Long> micros = new ArrayList<>();
@@ -157,7 +157,7 @@ public final class LatencyQuery {
   private List<DatanodeLatency> ask(ClusterReport cluster)
       throws CrailException, InterruptedException {
     find(cluster);
-    probes.forEach(each -> connections.loop().submit((ClientLoop.Task) each));
+    probes.forEach(each -> connections.loop().submit((LoopTask) each));
     forEach(
         probe -> {
           await(probe);

@@ -4,7 +4,7 @@ package io.crail.nvmf.rdma;
 import io.crail.nvmf.Fabric;
 import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.QueueId;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.rpc.rdma.memory.UserMemory;
 import java.net.InetSocketAddress;
@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 
 /** Queues over RDMA, and the users' memory that targets may read and write. */
-final class RdmaFabric implements Fabric, ClientLoop.Sweepable {
+final class RdmaFabric implements Fabric, Sweepable {
   private final RdmaLoop rdma;
   private final UserMemory memory;
   private final Set<RdmaQueue> queues = new LinkedHashSet<>();

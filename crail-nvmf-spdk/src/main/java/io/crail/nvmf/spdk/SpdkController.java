@@ -9,7 +9,8 @@ import io.crail.nvmf.Digests;
 import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.Subsystem;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
+import io.crail.rpc.loop.Sweepable;
 import java.io.IOException;
 import java.util.List;
 
@@ -18,7 +19,7 @@ import java.util.List;
  * used in the loop only. SPDK gives the signs of life when the loop polls the admin queue, and
  * reports when the target leaves one unanswered.
  */
-final class SpdkController implements Controller, ClientLoop.Sweepable {
+final class SpdkController implements Controller, Sweepable {
   /** {@code ETIMEDOUT}. */
   private static final int SILENT = -110;
 
@@ -69,7 +70,7 @@ final class SpdkController implements Controller, ClientLoop.Sweepable {
       SpdkConnection made = SpdkConnection.open(spdk, subsystem, wanted, digests, limits);
       spdk.loop()
           .submit(
-              new ClientLoop.Task() {
+              new LoopTask() {
                 @Override
                 public void runInLoop() {
                   opened(made);

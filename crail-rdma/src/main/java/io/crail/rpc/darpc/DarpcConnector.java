@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Connection;
 import io.crail.rpc.Connector;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaLoop;
@@ -13,7 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /** Makes the metadata connections of a client loop. Used in the loop. */
-final class DarpcConnector implements Connector, ClientLoop.Sweepable, RdmaLoop.DeviceUser {
+final class DarpcConnector implements Connector, Sweepable, RdmaLoop.DeviceUser {
   private final ClientLoop loop;
   private final DarpcSettings settings;
   private Workspace workspace;

@@ -5,7 +5,8 @@ import io.crail.common.Threads;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Poller;
+import io.crail.rpc.loop.Poller;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
@@ -30,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * it. So one poll of one completion queue serves metadata and data. The thread that drives the loop
  * polls. Used in the loop.
  */
-public final class RdmaLoop implements Poller, ClientLoop.Sweepable {
+public final class RdmaLoop implements Poller, Sweepable {
   /**
    * Receives the result of a connection attempt. Called in the loop. Either {@link #connected} or
    * {@link #failed} is called, once.

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
+import io.crail.rpc.loop.Completion;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
@@ -90,7 +90,7 @@ public final class Dialer {
     loop.submit(new Resolved(found, failure));
   }
 
-  private final class Resolved implements ClientLoop.Task {
+  private final class Resolved implements LoopTask {
     private final InetAddress[] found;
     private final String failure;
 

@@ -4,6 +4,7 @@ package io.crail.rpc.netty;
 import io.crail.common.Clock;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Connection;
+import io.crail.rpc.loop.LoopTask;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -24,7 +25,7 @@ public final class NettyClientLoop extends ClientLoop {
   private final BriefPolling polling;
   private final DrivenEventLoop eventLoop;
   private final LoopMemory memory;
-  private final Task runEventLoopTasks;
+  private final LoopTask runEventLoopTasks;
   private final Map<Integer, IoRegistration> watched = new HashMap<>();
 
   NettyClientLoop(NettyTransport transport, String name, boolean spin) {

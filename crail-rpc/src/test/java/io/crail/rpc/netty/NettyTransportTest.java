@@ -11,7 +11,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
-import io.crail.rpc.Completion;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
@@ -21,6 +20,7 @@ import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.rpc.WaitKeys;
+import io.crail.rpc.loop.Completion;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;

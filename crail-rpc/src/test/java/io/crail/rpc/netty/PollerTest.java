@@ -8,9 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import io.crail.rpc.Connection;
-import io.crail.rpc.Poller;
+import io.crail.rpc.loop.Completion;
+import io.crail.rpc.loop.Poller;
+import io.crail.rpc.loop.Sweepable;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.unix.FileDescriptor;
 import java.io.IOException;
@@ -168,7 +169,7 @@ class PollerTest {
           });
       long began = System.nanoTime();
       loop.await(new Op(), began + 500_000_000);
-      long sleeps = (System.nanoTime() - began) / ClientLoop.SWEEP_INTERVAL_NANOS + 2;
+      long sleeps = (System.nanoTime() - began) / Sweepable.INTERVAL_NANOS + 2;
       assertTrue(poller.polls.get() <= 4 * sleeps, poller.polls + " polls, " + sleeps + " sleeps");
     }
     poller.close();

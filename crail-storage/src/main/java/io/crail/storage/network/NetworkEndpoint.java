@@ -5,6 +5,8 @@ import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Flushable;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
@@ -26,7 +28,7 @@ import java.util.UUID;
  * @param <T> the tier's kind of transfer
  */
 public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
-    implements StorageEndpoint, ClientLoop.Sweepable, ClientLoop.Flushable {
+    implements StorageEndpoint, Sweepable, Flushable {
   /** The most transfers that wait. */
   static final int MAX_QUEUED = 64 * 1024;
 

@@ -3,7 +3,7 @@ package io.crail.storage.network;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.Transfer;
 
 /**
@@ -12,7 +12,7 @@ import io.crail.storage.Transfer;
  *
  * @param <T> the tier's kind of transfer, the subclass itself
  */
-public abstract class NetworkTransfer<T extends NetworkTransfer<T>> implements ClientLoop.Task {
+public abstract class NetworkTransfer<T extends NetworkTransfer<T>> implements LoopTask {
   private final Transfer transfer;
   private NetworkEndpoint<T> endpoint;
   private boolean write;

@@ -15,9 +15,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Completion;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
+import io.crail.rpc.loop.Completion;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

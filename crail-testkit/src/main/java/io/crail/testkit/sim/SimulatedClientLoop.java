@@ -3,6 +3,8 @@ package io.crail.testkit.sim;
 
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Connection;
+import io.crail.rpc.loop.LoopTask;
+import io.crail.rpc.loop.Sweepable;
 import java.net.InetSocketAddress;
 
 /** A client loop. While it waits, virtual time passes. */
@@ -16,7 +18,7 @@ final class SimulatedClientLoop extends ClientLoop {
     this.host = host;
     start();
     network.add(this);
-    network.schedule(host, SWEEP_INTERVAL_NANOS, this::tick);
+    network.schedule(host, Sweepable.INTERVAL_NANOS, this::tick);
   }
 
   String host() {
@@ -24,7 +26,7 @@ final class SimulatedClientLoop extends ClientLoop {
   }
 
   /** Runs a task in the loop, from an event. Then processes output and deadlines. */
-  void deliver(Task task) {
+  void deliver(LoopTask task) {
     submit(task);
     pollOnce();
   }
@@ -37,7 +39,7 @@ final class SimulatedClientLoop extends ClientLoop {
     if (outstanding() > 0 || network.drivesIdleLoops()) {
       pollOnce();
     }
-    network.schedule(host, SWEEP_INTERVAL_NANOS, this::tick);
+    network.schedule(host, Sweepable.INTERVAL_NANOS, this::tick);
   }
 
   @Override

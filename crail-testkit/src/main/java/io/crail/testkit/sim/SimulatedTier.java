@@ -9,6 +9,8 @@ import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.LoopTask;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
@@ -204,7 +206,7 @@ public final class SimulatedTier implements StorageTier {
   public void releaseStalled() {
     for (Work work = stalled.poll(); work != null; work = stalled.poll()) {
       Work late = work;
-      late.endpoint.loop.submit((ClientLoop.Task) () -> late.later(latencyNanos()));
+      late.endpoint.loop.submit((LoopTask) () -> late.later(latencyNanos()));
     }
   }
 
@@ -351,7 +353,7 @@ public final class SimulatedTier implements StorageTier {
   }
 
   /** All state is used only in the loop. */
-  private final class Endpoint implements StorageEndpoint, ClientLoop.Sweepable {
+  private final class Endpoint implements StorageEndpoint, Sweepable {
     private final ClientLoop loop;
     private final long clientId;
     private final DatanodeDescription datanode;
@@ -447,7 +449,7 @@ public final class SimulatedTier implements StorageTier {
   }
 
   /** A transfer, or the rest of it after its client has given up. */
-  private final class Work implements ClientLoop.Task {
+  private final class Work implements LoopTask {
     private final Endpoint endpoint;
     private final Transfer transfer;
     private final boolean write;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.rdma.memory;
 
-import io.crail.rpc.ClientLoop;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.verbs.Layouts;
@@ -12,7 +12,7 @@ import java.util.Map;
  * The users' memory that is registered with each device of a loop. Closed by its owner after all
  * connections that use it. Used only in the loop.
  */
-public final class UserMemory implements ClientLoop.Sweepable, RdmaLoop.DeviceUser {
+public final class UserMemory implements Sweepable, RdmaLoop.DeviceUser {
   /** Who reads and writes the memory. */
   public enum Access {
     /** The device, for requests of this process. */

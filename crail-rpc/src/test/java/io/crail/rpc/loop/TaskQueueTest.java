@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 class TaskQueueTest {
-  private record Numbered(int thread, int number) implements ClientLoop.Task {
+  private record Numbered(int thread, int number) implements LoopTask {
     @Override
     public void runInLoop() {}
   }
@@ -83,7 +83,7 @@ class TaskQueueTest {
     TaskQueue queue = new TaskQueue(2);
     final long position = queue.claim();
     queue.add(new Numbered(1, 0));
-    List<ClientLoop.Task> taken = new ArrayList<>();
+    List<LoopTask> taken = new ArrayList<>();
     Thread consumer =
         new Thread(
             () -> {

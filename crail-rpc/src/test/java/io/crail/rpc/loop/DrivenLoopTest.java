@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
 import io.crail.common.error.ErrorCode;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -34,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
  * shows as a sleep that only the alarm ends.
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
-class ClientLoopTest {
+class DrivenLoopTest {
   private static final long LONG = 120_000_000_000L;
 
   /** So long that a busy machine alone does not let it pass. */
@@ -43,14 +42,14 @@ class ClientLoopTest {
   /** Long enough for the helper to find again and again that callers drive. */
   private static final long BUSY_NANOS = 300_000_000L;
 
-  private final List<ClientLoop> loops = new ArrayList<>();
+  private final List<DrivenLoop> loops = new ArrayList<>();
 
   @AfterEach
   void close() {
-    loops.forEach(ClientLoop::close);
+    loops.forEach(DrivenLoop::close);
   }
 
-  private final class TestLoop extends ClientLoop {
+  private final class TestLoop extends DrivenLoop {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Queue<Op> arrived = new ConcurrentLinkedQueue<>();
@@ -77,11 +76,6 @@ class ClientLoopTest {
       } finally {
         lock.unlock();
       }
-    }
-
-    @Override
-    public void connect(InetSocketAddress address, long deadlineNanos, Connection.Handler handler) {
-      throw new UnsupportedOperationException();
     }
 
     @Override
@@ -144,7 +138,7 @@ class ClientLoopTest {
     }
   }
 
-  private static final class Op extends Completion implements ClientLoop.Task {
+  private static final class Op extends Completion implements LoopTask {
     private final TestLoop loop;
     private final Queue<Op> wire;
     private volatile Thread sentBy;
@@ -302,7 +296,7 @@ class ClientLoopTest {
       loop.submit(
           () ->
               loop.register(
-                  new ClientLoop.Sweepable() {
+                  new Sweepable() {
                     @Override
                     public void sweep(long nowNanos) {}
 
@@ -625,7 +619,7 @@ class ClientLoopTest {
       loop.submit(
           () ->
               loop.register(
-                  new ClientLoop.Sweepable() {
+                  new Sweepable() {
                     @Override
                     public void sweep(long nowNanos) {}
 
@@ -662,7 +656,7 @@ class ClientLoopTest {
           loop.register(now -> swept.add("stays"));
           for (String name : List.of("a", "b", "c")) {
             loop.register(
-                new ClientLoop.Sweepable() {
+                new Sweepable() {
                   @Override
                   public void sweep(long nowNanos) {
                     swept.add(name);
@@ -720,7 +714,7 @@ class ClientLoopTest {
     }
   }
 
-  private static void await(ClientLoop loop, Completion completion) {
+  private static void await(DrivenLoop loop, Completion completion) {
     try {
       assertTrue(loop.await(completion, System.nanoTime() + LONG), "no end in time");
     } catch (InterruptedException e) {

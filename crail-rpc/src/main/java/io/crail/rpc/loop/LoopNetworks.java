@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
+import io.crail.common.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.Logger;
@@ -25,16 +26,20 @@ final class LoopNetworks {
   /** Polls between two readings of the clock. */
   private static final int SPINS = 32;
 
-  private final ClientLoop loop;
+  private final String loopName;
+  private final Clock clock;
+  private final OwnNetwork own;
   private final List<Poller> pollers = new ArrayList<>();
   private volatile boolean parked;
   private long lastPollNanos;
   private long lastOwnPollNanos;
   private boolean blind;
 
-  LoopNetworks(ClientLoop loop, long nowNanos) {
-    this.loop = loop;
-    this.lastPollNanos = nowNanos;
+  LoopNetworks(String loopName, Clock clock, OwnNetwork own) {
+    this.loopName = loopName;
+    this.clock = clock;
+    this.own = own;
+    this.lastPollNanos = clock.nanoTime();
   }
 
   /** True while the driver sleeps, or is about to. For any thread. */
@@ -61,8 +66,9 @@ final class LoopNetworks {
     blind = true;
   }
 
-  void destroyPollers() {
+  void destroy() {
     pollers.forEach(Poller::destroy);
+    own.destroy();
   }
 
   /** True when no thread has polled for a while, so that a connection may have ended unnoticed. */
@@ -85,12 +91,12 @@ final class LoopNetworks {
       return;
     }
     if (waitNanos < 0 || (awaited != null && awaited.isComplete())) {
-      loop.poll(-1);
+      own.poll(-1);
       return;
     }
     parked = true;
     try {
-      loop.poll(loop.mayWait() ? waitNanos : -1);
+      own.poll(own.mayWait() ? waitNanos : -1);
     } finally {
       parked = false;
     }
@@ -99,7 +105,7 @@ final class LoopNetworks {
   private void pollAllOrWait(long waitNanos, Completion awaited, long startNanos) {
     boolean ask = waitNanos < 0 || (awaited != null && awaited.isComplete());
     if (pollPollers() || ask || spin(waitNanos, startNanos)) {
-      if (loop.isUsed()) {
+      if (own.isUsed()) {
         pollOwnNowAndThen();
       }
       return;
@@ -107,7 +113,7 @@ final class LoopNetworks {
     parked = true;
     try {
       long longest = blind ? Math.min(waitNanos, BLIND_WAIT_NANOS) : waitNanos;
-      loop.poll(armPollers() && loop.mayWait() ? longest : -1);
+      own.poll(armPollers() && own.mayWait() ? longest : -1);
     } finally {
       parked = false;
     }
@@ -115,10 +121,10 @@ final class LoopNetworks {
   }
 
   private void pollOwnNowAndThen() {
-    long now = loop.clock().nanoTime();
+    long now = clock.nanoTime();
     if (now - lastOwnPollNanos >= OWN_POLL_NANOS) {
       lastOwnPollNanos = now;
-      loop.poll(-1);
+      own.poll(-1);
     }
   }
 
@@ -128,7 +134,7 @@ final class LoopNetworks {
       try {
         progress |= pollers.get(i).poll();
       } catch (RuntimeException | Error e) {
-        LOG.error("a poll failed in loop {}", loop.name(), e);
+        LOG.error("a poll failed in loop {}", loopName, e);
       }
     }
     return progress;
@@ -163,7 +169,7 @@ final class LoopNetworks {
       // Without this the driver would keep other threads from the processor until the end of its
       // time slice.
       Thread.yield();
-    } while (loop.mayWait() && loop.clock().nanoTime() - startNanos < limitNanos);
+    } while (own.mayWait() && clock.nanoTime() - startNanos < limitNanos);
     return neverSleeps;
   }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
 /**
  * A network in addition to a loop's own, such as a completion queue in memory. The driver of the
@@ -19,7 +19,7 @@ public interface Poller {
 
   /**
    * Called when the driver is about to sleep. From now until the next poll, each event makes a
-   * descriptor readable that was given to {@link ClientLoop#watchDescriptor}. Returns false when an
+   * descriptor readable that was given to {@link DrivenLoop#watchDescriptor}. Returns false when an
    * event has come already.
    */
   boolean arm();

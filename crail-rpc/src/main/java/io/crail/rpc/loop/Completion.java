@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An operation that ends once, with success or with a {@link CrailException}. The thread that
- * drives its loop completes it. Other threads wait for it with {@link ClientLoop#await}; a waiting
+ * drives its loop completes it. Other threads wait for it with {@link DrivenLoop#await}; a waiting
  * thread drives the loop itself when no other thread does. Thread-safe.
  */
 public abstract class Completion {

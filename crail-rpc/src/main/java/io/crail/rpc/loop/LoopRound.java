@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
+import io.crail.common.Clock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -38,12 +39,14 @@ final class LoopRound {
     }
   }
 
-  private final ClientLoop loop;
+  private final String loopName;
+  private final Clock clock;
+  private final Outstanding outstanding;
   private final LoopNetworks networks;
   private final TaskQueue tasks = new TaskQueue(TASK_RING);
-  private final Set<ClientLoop.Sweepable> sweepables = new LinkedHashSet<>();
-  private final List<ClientLoop.Flushable> dirty = new ArrayList<>();
-  private ClientLoop.Sweepable[] sweeping = {};
+  private final Set<Sweepable> sweepables = new LinkedHashSet<>();
+  private final List<Flushable> dirty = new ArrayList<>();
+  private Sweepable[] sweeping = {};
   private long nextSweepNanos;
   private boolean running;
   private boolean taskBegins;
@@ -57,16 +60,20 @@ final class LoopRound {
   // Written by the driver, read by the helper without need of order.
   private volatile long rounds;
 
-  LoopRound(ClientLoop loop, LoopNetworks networks, long nowNanos) {
-    this.loop = loop;
+  private volatile boolean closed;
+
+  LoopRound(String loopName, Clock clock, Outstanding outstanding, LoopNetworks networks) {
+    this.loopName = loopName;
+    this.clock = clock;
+    this.outstanding = outstanding;
     this.networks = networks;
-    this.nextSweepNanos = nowNanos;
+    this.nextSweepNanos = clock.nanoTime();
   }
 
   // For any thread.
 
   /** Adds a task for the driver. */
-  void add(ClientLoop.Task task) {
+  void add(LoopTask task) {
     tasks.add(task);
   }
 
@@ -84,16 +91,26 @@ final class LoopRound {
     return queued + (int) TAKING.getAcquire(this);
   }
 
-  /** The time, or the time of a moment ago; see {@link ClientLoop#roughNanos}. */
+  /** The time, or the time of a moment ago; see {@link DrivenLoop#roughNanos}. */
   long roughNanos() {
     long told = (long) ROUGH_TIME.getOpaque(this);
-    if (told != 0 && (told & TELLINGS) < TELLINGS && loop.outstanding() > 0) {
+    if (told != 0 && (told & TELLINGS) < TELLINGS && outstanding.count() > 0) {
       ROUGH_TIME.setOpaque(this, told + 1);
       return told & ~TELLINGS;
     }
-    long now = loop.clock().nanoTime();
+    long now = clock.nanoTime();
     ROUGH_TIME.setOpaque(this, now & ~TELLINGS);
     return now;
+  }
+
+  /** From now on, a thread that drives leaves, and no other begins to. */
+  void close() {
+    closed = true;
+  }
+
+  /** True after {@link #close}. */
+  boolean isClosed() {
+    return closed;
   }
 
   /** A number that grows with each round. */
@@ -103,7 +120,7 @@ final class LoopRound {
 
   /** Rejects the tasks that wait, after the end of the loop. */
   void rejectTasks() {
-    for (ClientLoop.Task task = tasks.poll(); task != null; task = tasks.poll()) {
+    for (LoopTask task = tasks.poll(); task != null; task = tasks.poll()) {
       task.rejected();
     }
   }
@@ -115,15 +132,15 @@ final class LoopRound {
     return running;
   }
 
-  void register(ClientLoop.Sweepable sweepable) {
+  void register(Sweepable sweepable) {
     sweepables.add(sweepable);
   }
 
-  void unregister(ClientLoop.Sweepable sweepable) {
+  void unregister(Sweepable sweepable) {
     sweepables.remove(sweepable);
   }
 
-  void flushLater(ClientLoop.Flushable flushable) {
+  void flushLater(Flushable flushable) {
     dirty.add(flushable);
   }
 
@@ -131,23 +148,22 @@ final class LoopRound {
   void end() {
     try {
       runTasks();
-      for (ClientLoop.Sweepable sweepable : List.copyOf(sweepables)) {
+      for (Sweepable sweepable : List.copyOf(sweepables)) {
         closing(sweepable);
       }
       runTasks();
-      networks.destroyPollers();
-      loop.destroy();
+      networks.destroy();
     } catch (RuntimeException | Error e) {
-      LOG.error("loop {} did not end cleanly", loop.name(), e);
+      LOG.error("loop {} did not end cleanly", loopName, e);
     }
   }
 
   /** A bug of one must not leave the operations of the others outstanding. */
-  private void closing(ClientLoop.Sweepable sweepable) {
+  private void closing(Sweepable sweepable) {
     try {
       sweepable.loopClosing();
     } catch (RuntimeException | Error e) {
-      LOG.error("an end failed in loop {}", loop.name(), e);
+      LOG.error("an end failed in loop {}", loopName, e);
     }
   }
 
@@ -175,9 +191,9 @@ final class LoopRound {
       }
       // A thread whose completion has ended leaves now. The next round begins with a reading of the
       // clock.
-      long now = awaited != null && awaited.isComplete() ? startNanos : loop.clock().nanoTime();
+      long now = awaited != null && awaited.isComplete() ? startNanos : clock.nanoTime();
       if (now - nextSweepNanos >= 0) {
-        nextSweepNanos = now + ClientLoop.SWEEP_INTERVAL_NANOS;
+        nextSweepNanos = now + Sweepable.INTERVAL_NANOS;
         sweep(now);
       }
       if (!dirty.isEmpty()) {
@@ -190,12 +206,17 @@ final class LoopRound {
     }
   }
 
+  /** Runs one round that waits for no particular completion. */
+  void run(long waitNanos) {
+    run(waitNanos, null, clock.nanoTime());
+  }
+
   /** Runs rounds until a completion has ended, the deadline has passed or the loop is closed. */
   void driveUntil(Completion completion, long deadlineNanos, long startNanos, boolean spin)
       throws InterruptedException {
     long now = startNanos;
-    while (!completion.isComplete() && !loop.isClosed() && deadlineNanos - now > 0) {
-      long longest = Math.min(deadlineNanos - now, ClientLoop.SWEEP_INTERVAL_NANOS);
+    while (!completion.isComplete() && !closed && deadlineNanos - now > 0) {
+      long longest = Math.min(deadlineNanos - now, Sweepable.INTERVAL_NANOS);
       now = run(spin ? -1 : longest, completion, now);
       if (Thread.interrupted()) {
         throw new InterruptedException();
@@ -223,7 +244,7 @@ final class LoopRound {
       return;
     }
     taskBegins = false;
-    long now = loop.clock().nanoTime();
+    long now = clock.nanoTime();
     if (!networks.isStale(now)) {
       return;
     }
@@ -240,12 +261,12 @@ final class LoopRound {
     // this.
     TAKING.setOpaque(this, 1);
     try {
-      for (ClientLoop.Task task = tasks.poll(); task != null; task = tasks.poll()) {
+      for (LoopTask task = tasks.poll(); task != null; task = tasks.poll()) {
         taskBegins = true;
         try {
           task.runInLoop();
         } catch (RuntimeException | Error e) {
-          LOG.error("a task failed in loop {}", loop.name(), e);
+          LOG.error("a task failed in loop {}", loopName, e);
         }
       }
     } finally {
@@ -259,7 +280,7 @@ final class LoopRound {
       try {
         dirty.get(i).flushBatch();
       } catch (RuntimeException | Error e) {
-        LOG.error("a flush failed in loop {}", loop.name(), e);
+        LOG.error("a flush failed in loop {}", loopName, e);
       }
     }
     dirty.clear();
@@ -270,7 +291,7 @@ final class LoopRound {
     int count = sweepables.size();
     sweeping = sweepables.toArray(sweeping);
     for (int i = 0; i < count; i++) {
-      ClientLoop.Sweepable next = sweeping[i];
+      Sweepable next = sweeping[i];
       sweeping[i] = null;
       try {
         if (sweepables.contains(next)) {
@@ -278,7 +299,7 @@ final class LoopRound {
         }
       } catch (RuntimeException | Error e) {
         // The thread that drives now must not pay for a bug elsewhere.
-        LOG.error("a sweep failed in loop {}", loop.name(), e);
+        LOG.error("a sweep failed in loop {}", loopName, e);
       }
     }
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
 import io.crail.common.Threads;
 import java.util.concurrent.locks.LockSupport;
@@ -28,10 +28,12 @@ final class LoopHelper {
 
   private static final long FAILURE_WAIT_NANOS = 10_000_000;
 
-  private final ClientLoop loop;
+  private final String loopName;
+  private final Outstanding outstanding;
   private final DriverSeat seat;
   private final LoopRound round;
   private final boolean spin;
+  private final Runnable died;
   private final Thread thread;
   private volatile boolean idle;
 
@@ -43,15 +45,24 @@ final class LoopHelper {
    *
    * @param callersDrive whether it only helps callers
    * @param spin whether it never sleeps while something is outstanding and callers may not drive
+   * @param died called in its thread when that is about to die of a failure
    */
   LoopHelper(
-      ClientLoop loop, DriverSeat seat, LoopRound round, boolean callersDrive, boolean spin) {
-    this.loop = loop;
+      String loopName,
+      Outstanding outstanding,
+      DriverSeat seat,
+      LoopRound round,
+      boolean callersDrive,
+      boolean spin,
+      Runnable died) {
+    this.loopName = loopName;
+    this.outstanding = outstanding;
     this.seat = seat;
     this.round = round;
     this.spin = spin;
+    this.died = died;
     Runnable work = callersDrive ? this::help : this::driveAlways;
-    this.thread = Threads.daemon("crail-" + loop.name(), () -> run(work));
+    this.thread = Threads.daemon("crail-" + loopName, () -> run(work));
   }
 
   void start() {
@@ -89,7 +100,7 @@ final class LoopHelper {
       work.run();
     } catch (RuntimeException | Error e) {
       // Without this thread, the operations that no caller waits for would never end.
-      loop.helperDied();
+      died.run();
       throw e;
     }
   }
@@ -97,10 +108,10 @@ final class LoopHelper {
   /** Notes and logs that a round has failed. */
   private void failed(Throwable cause) {
     if (++failures >= MOST_FAILURES) {
-      throw new IllegalStateException("loop " + loop.name() + " fails again and again", cause);
+      throw new IllegalStateException("loop " + loopName + " fails again and again", cause);
     }
     try {
-      LOG.error("loop {} failed", loop.name(), cause);
+      LOG.error("loop {} failed", loopName, cause);
     } catch (RuntimeException | Error e) {
       // The next failure may find the memory to log.
     }
@@ -112,19 +123,19 @@ final class LoopHelper {
     int idleTicks = 0;
     int drivenTicks = 0;
     long seen = -1;
-    while (!loop.isClosed()) {
+    while (!round.isClosed()) {
       if (failures > 0) {
-        LockSupport.parkNanos(loop, FAILURE_WAIT_NANOS);
+        LockSupport.parkNanos(this, FAILURE_WAIT_NANOS);
       }
-      boolean isIdle = loop.outstanding() == 0 && !round.hasTasks();
+      boolean isIdle = outstanding.count() == 0 && !round.hasTasks();
       if (isIdle && ++idleTicks > IDLE_TICKS) {
         idle = true;
-        if (loop.outstanding() == 0 && !round.hasTasks() && !loop.isClosed()) {
-          LockSupport.parkNanos(loop, IDLE_WAIT_NANOS);
+        if (outstanding.count() == 0 && !round.hasTasks() && !round.isClosed()) {
+          LockSupport.parkNanos(this, IDLE_WAIT_NANOS);
         }
         idle = false;
         drivenTicks = 0;
-        if (loop.outstanding() == 0 && !round.hasTasks() && !loop.isClosed()) {
+        if (outstanding.count() == 0 && !round.hasTasks() && !round.isClosed()) {
           idleTicks = IDLE_TICKS;
           lookAround(self);
         } else {
@@ -133,7 +144,7 @@ final class LoopHelper {
         continue;
       }
       idleTicks = isIdle ? idleTicks : 0;
-      LockSupport.parkNanos(loop, drivenTicks < DRIVEN_TICKS ? TICK_NANOS : DRIVEN_TICK_NANOS);
+      LockSupport.parkNanos(this, drivenTicks < DRIVEN_TICKS ? TICK_NANOS : DRIVEN_TICK_NANOS);
       if (round.rounds() != seen || seat.isTaken()) {
         drivenTicks = Math.min(drivenTicks + 1, DRIVEN_TICKS);
       } else {
@@ -150,7 +161,7 @@ final class LoopHelper {
   private void lookAround(Thread self) {
     if (seat.tryTake(self)) {
       try {
-        loop.step(-1);
+        round.run(-1);
         failures = 0;
       } catch (RuntimeException | Error e) {
         failed(e);
@@ -167,10 +178,10 @@ final class LoopHelper {
     }
     seat.helperDrives(true);
     try {
-      while (!loop.isClosed()
-          && (loop.outstanding() > 0 || round.hasTasks())
+      while (!round.isClosed()
+          && (outstanding.count() > 0 || round.hasTasks())
           && !seat.isAwaited()) {
-        loop.step(ClientLoop.SWEEP_INTERVAL_NANOS);
+        round.run(Sweepable.INTERVAL_NANOS);
         failures = 0;
       }
     } catch (RuntimeException | Error e) {
@@ -184,16 +195,16 @@ final class LoopHelper {
   /** Runs the helper where no caller may drive. */
   private void driveAlways() {
     seat.take(Thread.currentThread());
-    while (!loop.isClosed()) {
+    while (!round.isClosed()) {
       try {
-        boolean busy = loop.outstanding() > 0;
-        loop.step(busy && spin ? -1 : busy ? ClientLoop.SWEEP_INTERVAL_NANOS : IDLE_WAIT_NANOS);
+        boolean busy = outstanding.count() > 0;
+        round.run(busy && spin ? -1 : busy ? Sweepable.INTERVAL_NANOS : IDLE_WAIT_NANOS);
         failures = 0;
       } catch (RuntimeException | Error e) {
         failed(e);
-        LockSupport.parkNanos(loop, FAILURE_WAIT_NANOS);
+        LockSupport.parkNanos(this, FAILURE_WAIT_NANOS);
       }
     }
-    loop.end();
+    seat.end();
   }
 }

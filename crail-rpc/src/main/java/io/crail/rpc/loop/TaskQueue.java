@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -20,12 +20,12 @@ import java.util.concurrent.atomic.AtomicLong;
 final class TaskQueue {
   private static final VarHandle TURN = MethodHandles.arrayElementVarHandle(long[].class);
 
-  private final ClientLoop.Task[] places;
+  private final LoopTask[] places;
   private final long[] turns;
   private final int mask;
   private final AtomicLong added = new AtomicLong();
   private final AtomicLong taken = new AtomicLong();
-  private final Queue<ClientLoop.Task> overflow = new ConcurrentLinkedQueue<>();
+  private final Queue<LoopTask> overflow = new ConcurrentLinkedQueue<>();
 
   /** The number of tasks in the overflow list, including tasks that are being added or taken. */
   private final AtomicLong overflowing = new AtomicLong();
@@ -40,7 +40,7 @@ final class TaskQueue {
     if (size < 2 || Integer.bitCount(size) != 1) {
       throw new IllegalArgumentException(size + " is no power of two above 1");
     }
-    this.places = new ClientLoop.Task[size];
+    this.places = new LoopTask[size];
     this.turns = new long[size];
     this.mask = size - 1;
     for (int i = 0; i < size; i++) {
@@ -49,7 +49,7 @@ final class TaskQueue {
   }
 
   /** Adds a task. */
-  void add(ClientLoop.Task task) {
+  void add(LoopTask task) {
     // A task must not overtake an earlier one of the same thread that waits in the overflow list.
     if (overflowing.get() == 0 && addToRing(task)) {
       return;
@@ -58,7 +58,7 @@ final class TaskQueue {
     overflow.add(task);
   }
 
-  private boolean addToRing(ClientLoop.Task task) {
+  private boolean addToRing(LoopTask task) {
     long position = claim();
     if (position < 0) {
       return false;
@@ -83,7 +83,7 @@ final class TaskQueue {
   }
 
   /** Puts a task into a claimed place. Until then, tasks in later places cannot be taken. */
-  void publish(long position, ClientLoop.Task task) {
+  void publish(long position, LoopTask task) {
     int place = (int) position & mask;
     places[place] = task;
     TURN.setRelease(turns, place, position + 1);
@@ -94,8 +94,8 @@ final class TaskQueue {
    * a thread has claimed a place and not put its task there yet, this waits: later tasks must not
    * overtake, and that thread is between two instructions that neither block nor fail.
    */
-  ClientLoop.Task poll() {
-    ClientLoop.Task task = take();
+  LoopTask poll() {
+    LoopTask task = take();
     while (task == null && !isRingEmpty()) {
       Thread.yield();
       task = take();
@@ -104,15 +104,15 @@ final class TaskQueue {
   }
 
   /** Takes a task; null also when the next one is not in its place yet. */
-  ClientLoop.Task take() {
-    ClientLoop.Task task = takeFromRing();
+  LoopTask take() {
+    LoopTask task = takeFromRing();
     return task != null || overflow.peek() == null ? task : takeBehindRing();
   }
 
   /** As {@link #take}, after a task was seen in the overflow list while the ring seemed empty. */
-  ClientLoop.Task takeBehindRing() {
+  LoopTask takeBehindRing() {
     // Earlier tasks of the same thread are still in the ring, or were taken.
-    ClientLoop.Task task = takeFromRing();
+    LoopTask task = takeFromRing();
     if (task == null && isRingEmpty()) {
       task = overflow.poll();
       if (task != null) {
@@ -125,7 +125,7 @@ final class TaskQueue {
   /**
    * Takes the first task of the ring; null when there is none, or when it is not in its place yet.
    */
-  ClientLoop.Task takeFromRing() {
+  LoopTask takeFromRing() {
     while (true) {
       long position = taken.get();
       int place = (int) position & mask;
@@ -134,7 +134,7 @@ final class TaskQueue {
         return null;
       }
       if (turn == position + 1 && taken.compareAndSet(position, position + 1)) {
-        ClientLoop.Task task = places[place];
+        LoopTask task = places[place];
         places[place] = null;
         TURN.setRelease(turns, place, position + turns.length);
         return task;

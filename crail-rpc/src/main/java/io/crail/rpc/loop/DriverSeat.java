@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.rpc;
+package io.crail.rpc.loop;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -28,17 +28,21 @@ final class DriverSeat {
 
   private final Queue<Thread> waiters = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiterCount = new AtomicInteger();
-  private final ClientLoop loop;
   private final LoopRound round;
   private final boolean callersDrive;
+  private final Runnable left;
   private volatile Thread driver;
   private volatile boolean helperDrives;
 
-  /** Creates a seat that no thread has taken. */
-  DriverSeat(ClientLoop loop, LoopRound round, boolean callersDrive) {
-    this.loop = loop;
+  /**
+   * Creates a seat that no thread has taken.
+   *
+   * @param left called when a driver has left the seat
+   */
+  DriverSeat(LoopRound round, boolean callersDrive, Runnable left) {
     this.round = round;
     this.callersDrive = callersDrive;
+    this.left = left;
   }
 
   /** True when {@code thread} drives. */
@@ -75,8 +79,7 @@ final class DriverSeat {
 
   private void leave() {
     driver = null;
-    // From now on the helper serves the calls that this thread has begun.
-    loop.wakeHelper();
+    left.run();
   }
 
   /**
@@ -98,16 +101,26 @@ final class DriverSeat {
     }
   }
 
-  /** Ends the seat: no thread may take it any more. Called by the driver. */
+  /** Ends the loop. The calling thread drives it, and no thread will drive it afterwards. */
   void end() {
-    driver = NOBODY;
+    try {
+      round.end();
+    } finally {
+      driver = NOBODY;
+      try {
+        round.rejectTasks();
+      } finally {
+        // Only now, so that a waiting thread finds its call ended.
+        for (Thread waiter : waiters) {
+          LockSupport.unpark(waiter);
+        }
+      }
+    }
   }
 
-  /** Wakes all threads that wait for the seat, after its end. */
-  void wakeAll() {
-    for (Thread waiter : waiters) {
-      LockSupport.unpark(waiter);
-    }
+  /** True after {@link #end}. Tasks that are added from now on have to be rejected. */
+  boolean isEnded() {
+    return driver == NOBODY;
   }
 
   /** Adds the calling thread to the threads that are woken when the seat becomes free. */
