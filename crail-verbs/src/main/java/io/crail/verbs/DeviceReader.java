@@ -14,12 +14,17 @@ final class DeviceReader {
 
   private DeviceReader() {}
 
-  static Device read(String name) throws VerbsException {
-    long[] numbers = Verbs.deviceNumbers(name);
-    List<Device.Port> ports = new ArrayList<>();
-    for (int port = 1; port <= numbers[12]; port++) {
-      ports.add(port(name, port));
-    }
+  /** The number of ports of a device. */
+  static int ports(long[] numbers) {
+    return (int) numbers[12];
+  }
+
+  /** The length of the GID table of a port. */
+  static int gidTableLength(long[] portNumbers) {
+    return (int) portNumbers[5];
+  }
+
+  static Device device(String name, long[] numbers, List<Device.Port> ports) {
     return new Device(
         name,
         numbers[0],
@@ -37,8 +42,7 @@ final class DeviceReader {
         ports);
   }
 
-  private static Device.Port port(String name, int port) throws VerbsException {
-    long[] numbers = Verbs.portNumbers(name, port);
+  static Device.Port port(int port, long[] numbers, byte[] gidTable) {
     return new Device.Port(
         port,
         numbers[0] == PORT_ACTIVE,
@@ -47,7 +51,7 @@ final class DeviceReader {
         (int) numbers[2],
         numbers[3],
         linkLayer((int) numbers[4]),
-        gids(Verbs.gidTable(name, port, (int) numbers[5])));
+        gids(gidTable));
   }
 
   private static Device.LinkLayer linkLayer(int number) {

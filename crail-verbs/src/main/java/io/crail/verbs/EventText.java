@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.verbs;
 
+import java.util.function.IntFunction;
+
 /** Describes events of the connection manager in words. */
 final class EventText {
   private static final String[] EVENTS = {
@@ -24,13 +26,18 @@ final class EventText {
 
   private EventText() {}
 
-  static String describe(int event, int status) {
+  /**
+   * Describes an event.
+   *
+   * @param errorText the text of a negative error number
+   */
+  static String describe(int event, int status, IntFunction<String> errorText) {
     String name = event >= 0 && event < EVENTS.length ? EVENTS[event] : "event " + event;
     if (status == 0) {
       return name;
     }
     if (status < 0) {
-      return name + ": " + Verbs.errorText(status) + " (errno " + -status + ")";
+      return name + ": " + errorText.apply(status) + " (errno " + -status + ")";
     }
     return name + ": " + reason(event, status);
   }

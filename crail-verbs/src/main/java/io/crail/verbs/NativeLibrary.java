@@ -4,27 +4,28 @@ package io.crail.verbs;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
+import java.util.function.BooleanSupplier;
 
-/** Loads the native library, and finds out why RDMA is unavailable. */
+/** Loads the native library. */
 final class NativeLibrary {
   private static final String NAME = "disni";
 
-  private static final File FILES = new File("/dev/infiniband");
-
   private NativeLibrary() {}
 
-  /** Loads the library. Returns the reason when that fails, or an empty text. */
-  static String load() {
+  /**
+   * Loads the library.
+   *
+   * @param belongsTogether whether the loaded library is that of this version
+   * @return the reason when that fails, or an empty text
+   */
+  static String load(BooleanSupplier belongsTogether) {
     try {
       System.loadLibrary(NAME);
     } catch (UnsatisfiedLinkError e) {
       return notLoaded(e);
     }
     try {
-      if (Verbs.belongsTogether()) {
+      if (belongsTogether.getAsBoolean()) {
         return "";
       }
     } catch (UnsatisfiedLinkError e) {
@@ -53,85 +54,5 @@ final class NativeLibrary {
         + path
         + "); it is built when a C compiler and the headers of rdma-core are there (Debian: gcc,"
         + " make, libibverbs-dev, librdmacm-dev)";
-  }
-
-  static Availability check(String loadProblem, long registeredBytes) {
-    if (!loadProblem.isEmpty()) {
-      return new Availability(false, List.of(), 0, loadProblem);
-    }
-    long memlock = Verbs.memlockLimitBytes();
-    List<String> devices = new ArrayList<>();
-    String problem;
-    try {
-      devices.addAll(Verbs.devices());
-      problem = problem(devices, memlock, registeredBytes);
-    } catch (VerbsException e) {
-      problem = explain(e, "the RDMA devices");
-    }
-    return new Availability(problem.isEmpty(), devices, memlock, problem);
-  }
-
-  private static String problem(List<String> devices, long memlock, long registeredBytes) {
-    if (devices.isEmpty()) {
-      return noDevice();
-    }
-    String unusable = "";
-    int usable = 0;
-    for (String device : devices) {
-      try {
-        Verbs.device(device);
-        usable++;
-      } catch (VerbsException e) {
-        unusable = explain(e, "the RDMA device " + device);
-      }
-    }
-    if (usable == 0) {
-      return unusable;
-    }
-    try {
-      Verbs.destroyEventChannel(Verbs.createEventChannel());
-    } catch (VerbsException e) {
-      return explain(e, "the connection manager (/dev/infiniband/rdma_cm, module rdma_ucm)");
-    }
-    if (memlock < registeredBytes) {
-      return "this process may lock "
-          + memlock
-          + " bytes of memory but means to register "
-          + registeredBytes
-          + "; raise the limit (ulimit -l, memlock in /etc/security/limits.conf, LimitMEMLOCK in"
-          + " systemd, --ulimit memlock=-1 for a container)";
-    }
-    return "";
-  }
-
-  /** The kernel may know devices that this process cannot see, especially in a container. */
-  private static String noDevice() {
-    String[] known = new File("/sys/class/infiniband").list();
-    if (known == null || known.length == 0) {
-      return "there is no RDMA device (/sys/class/infiniband is empty)";
-    }
-    Arrays.sort(known);
-    return "the RDMA devices "
-        + Arrays.toString(known)
-        + " have no files in /dev/infiniband that this process can see (container: --device"
-        + " /dev/infiniband; else: modprobe -a ib_uverbs rdma_ucm)";
-  }
-
-  /**
-   * Finds files without permission. The error number does not show that, since libibverbs tries
-   * other places after a file that it may not open.
-   */
-  private static String explain(VerbsException e, String what) {
-    File[] closed =
-        FILES.listFiles(
-            file ->
-                (file.getName().startsWith("uverbs") || file.getName().equals("rdma_cm"))
-                    && !(file.canRead() && file.canWrite()));
-    String hint = "";
-    if (closed != null && closed.length > 0) {
-      Arrays.sort(closed);
-      hint = "; this user may not open " + Arrays.toString(closed);
-    }
-    return what + " cannot be used: " + e.getMessage() + hint;
   }
 }

@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -60,25 +61,15 @@ public final class Verbs {
   /** Most bytes of private data that {@link #reject} can send. */
   @Native public static final int MAX_REJECT_DATA = 148;
 
-  private static final String LOAD_PROBLEM = NativeLibrary.load();
+  private static final String LOAD_PROBLEM = NativeLibrary.load(Verbs::belongsTogether);
 
   private Verbs() {}
 
   // ---- Whether there is RDMA at all
 
-  /** {@link #check(long)} for no memory. */
-  public static Availability check() {
-    return check(0);
-  }
-
-  /**
-   * Says whether this process can use RDMA: library, devices, permissions, lockable memory. Opens
-   * and closes each device, so it is slow. Never throws.
-   *
-   * @param registeredBytes how many bytes the caller plans to register
-   */
-  public static Availability check(long registeredBytes) {
-    return NativeLibrary.check(LOAD_PROBLEM, registeredBytes);
+  /** Why the native library is not loaded; empty when it is. */
+  static String loadProblem() {
+    return LOAD_PROBLEM;
   }
 
   /**
@@ -87,7 +78,7 @@ public final class Verbs {
    */
   static native int abi();
 
-  static boolean belongsTogether() {
+  private static boolean belongsTogether() {
     return abi() == ABI;
   }
 
@@ -102,7 +93,14 @@ public final class Verbs {
 
   /** The properties of a device. Opens and closes the device. */
   public static Device device(String name) throws VerbsException {
-    return DeviceReader.read(name);
+    long[] numbers = deviceNumbers(name);
+    List<Device.Port> ports = new ArrayList<>();
+    for (int port = 1; port <= DeviceReader.ports(numbers); port++) {
+      long[] portNumbers = portNumbers(name, port);
+      byte[] gids = gidTable(name, port, DeviceReader.gidTableLength(portNumbers));
+      ports.add(DeviceReader.port(port, portNumbers, gids));
+    }
+    return DeviceReader.device(name, numbers, ports);
   }
 
   /**
@@ -288,7 +286,7 @@ public final class Verbs {
 
   /** An event in words, for messages: its name, and the meaning of its status. */
   public static String describe(int event, int status) {
-    return EventText.describe(event, status);
+    return EventText.describe(event, status, Verbs::errorText);
   }
 
   /** The address and port of this end; null when the id is not bound. */

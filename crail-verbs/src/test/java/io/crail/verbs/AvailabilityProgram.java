@@ -6,7 +6,7 @@ final class AvailabilityProgram {
   private AvailabilityProgram() {}
 
   public static void main(String[] arguments) {
-    Availability availability = Verbs.check(Long.parseLong(arguments[0]));
+    Availability availability = Availability.check(Long.parseLong(arguments[0]));
     System.out.println(availability.usable() + " " + availability.problem());
   }
 }

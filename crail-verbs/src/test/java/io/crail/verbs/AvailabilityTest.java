@@ -71,7 +71,7 @@ class AvailabilityTest {
 
   @Test
   void neverThrowsInThisJvm() {
-    Availability availability = Verbs.check(Long.MAX_VALUE - 1);
+    Availability availability = Availability.check(Long.MAX_VALUE - 1);
     assertEquals(availability.usable(), availability.problem().isEmpty());
     assertFalse(availability.usable() && availability.devices().isEmpty());
   }

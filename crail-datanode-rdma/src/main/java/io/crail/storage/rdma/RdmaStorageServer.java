@@ -104,7 +104,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
 
   private static void checkAvailable(List<Integer> lengths) throws IOException {
     long bytes = lengths.stream().mapToLong(Integer::longValue).sum();
-    Availability availability = Verbs.check(bytes);
+    Availability availability = Availability.check(bytes);
     if (!availability.usable()) {
       throw new IOException("tier rdma cannot lend memory: " + availability.problem());
     }

@@ -13,7 +13,6 @@ import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.TierArguments;
 import io.crail.verbs.Availability;
-import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.util.List;
 
@@ -51,7 +50,7 @@ public final class RdmaStorageTier implements StorageTier {
 
   @Override
   public StorageClient createClient(StorageClient.Context context) throws CrailException {
-    Availability availability = Verbs.check();
+    Availability availability = Availability.check();
     if (!availability.usable()) {
       throw ErrorCode.UNSUPPORTED.exception("tier rdma: " + availability.problem());
     }
@@ -75,7 +74,7 @@ public final class RdmaStorageTier implements StorageTier {
   public void examine(
       Configuration configuration, List<PlannedDatanode> datanodes, HostFindings findings) {
     long lent = datanodes.stream().mapToLong(PlannedDatanode::bytes).sum();
-    Availability rdma = Verbs.check(lent);
+    Availability rdma = Availability.check(lent);
     if (!rdma.usable()) {
       findings.broken("RDMA cannot be used", rdma.problem());
       return;

@@ -22,11 +22,7 @@ import io.crail.tool.report.Finding;
 import io.crail.tool.report.LatencyQuery;
 import io.crail.tool.report.ReportCommand;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
-import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -223,7 +219,7 @@ public final class DoctorCommand extends ReportCommand {
       }
     }
     for (ListedDatanode each : listed) {
-      if (isHere(each.host())) {
+      if (HostChecks.isHere(each.host())) {
         try {
           here.add(each.datanode(configuration));
         } catch (UsageException | ConfigException e) {
@@ -244,21 +240,7 @@ public final class DoctorCommand extends ReportCommand {
     }
     listed.forEach(each -> hosts.add(each.host()));
     // A word that begins so would be an option of ssh.
-    hosts.removeIf(host -> isHere(host) || host.startsWith("-"));
+    hosts.removeIf(host -> HostChecks.isHere(host) || host.startsWith("-"));
     return hosts;
-  }
-
-  /** Whether a name or address is one of this host. */
-  static boolean isHere(String host) {
-    try {
-      for (InetAddress address : InetAddress.getAllByName(host)) {
-        if (address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null) {
-          return true;
-        }
-      }
-    } catch (UnknownHostException | SocketException e) {
-      // Then ssh says what is wrong with it.
-    }
-    return false;
   }
 }

@@ -20,7 +20,9 @@ import io.crail.tool.report.NamenodeReport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -83,7 +85,7 @@ final class HostChecks {
     List<Finding> found = new ArrayList<>();
     for (NamenodeReport each : cluster.namenodes()) {
       InetSocketAddress at = namenodes.get(each.index());
-      if (DoctorCommand.isHere(at.getHostString())) {
+      if (isHere(at.getHostString())) {
         known |= each.answers();
         if (overTcp && !each.answers()) {
           checkPort(
@@ -92,7 +94,7 @@ final class HostChecks {
       }
     }
     List<DatanodeReport> knownHere =
-        cluster.members().stream().filter(each -> DoctorCommand.isHere(each.host())).toList();
+        cluster.members().stream().filter(each -> isHere(each.host())).toList();
     for (PlannedDatanode each : datanodes) {
       boolean isThere = knownHere.stream().anyMatch(one -> one.port() == each.port());
       if (each.port() != 0 && !isThere) {
@@ -313,5 +315,19 @@ final class HostChecks {
     } catch (IOException e) {
       return directory.toFile().getUsableSpace();
     }
+  }
+
+  /** Whether a name or address is one of this host. */
+  static boolean isHere(String host) {
+    try {
+      for (InetAddress address : InetAddress.getAllByName(host)) {
+        if (address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null) {
+          return true;
+        }
+      }
+    } catch (UnknownHostException | SocketException e) {
+      // Then ssh says what is wrong with it.
+    }
+    return false;
   }
 }

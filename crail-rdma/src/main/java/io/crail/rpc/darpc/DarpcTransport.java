@@ -35,7 +35,7 @@ public final class DarpcTransport implements Transport {
   public DarpcTransport(Configuration configuration) {
     this.settings = DarpcSettings.of(configuration);
     // With less memory neither side could have a single connection.
-    Availability availability = Verbs.check(settings.connectionBytes());
+    Availability availability = Availability.check(settings.connectionBytes());
     if (!availability.usable()) {
       throw new ConfigException(
           "key '"

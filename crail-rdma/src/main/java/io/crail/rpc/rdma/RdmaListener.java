@@ -118,7 +118,7 @@ public final class RdmaListener implements AutoCloseable {
       String name, InetSocketAddress address, int backlog, int ackTimeout, Acceptor acceptor)
       throws IOException {
     String where = "cannot listen on " + Addresses.text(address) + " with RDMA: ";
-    Availability availability = Verbs.check();
+    Availability availability = Availability.check();
     if (!availability.usable()) {
       throw new RdmaException(where + availability.problem());
     }

@@ -122,7 +122,7 @@ public final class RdmaLoop implements Poller, Sweepable {
     if (known != null) {
       return known;
     }
-    Availability availability = Verbs.check();
+    Availability availability = Availability.check();
     if (!availability.usable()) {
       throw ErrorCode.UNSUPPORTED.exception("RDMA: " + availability.problem());
     }

@@ -14,8 +14,8 @@ import io.crail.common.config.Configuration;
 import io.crail.rpc.TransportProvider;
 import io.crail.rpc.WaitKeys;
 import io.crail.rpc.rdma.RdmaKeys;
+import io.crail.verbs.Availability;
 import io.crail.verbs.Device;
-import io.crail.verbs.Verbs;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -172,11 +172,11 @@ class DarpcSettingsTest {
 
   @Test
   void saysWhatIsMissingForRdma() {
-    assumeFalse(Verbs.check().usable(), "nothing is missing here");
+    assumeFalse(Availability.check().usable(), "nothing is missing here");
     Configuration values = Configuration.builder().set(TransportProvider.RPC_TYPE, "darpc").build();
     String text =
         assertThrows(ConfigException.class, () -> TransportProvider.open(values)).getMessage();
     assertTrue(text.contains(TransportProvider.RPC_TYPE.name()), text);
-    assertTrue(text.contains(Verbs.check().problem()), text);
+    assertTrue(text.contains(Availability.check().problem()), text);
   }
 }

@@ -29,6 +29,7 @@ import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.testkit.contract.EchoCall;
 import io.crail.testkit.contract.EchoService;
 import io.crail.testkit.rdma.RdmaHost;
+import io.crail.verbs.Availability;
 import io.crail.verbs.Verbs;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -55,7 +56,7 @@ class DarpcJarTest {
   @BeforeAll
   static void requireRdma() {
     Assumptions.assumeTrue(
-        Verbs.check().usable(), () -> "no RDMA here: " + Verbs.check().problem());
+        Availability.check().usable(), () -> "no RDMA here: " + Availability.check().problem());
   }
 
   /** A message of the jar that holds one frame. */

@@ -27,6 +27,7 @@ import io.crail.testkit.contract.EchoService;
 import io.crail.testkit.rdma.OtherPrograms;
 import io.crail.testkit.rdma.RdmaHost;
 import io.crail.testkit.rdma.TwoHosts;
+import io.crail.verbs.Availability;
 import io.crail.verbs.Verbs;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -67,7 +68,7 @@ class DarpcPeersTest {
   @BeforeAll
   static void requireRdma() {
     Assumptions.assumeTrue(
-        Verbs.check().usable(), () -> "no RDMA here: " + Verbs.check().problem());
+        Availability.check().usable(), () -> "no RDMA here: " + Availability.check().problem());
   }
 
   @BeforeEach

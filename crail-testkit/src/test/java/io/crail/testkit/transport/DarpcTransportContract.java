@@ -8,7 +8,7 @@ import io.crail.rpc.darpc.DarpcKeys;
 import io.crail.rpc.darpc.DarpcTransport;
 import io.crail.testkit.contract.TransportContract;
 import io.crail.testkit.rdma.RdmaHost;
-import io.crail.verbs.Verbs;
+import io.crail.verbs.Availability;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -32,7 +32,7 @@ abstract class DarpcTransportContract extends TransportContract {
   @BeforeAll
   static void requireRdma() {
     Assumptions.assumeTrue(
-        Verbs.check().usable(), () -> "no RDMA here: " + Verbs.check().problem());
+        Availability.check().usable(), () -> "no RDMA here: " + Availability.check().problem());
   }
 
   @Override
