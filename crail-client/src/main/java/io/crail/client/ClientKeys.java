@@ -9,6 +9,7 @@ import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.part.TextLimits;
+import io.crail.rpc.RpcPeer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -91,7 +92,7 @@ public final class ClientKeys implements ConfigKeys {
       ConfigKey.of(
               "crail.client.namenodepatience",
               ConfigType.duration(DurationUnit.MILLISECONDS),
-              "750",
+              Long.toString(RpcPeer.Options.PATIENCE.toMillis()),
               "How long operations wait for a namenode that refuses connections, since it may be"
                   + " starting again; at most crail.rpctimeout.")
           .between(Duration.ZERO, Duration.ofDays(1));

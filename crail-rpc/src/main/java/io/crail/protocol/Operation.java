@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.Codec;
+import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.Session;
+import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.ToIntBiFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One operation of a protocol: everything that clients, servers, retries, counters and the
@@ -27,6 +34,8 @@ public record Operation<Q, R>(
     boolean idempotent,
     Routing<Q> routing,
     String sentence) {
+  private static final Logger LOG = LoggerFactory.getLogger(Operation.class);
+
   /** Checks the number. */
   public Operation {
     if (number < 1 || number > 255) {
@@ -44,6 +53,36 @@ public record Operation<Q, R>(
    * @param <Q> the request
    */
   public record Routing<Q>(String label, ToIntBiFunction<Q, Integer> index) {}
+
+  /** Writes a successful answer. */
+  void answer(R response, long correlationId, ResponseWriter responses) {
+    int length = this.response.length(response);
+    int body = responses.begin(length);
+    this.response.encode(response, responses.buffer(), body);
+    assert fits(responses.buffer(), body, length);
+    responses.end(correlationId, length);
+  }
+
+  /**
+   * Whether an answer keeps to its own layout. A bad answer would make the client close the
+   * connection and lose all its calls.
+   */
+  private boolean fits(ByteBuffer buffer, int offset, int length) {
+    try {
+      response.layout().check(buffer, offset, length);
+      return true;
+    } catch (CrailException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /**
+   * Answers a request that has hit a bug. The other requests of its connection are not affected.
+   */
+  void failed(Session session, long correlationId, ResponseWriter responses, Throwable bug) {
+    LOG.error("{} of {} failed", name, session.peer(), bug);
+    responses.fail(correlationId, ErrorCode.INTERNAL, name);
+  }
 
   @Override
   public String toString() {

@@ -9,12 +9,9 @@ import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.function.Predicate;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Dispatches requests to handlers by the table. Every operation needs exactly one handler; {@link
@@ -106,8 +103,6 @@ public final class OperationServer implements Service {
      */
     boolean doSome();
   }
-
-  private static final Logger LOG = LoggerFactory.getLogger(OperationServer.class);
 
   private final BatchHandler[] handlers;
   private final Operation<?, ?>[] operations;
@@ -272,11 +267,8 @@ public final class OperationServer implements Service {
 
     private static <Q, R> Responder<Q> responder(Operation<Q, R> operation, Handler<Q, R> handler) {
       return (request, batch, index, responses) ->
-          write(
-              operation,
-              handler.handle(request, batch.session()),
-              batch.correlationId(index),
-              responses);
+          operation.answer(
+              handler.handle(request, batch.session()), batch.correlationId(index), responses);
     }
 
     private static <Q, R> Responder<Q> holder(
@@ -285,9 +277,9 @@ public final class OperationServer implements Service {
         Outcome<R> outcome = handler.handle(request, batch.session());
         long correlationId = batch.correlationId(index);
         if (outcome instanceof Outcome.Held<R> held) {
-          responses.hold(correlationId, held.of(operation, batch.session()));
+          batch.session().hold(correlationId, held.of(operation, batch.session()), responses);
         } else {
-          write(operation, ((Outcome.Now<R>) outcome).answer(), correlationId, responses);
+          operation.answer(((Outcome.Now<R>) outcome).answer(), correlationId, responses);
         }
       };
     }
@@ -379,7 +371,7 @@ public final class OperationServer implements Service {
       } catch (CrailException e) {
         responses.fail(batch.correlationId(index), e.code(), e.detail());
       } catch (RuntimeException | Error e) {
-        failed(operation, batch.session(), batch.correlationId(index), responses, e);
+        operation.failed(batch.session(), batch.correlationId(index), responses, e);
       }
       return true;
     }
@@ -410,58 +402,6 @@ public final class OperationServer implements Service {
           }
         }
       }
-    }
-  }
-
-  /** Writes a held answer, in the thread of its connection. */
-  static <R> void write(
-      Operation<?, R> operation,
-      Outcome.Source<R> source,
-      Session session,
-      long correlationId,
-      ResponseWriter responses) {
-    try {
-      write(operation, source.get(), correlationId, responses);
-    } catch (CrailException e) {
-      responses.fail(correlationId, e.code(), e.detail());
-    } catch (RuntimeException | Error e) {
-      failed(operation, session, correlationId, responses, e);
-    }
-  }
-
-  private static <R> void write(
-      Operation<?, R> operation, R response, long correlationId, ResponseWriter responses) {
-    int length = operation.response().length(response);
-    int body = responses.begin(length);
-    operation.response().encode(response, responses.buffer(), body);
-    assert fits(operation, responses.buffer(), body, length);
-    responses.end(correlationId, length);
-  }
-
-  /**
-   * Answers a request that has hit a bug. The other requests of its connection are not affected.
-   */
-  private static void failed(
-      Operation<?, ?> operation,
-      Session session,
-      long correlationId,
-      ResponseWriter responses,
-      Throwable bug) {
-    LOG.error("{} of {} failed", operation, session.peer(), bug);
-    responses.fail(correlationId, ErrorCode.INTERNAL, operation.name());
-  }
-
-  /**
-   * Whether an answer keeps to its own layout. A bad answer would make the client close the
-   * connection and lose all its calls.
-   */
-  private static boolean fits(
-      Operation<?, ?> operation, ByteBuffer buffer, int offset, int length) {
-    try {
-      operation.response().layout().check(buffer, offset, length);
-      return true;
-    } catch (CrailException e) {
-      throw new AssertionError(e);
     }
   }
 }

@@ -3,6 +3,7 @@ package io.crail.protocol;
 
 import io.crail.common.error.CrailException;
 import io.crail.rpc.HeldAnswer;
+import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
 
 /**
@@ -58,8 +59,18 @@ public sealed interface Outcome<R> {
      * request had already ended.
      */
     public boolean release(Source<R> source) {
-      return answer.release(
-          (responses, id) -> OperationServer.write(operation, source, session, id, responses));
+      return answer.release((responses, id) -> write(source, id, responses));
+    }
+
+    /** Writes the answer, in the thread of its connection. */
+    private void write(Source<R> source, long correlationId, ResponseWriter responses) {
+      try {
+        operation.answer(source.get(), correlationId, responses);
+      } catch (CrailException e) {
+        responses.fail(correlationId, e.code(), e.detail());
+      } catch (RuntimeException | Error e) {
+        operation.failed(session, correlationId, responses, e);
+      }
     }
 
     /**

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * An answer that leaves later. Instead of writing an answer, the service gives this object to
- * {@link ResponseWriter#hold} and serves the next request. It ends once: when a thread releases it,
- * when its time is over, or when its connection is gone.
+ * {@link Session#hold} and serves the next request. It ends once: when a thread releases it, when
+ * its time is over, or when its connection is gone.
  */
 public final class HeldAnswer {
   /** Writes an answer. */
@@ -15,6 +15,15 @@ public final class HeldAnswer {
   public interface Body {
     /** Writes exactly one response. Called in the thread that owns the connection. */
     void write(ResponseWriter responses, long correlationId);
+  }
+
+  /** The connection that holds answers. */
+  abstract static class Holder {
+    /** The answer was released while this held it. For any thread. */
+    abstract void released(HeldAnswer answer);
+
+    /** The answer was released, or its time is over. In the connection's thread. */
+    abstract void mayLeave(HeldAnswer answer);
   }
 
   /** A connection holds it, and no thread has released it. */
@@ -35,7 +44,7 @@ public final class HeldAnswer {
 
   // Used by the connection's thread. The holder is set before other threads see that the answer is
   // held.
-  private HeldAnswers.OfConnection holder;
+  private Holder holder;
   private long correlationId;
   private long deadlineNanos;
 
@@ -65,21 +74,21 @@ public final class HeldAnswer {
     if (!state.compareAndSet(HELD, body)) {
       return false;
     }
-    holder.table().released(this);
+    holder.released(this);
     return true;
   }
 
   // In the connection's thread.
 
   /** Makes a connection the holder. Returns false when the answer was released already. */
-  boolean hold(HeldAnswers.OfConnection newHolder, long newCorrelationId, long nowNanos) {
+  boolean hold(Holder newHolder, long newCorrelationId, long nowNanos) {
     holder = newHolder;
     correlationId = newCorrelationId;
     deadlineNanos = nowNanos + timeoutNanos;
     return state.compareAndSet(null, HELD);
   }
 
-  HeldAnswers.OfConnection holder() {
+  Holder holder() {
     return holder;
   }
 

@@ -92,7 +92,7 @@ public final class HeldAnswers {
   }
 
   /** Queues an answer that was released while a connection held it. */
-  void released(HeldAnswer answer) {
+  private void queue(HeldAnswer answer) {
     released.add(answer);
     queueTask();
   }
@@ -182,7 +182,7 @@ public final class HeldAnswers {
   }
 
   /** The answers that one connection holds. */
-  public final class OfConnection {
+  public final class OfConnection extends HeldAnswer.Holder {
     private final Runnable released;
     private final ArrayList<HeldAnswer> held = new ArrayList<>(0);
     private final ArrayDeque<HeldAnswer> leaving = new ArrayDeque<>(0);
@@ -194,8 +194,9 @@ public final class HeldAnswers {
       this.released = released;
     }
 
-    HeldAnswers table() {
-      return HeldAnswers.this;
+    @Override
+    void released(HeldAnswer answer) {
+      queue(answer);
     }
 
     /** Holds an answer. If it was released already, it is written now. */
@@ -238,8 +239,8 @@ public final class HeldAnswers {
       return !leaving.isEmpty();
     }
 
-    /** Notes that an answer was released, or that its time is over. */
-    private void mayLeave(HeldAnswer answer) {
+    @Override
+    void mayLeave(HeldAnswer answer) {
       if (closed) {
         return;
       }

@@ -18,25 +18,13 @@ import java.util.concurrent.atomic.LongAdder;
  * }</pre>
  */
 public abstract class ResponseWriter {
-  private final HeldAnswers.OfConnection held;
   private ByteBuffer buffer;
   private int position;
   private boolean full;
   private LongAdder[] errors;
 
-  /** Creates a writer for a connection that never holds answers. */
-  protected ResponseWriter() {
-    this(null);
-  }
-
-  /**
-   * Creates a writer without a buffer; the first {@link #begin} asks for one.
-   *
-   * @param held the answers that the connection holds
-   */
-  protected ResponseWriter(HeldAnswers.OfConnection held) {
-    this.held = held;
-  }
+  /** Creates a writer without a buffer; the first {@link #begin} asks for one. */
+  protected ResponseWriter() {}
 
   /** The current output buffer, little-endian; only absolute access. */
   public final ByteBuffer buffer() {
@@ -96,19 +84,6 @@ public abstract class ResponseWriter {
    */
   public final void countErrors(LongAdder[] byNumber) {
     errors = byNumber;
-  }
-
-  /**
-   * Holds the answer to a request back until it is released or its time is over. Other requests may
-   * be answered before it. After this call, {@link #isFull} tells whether one more answer may be
-   * held.
-   */
-  public final void hold(long correlationId, HeldAnswer answer) {
-    if (held == null) {
-      throw new UnsupportedOperationException("this connection holds no answers");
-    }
-    held.hold(correlationId, answer, this);
-    full |= held.isFull();
   }
 
   /**

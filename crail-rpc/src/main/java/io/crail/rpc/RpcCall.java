@@ -6,6 +6,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.loop.Completion;
 import io.crail.rpc.loop.LoopTask;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
@@ -14,7 +15,22 @@ import java.nio.ByteBuffer;
  * it has ended, through {@link #prepare}.
  */
 public abstract class RpcCall extends Completion implements LoopTask {
-  private RpcPeer peer;
+  /** The server at the other end, as a call sees it. */
+  public abstract static class Peer {
+    /** The loop that all calls to this peer run in. */
+    public abstract ClientLoop loop();
+
+    /** The server's address. */
+    public abstract InetSocketAddress address();
+
+    /** Begins a call. In the loop. */
+    abstract void begin(RpcCall call);
+
+    /** A call is about to end; {@code failure} is null when it has its answer. In the loop. */
+    abstract void ended(RpcCall call, CrailException failure);
+  }
+
+  private Peer peer;
   private long deadlineNanos;
 
   /** The next call in the peer's queue of calls that wait for a slot. In the loop. */
@@ -30,7 +46,7 @@ public abstract class RpcCall extends Completion implements LoopTask {
    * @param newDeadlineNanos when the call fails with {@link ErrorCode#TIMED_OUT}, by the loop's
    *     clock
    */
-  protected final void prepare(RpcPeer newPeer, long newDeadlineNanos) {
+  protected final void prepare(Peer newPeer, long newDeadlineNanos) {
     reset();
     this.peer = newPeer;
     this.deadlineNanos = newDeadlineNanos;
@@ -56,7 +72,7 @@ public abstract class RpcCall extends Completion implements LoopTask {
   protected abstract void decode(ByteBuffer in, int offset, int length) throws CrailException;
 
   /** The peer of the present use. */
-  public final RpcPeer peer() {
+  public final Peer peer() {
     return peer;
   }
 
@@ -83,9 +99,7 @@ public abstract class RpcCall extends Completion implements LoopTask {
   /** For the loop: hands the call to its peer. */
   @Override
   public final void runInLoop() {
-    peer.loop().callBegun();
-    peer.listener().begun(this);
-    peer.send(this);
+    peer.begin(this);
   }
 
   /** For the loop: fails the call, since the loop was closed before the call could be sent. */
@@ -108,19 +122,14 @@ public abstract class RpcCall extends Completion implements LoopTask {
       end(malformed);
       return false;
     }
-    ended(null);
+    peer.ended(this, null);
     succeed();
     return true;
   }
 
   /** Ends the call with an error. In the loop. */
   final void end(CrailException cause) {
-    ended(cause);
+    peer.ended(this, cause);
     fail(cause);
-  }
-
-  private void ended(CrailException failure) {
-    peer.listener().ended(this, opcode(), failure);
-    peer.loop().callEnded();
   }
 }

@@ -9,6 +9,7 @@ import io.crail.rpc.loop.Sweepable;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * since the client cannot know whether they were executed. All methods except the getters run in
  * the loop.
  */
-public final class RpcPeer implements Sweepable, Flushable {
+public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
   private static final int FLUSH_BYTES = 16 * 1024;
   // 16 times the first pause: a server that has started again is soon noticed.
@@ -46,6 +47,12 @@ public final class RpcPeer implements Sweepable, Flushable {
       int connectAttempts,
       long connectTimeoutNanos,
       long firstBackOffNanos) {
+    /**
+     * How long calls wait for a server that refuses connections, since it may be starting again.
+     * Short enough for a command to say soon that a cluster is down.
+     */
+    public static final Duration PATIENCE = Duration.ofMillis(750);
+
     /** Checks the limits. */
     public Options {
       if (maxInFlight < 1 || maxInFlight > CallSlots.MOST || maxQueued < 1 || connectAttempts < 1) {
@@ -53,9 +60,10 @@ public final class RpcPeer implements Sweepable, Flushable {
       }
     }
 
-    /** Limits that suit a client. */
+    /** Limits that suit a client, with the {@link #PATIENCE} that suits a command. */
     public static Options defaults() {
-      return new Options(1024, 64 * 1024, 5, 2_000_000_000L, 50_000_000L);
+      return new Options(1024, 64 * 1024, 1, 2_000_000_000L, 50_000_000L)
+          .withPatienceNanos(PATIENCE.toNanos());
     }
 
     /** These limits with as many attempts as it takes until their pauses add up to this. */
@@ -165,22 +173,31 @@ public final class RpcPeer implements Sweepable, Flushable {
     this.slots = new CallSlots(options.maxInFlight);
   }
 
-  /** The loop. */
+  @Override
   public ClientLoop loop() {
     return loop;
   }
 
-  /** The server's address. */
+  @Override
   public InetSocketAddress address() {
     return address;
   }
 
-  Listener listener() {
-    return listener;
+  @Override
+  void begin(RpcCall call) {
+    loop.callBegun();
+    listener.begun(call);
+    send(call);
+  }
+
+  @Override
+  void ended(RpcCall call, CrailException failure) {
+    listener.ended(call, call.opcode(), failure);
+    loop.callEnded();
   }
 
   /** Sends a call, or queues it until there is a connection, a slot and room. */
-  void send(RpcCall call) {
+  private void send(RpcCall call) {
     if (state == State.READY && slots.inFlight() == 0) {
       loop.refresh();
     }

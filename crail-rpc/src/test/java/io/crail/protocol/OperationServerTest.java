@@ -34,7 +34,7 @@ class OperationServerTest {
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private final HeldAnswers table = new HeldAnswers(Clock.SYSTEM, tasks::add, 64 << 10);
   private final HeldAnswers.OfConnection connection = table.of(() -> {});
-  private final Session session = new Session("test");
+  private final Session session = new Session("test", connection);
   private final List<Outcome.Held<Ping.Response>> held = new ArrayList<>();
   private OperationServer server = server(Long.MAX_VALUE, null);
 
@@ -70,10 +70,6 @@ class OperationServerTest {
   /** Collects answers as text: correlation id, code, and the data of a ping. */
   private final class Answers extends ResponseWriter {
     private final ByteBuffer all = ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
-
-    Answers() {
-      super(connection);
-    }
 
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {

@@ -56,8 +56,9 @@ class HeldAnswersTest {
     final List<Long> answered = new ArrayList<>();
     final List<Integer> codes = new ArrayList<>();
     final HeldAnswers.OfConnection held = table.of(() -> turns++);
+    final Session session = new Session("test", held);
     final ResponseWriter responses =
-        new ResponseWriter(held) {
+        new ResponseWriter() {
           private final ByteBuffer all =
               ByteBuffer.allocate(1 << 16).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -69,7 +70,7 @@ class HeldAnswersTest {
 
     HeldAnswer hold(long correlationId, int bytes) {
       HeldAnswer answer = new HeldAnswer(TIMEOUT, bytes);
-      responses.hold(correlationId, answer);
+      session.hold(correlationId, answer, responses);
       return answer;
     }
 
@@ -132,7 +133,7 @@ class HeldAnswersTest {
     HeldAnswer answer = new HeldAnswer(TIMEOUT, 0);
     assertTrue(one.release(answer));
     assertTrue(one.answered.isEmpty());
-    one.responses.hold(7, answer);
+    one.session.hold(7, answer, one.responses);
     assertEquals(List.of(7L), one.answered);
     expectHeld(0);
     assertTrue(tasks.isEmpty());

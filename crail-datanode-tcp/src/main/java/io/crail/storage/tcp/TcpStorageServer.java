@@ -11,6 +11,7 @@ import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.netty.AcceptFailures;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.NettyKeys;
+import io.crail.rpc.netty.NettySockets;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.host.HostedRegions;
 import io.crail.storage.host.HostedServer;
@@ -112,7 +113,7 @@ class TcpStorageServer extends HostedServer {
           "the datanode cannot listen on "
               + Addresses.text(address)
               + ": "
-              + NettyTransport.text(bound.cause()),
+              + NettySockets.text(bound.cause()),
           bound.cause());
     }
     listener = bound.channel();

@@ -32,7 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listening server: threads with disjoint sets of connections. Thread-safe. */
-final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Acceptor {
+final class DarpcServer
+    implements Transport.ServerEndpoint, RdmaListener.Acceptor, PollingThread.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(DarpcServer.class);
   private static final long CLOSE_NANOS = 5_000_000_000L;
 
@@ -281,25 +282,28 @@ final class DarpcServer implements Transport.ServerEndpoint, RdmaListener.Accept
     return interrupted;
   }
 
-  Service service() {
+  @Override
+  public Service service() {
     return service;
   }
 
-  Clock clock() {
+  @Override
+  public Clock clock() {
     return clock;
   }
 
-  DarpcSettings settings() {
+  @Override
+  public DarpcSettings settings() {
     return settings;
   }
 
-  /** Logs that a connection was closed, and why. */
-  void dropped(String peer, String why) {
+  @Override
+  public void dropped(String peer, String why) {
     droppedLog.warn(name + ": closed the connection of " + peer + ": " + why);
   }
 
-  /** Logs a bug of the service. */
-  void failed(String peer, Throwable cause) {
+  @Override
+  public void failed(String peer, Throwable cause) {
     LOG.error("{}: a request of {} failed", name, peer, cause);
   }
 }

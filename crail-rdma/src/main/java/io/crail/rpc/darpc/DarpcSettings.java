@@ -28,6 +28,9 @@ record DarpcSettings(
     long handshakeTimeoutNanos,
     long stallTimeoutNanos,
     long keepAliveNanos) {
+  /** Places begin on a cache line, since the device writes those without reading them first. */
+  static final int CACHE_LINE = 64;
+
   private static final int PAGE = 4096;
 
   static DarpcSettings of(Configuration values) {
@@ -75,7 +78,17 @@ record DarpcSettings(
    * it.
    */
   long connectionBytes() {
-    return lockedBytes(MessagePort.memoryLength(this)) + lockedBytes(SendChunk.CAPACITY);
+    return lockedBytes(memoryLength()) + lockedBytes(SendChunk.CAPACITY);
+  }
+
+  /** The length of a connection's memory in bytes: a place for each message, and the headers. */
+  int memoryLength() {
+    return receives * placeLength() + sends * Dialect.HEADER_LENGTH + 2 * CACHE_LINE;
+  }
+
+  /** The length of the place of an incoming message in bytes. */
+  int placeLength() {
+    return (messageSize + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
   }
 
   /** Counts whole pages, even if the memory begins and ends within a page. */

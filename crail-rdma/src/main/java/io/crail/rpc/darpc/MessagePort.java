@@ -47,17 +47,8 @@ interface MessagePort {
   /** Gives the memory back, after the end. */
   void release();
 
-  /** The length of a connection's memory in bytes. */
-  static int memoryLength(DarpcSettings settings) {
-    return settings.receives() * OfQueuePair.stride(settings)
-        + settings.sends() * Dialect.HEADER_LENGTH
-        + 2 * OfQueuePair.CACHE_LINE;
-  }
-
   /** The port of a queue pair. */
   final class OfQueuePair implements MessagePort {
-    private static final int CACHE_LINE = 64;
-
     private final QueuePair pair;
     private final WorkRequests requests;
     private final int messageSize;
@@ -71,18 +62,13 @@ interface MessagePort {
       this.pair = pair;
       this.requests = workspace.requests();
       this.messageSize = settings.messageSize();
-      this.stride = stride(settings);
+      this.stride = settings.placeLength();
       this.headers = settings.receives() * stride;
       this.memory =
-          Workspace.allocate(memoryLength(settings))
-              .alignedSlice(CACHE_LINE)
+          Workspace.allocate(settings.memoryLength())
+              .alignedSlice(DarpcSettings.CACHE_LINE)
               .order(ByteOrder.LITTLE_ENDIAN);
       this.region = pair.device().register(memory, Layouts.ACCESS_LOCAL_WRITE);
-    }
-
-    /** Places begin on a cache line, since the device writes those without reading them first. */
-    private static int stride(DarpcSettings settings) {
-      return (settings.messageSize() + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
     }
 
     @Override

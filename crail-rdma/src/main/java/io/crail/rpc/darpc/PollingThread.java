@@ -5,6 +5,7 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.Threads;
 import io.crail.rpc.HeldAnswers;
+import io.crail.rpc.Service;
 import io.crail.rpc.Turns;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
@@ -28,7 +29,22 @@ import org.slf4j.LoggerFactory;
  * A thread of a server, with its completion queues and the connections that it serves. No other
  * thread ever touches these. The methods say which threads may call them.
  */
-public final class PollingThread implements Executor {
+public final class PollingThread implements Executor, ServerMessenger.Owner {
+  /** The server that a thread belongs to. Thread-safe. */
+  interface Owner {
+    DarpcSettings settings();
+
+    Service service();
+
+    Clock clock();
+
+    /** Logs that a connection was closed, and why. */
+    void dropped(String peer, String why);
+
+    /** Logs a bug of the service. */
+    void failed(String peer, Throwable cause);
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(PollingThread.class);
   private static final long MAX_SWEEP_NANOS = 1_000_000_000;
 
@@ -37,7 +53,7 @@ public final class PollingThread implements Executor {
    */
   private static final int POLLS = 32;
 
-  private final DarpcServer server;
+  private final Owner server;
   private final DarpcSettings settings;
   private final int processor;
   private final Clock clock;
@@ -62,8 +78,7 @@ public final class PollingThread implements Executor {
    * @param processor the processor on which it runs, -1 for any
    * @param mostHeldBytes the most bytes of answers that its connections hold back
    */
-  PollingThread(
-      DarpcServer server, String name, RdmaDevices devices, int processor, long mostHeldBytes)
+  PollingThread(Owner server, String name, RdmaDevices devices, int processor, long mostHeldBytes)
       throws VerbsException {
     this.server = server;
     this.settings = server.settings();
@@ -87,8 +102,24 @@ public final class PollingThread implements Executor {
     thread.start();
   }
 
-  DarpcServer server() {
-    return server;
+  @Override
+  public Service service() {
+    return server.service();
+  }
+
+  @Override
+  public Clock clock() {
+    return clock;
+  }
+
+  @Override
+  public void dropped(String peer, String why) {
+    server.dropped(peer, why);
+  }
+
+  @Override
+  public void failed(String peer, Throwable cause) {
+    server.failed(peer, cause);
   }
 
   // For any thread.
@@ -150,12 +181,13 @@ public final class PollingThread implements Executor {
   // In the thread.
 
   /** The turns of the connections. Each poll is a turn. */
-  Turns turns() {
+  @Override
+  public Turns turns() {
     return turns;
   }
 
-  /** The answers that its connections hold back. */
-  HeldAnswers answers() {
+  @Override
+  public HeldAnswers answers() {
     return answers;
   }
 
@@ -205,8 +237,8 @@ public final class PollingThread implements Executor {
     }
   }
 
-  /** Removes a connection that has ended. */
-  void remove(ServerMessenger messenger) {
+  @Override
+  public void remove(ServerMessenger messenger) {
     ServerMessenger last = messengers.remove(messengers.size() - 1);
     if (last != messenger) {
       messengers.set(messenger.index, last);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.darpc;
 
+import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.Frame;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.Service;
 import io.crail.rpc.Session;
 import io.crail.rpc.Turns;
 import java.io.IOException;
@@ -16,11 +18,32 @@ import java.nio.ByteBuffer;
  * A server's end of a connection: all whole frames of a poll go to the service, and their responses
  * leave with one post. A peer that does not take its responses is not served until it does. In the
  * meantime its receive requests are not posted again, so it runs out of credits. Used only by its
- * polling thread.
+ * polling owner.
  */
 final class ServerMessenger extends Messenger {
-  private final PollingThread thread;
-  private final DarpcServer server;
+  /** The thread that serves a connection, and its server. */
+  interface Owner {
+    Service service();
+
+    Clock clock();
+
+    /** The turns of the thread's connections. */
+    Turns turns();
+
+    /** The answers that the thread's connections hold back. */
+    HeldAnswers answers();
+
+    /** Logs that a connection was closed, and why. */
+    void dropped(String peer, String why);
+
+    /** Logs a bug of the service. */
+    void failed(String peer, Throwable cause);
+
+    /** Forgets a connection that has ended. */
+    void remove(ServerMessenger messenger);
+  }
+
+  private final Owner owner;
   private final Session session;
   private final RequestBatch batch;
   private final HeldAnswers.OfConnection held;
@@ -62,7 +85,7 @@ final class ServerMessenger extends Messenger {
    * @param greeting null when the peer is not Crail's
    */
   ServerMessenger(
-      PollingThread thread,
+      Owner owner,
       MessagePort port,
       SendChunk.Pool pool,
       DarpcSettings settings,
@@ -70,14 +93,13 @@ final class ServerMessenger extends Messenger {
       String peer)
       throws IOException {
     super(port, pool, settings);
-    this.thread = thread;
-    this.server = thread.server();
-    this.session = new Session(peer);
-    this.held = thread.answers().of(this::released);
+    this.owner = owner;
+    this.held = owner.answers().of(this::released);
+    this.session = new Session(peer, held);
     this.responses = new Responses();
     this.batch = new RequestBatch(session);
     batch.reset(memory());
-    this.openedNanos = server.clock().nanoTime();
+    this.openedNanos = owner.clock().nanoTime();
     this.partialSinceNanos = openedNanos;
     this.waitingSinceNanos = openedNanos;
     this.unacknowledgedSinceNanos = openedNanos;
@@ -140,9 +162,9 @@ final class ServerMessenger extends Messenger {
     }
     responses.settle();
     try {
-      server.service().serve(batch, responses);
+      owner.service().serve(batch, responses);
     } catch (RuntimeException | Error e) {
-      server.failed(session.peer(), e);
+      owner.failed(session.peer(), e);
       refuse("its request failed");
       return;
     }
@@ -163,7 +185,7 @@ final class ServerMessenger extends Messenger {
   private void queue() {
     if (!queued) {
       queued = true;
-      thread.turns().await(turn);
+      owner.turns().await(turn);
     }
   }
 
@@ -179,7 +201,7 @@ final class ServerMessenger extends Messenger {
     responses.settle();
     for (int i = 1; held.isAnyLeaving() && !isOutputFull() && !isClosed(); i++) {
       held.write(responses);
-      if (i % RequestBatch.TOGETHER == 0 && thread.turns().isOver()) {
+      if (i % RequestBatch.TOGETHER == 0 && owner.turns().isOver()) {
         queue();
         break;
       }
@@ -199,7 +221,7 @@ final class ServerMessenger extends Messenger {
     } catch (CrailException e) {
       refuse(e.getMessage());
     } catch (RuntimeException | Error e) {
-      server.failed(session.peer(), e);
+      owner.failed(session.peer(), e);
       refuse("its request failed");
     }
     if (!isClosed()) {
@@ -216,7 +238,7 @@ final class ServerMessenger extends Messenger {
   void refuse(String why) {
     if (!refused) {
       refused = true;
-      server.dropped(session.peer(), why);
+      owner.dropped(session.peer(), why);
       end(why);
     }
   }
@@ -224,14 +246,14 @@ final class ServerMessenger extends Messenger {
   @Override
   void ended(String cause) {
     if (failure() != null && !refused) {
-      server.dropped(session.peer(), failure());
+      owner.dropped(session.peer(), failure());
     }
     held.close();
-    thread.remove(this);
+    owner.remove(this);
     try {
-      server.service().closed(session);
+      owner.service().closed(session);
     } catch (RuntimeException | Error e) {
-      server.failed(session.peer(), e);
+      owner.failed(session.peer(), e);
     }
   }
 
@@ -276,10 +298,6 @@ final class ServerMessenger extends Messenger {
 
   /** Writes responses into chunks. */
   private final class Responses extends ResponseWriter {
-    Responses() {
-      super(held);
-    }
-
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {
       if (needed > SendChunk.CAPACITY) {
@@ -305,7 +323,7 @@ final class ServerMessenger extends Messenger {
 
     @Override
     public boolean hasTurn() {
-      return !isClosed() && thread.turns().allowLong();
+      return !isClosed() && owner.turns().allowLong();
     }
 
     void written(Outgoing to) {

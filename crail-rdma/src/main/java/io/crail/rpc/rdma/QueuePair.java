@@ -7,6 +7,7 @@ import io.crail.verbs.VerbsException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,7 +62,7 @@ public final class QueuePair {
     void closed(String cause);
   }
 
-  private final RdmaQueues queues;
+  private final Consumer<QueuePair> closing;
   private final RdmaDevice device;
   private final long id;
   private final LongConsumer destroyId;
@@ -79,19 +80,20 @@ public final class QueuePair {
   /**
    * Creates the queue pair of an id.
    *
+   * @param closing called before the queue pair is destroyed
    * @param destroyId destroys the id after its queue pair
    */
   QueuePair(
-      RdmaQueues queues,
       RdmaDevice device,
       long cq,
       long id,
       Options options,
+      Consumer<QueuePair> closing,
       LongConsumer destroyId)
       throws VerbsException {
-    this.queues = queues;
     this.device = device;
     this.id = id;
+    this.closing = closing;
     this.destroyId = destroyId;
     this.peer = Verbs.peerAddress(id);
     ByteBuffer caps =
@@ -199,7 +201,7 @@ public final class QueuePair {
       return ended;
     }
     closed = true;
-    queues.remove(this);
+    closing.accept(this);
     try {
       Verbs.disconnect(id);
     } catch (VerbsException e) {

@@ -113,7 +113,7 @@ public final class RdmaDevice {
       throws RdmaException {
     try {
       return new RegisteredMemory(
-          this, Verbs.regMr(pd, address, lengthBytes, access), address, lengthBytes);
+          name, Verbs.regMr(pd, address, lengthBytes, access), address, lengthBytes);
     } catch (VerbsException e) {
       throw new RdmaException(refusal(lengthBytes, e), e);
     }

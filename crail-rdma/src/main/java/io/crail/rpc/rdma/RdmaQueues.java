@@ -126,7 +126,7 @@ public final class RdmaQueues implements AutoCloseable {
     }
     QueuePair pair;
     try {
-      pair = new QueuePair(this, queue.device, queue.cq, id, options, destroyId);
+      pair = new QueuePair(queue.device, queue.cq, id, options, this::remove, destroyId);
     } catch (VerbsException e) {
       throw new RdmaException(
           "no queue pair of "
@@ -190,7 +190,7 @@ public final class RdmaQueues implements AutoCloseable {
   }
 
   /** Called by a queue pair that is being closed, before it is destroyed. */
-  void remove(QueuePair pair) {
+  private void remove(QueuePair pair) {
     int index = (int) (pair.slot() & INDEX_MASK);
     if (pairs[index] != pair) {
       return;

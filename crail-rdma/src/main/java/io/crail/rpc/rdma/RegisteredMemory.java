@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 public final class RegisteredMemory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RegisteredMemory.class);
 
-  private final RdmaDevice device;
+  private final String device;
   private final long handle;
   private final long address;
   private final long length;
@@ -19,18 +19,13 @@ public final class RegisteredMemory implements AutoCloseable {
   private final int rkey;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  RegisteredMemory(RdmaDevice device, long handle, long address, long length) {
+  RegisteredMemory(String device, long handle, long address, long length) {
     this.device = device;
     this.handle = handle;
     this.address = address;
     this.length = length;
     this.lkey = Verbs.lkey(handle);
     this.rkey = Verbs.rkey(handle);
-  }
-
-  /** The device with which it is registered. */
-  public RdmaDevice device() {
-    return device;
   }
 
   /** The address of its first byte. */

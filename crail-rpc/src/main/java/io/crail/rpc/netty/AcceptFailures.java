@@ -38,7 +38,7 @@ public final class AcceptFailures extends ChannelInboundHandlerAdapter {
     log.warn(
         name
             + " cannot accept a connection: "
-            + NettyServer.text(cause)
+            + NettySockets.text(cause)
             + "; who connects waits. If files are too many, close connections or raise the limit of"
             + " this process (ulimit -n, LimitNOFILE of systemd)");
   }

@@ -169,7 +169,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable failure) {
-    String why = NettyServer.text(failure);
+    String why = NettySockets.text(failure);
     close(failure instanceof IOException ? byPeer(why) : why);
   }
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
+import io.crail.rpc.loop.DrivenLoop;
 import io.crail.rpc.loop.LoopTask;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.util.concurrent.Future;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -30,11 +32,11 @@ public final class Dialer {
 
   private static final long MIN_ATTEMPT_MILLIS = 50;
 
-  private final NettyClientLoop loop;
-  private final NettyTransport transport;
+  private final DrivenLoop loop;
+  private final Bootstrap bootstrap;
+  private final Executor resolver;
   private final InetSocketAddress address;
   private final long deadlineNanos;
-  private final ChannelInitializer<Channel> initializer;
   private final Listener listener;
 
   private Future<?> timer;
@@ -43,24 +45,32 @@ public final class Dialer {
   private ChannelFuture attempt;
   private boolean done;
 
+  /**
+   * Creates an attempt that has not begun.
+   *
+   * @param bootstrap makes channels on the loop; each address gets a copy of it
+   * @param resolver resolves names, in threads that may block
+   */
   Dialer(
-      NettyClientLoop loop,
-      NettyTransport transport,
+      DrivenLoop loop,
+      Bootstrap bootstrap,
+      Executor resolver,
       InetSocketAddress address,
       long deadlineNanos,
-      ChannelInitializer<Channel> initializer,
       Listener listener) {
     this.loop = loop;
-    this.transport = transport;
+    this.bootstrap = bootstrap;
+    this.resolver = resolver;
     this.address = address;
     this.deadlineNanos = deadlineNanos;
-    this.initializer = initializer;
     this.listener = listener;
   }
 
   void start() {
     timer =
-        loop.eventLoop()
+        bootstrap
+            .config()
+            .group()
             .schedule(() -> fail("no connection in time"), remainingNanos(), TimeUnit.NANOSECONDS);
     if (!address.isUnresolved()) {
       hosts = new InetAddress[] {address.getAddress()};
@@ -68,7 +78,7 @@ public final class Dialer {
       return;
     }
     try {
-      transport.resolver().execute(this::resolve);
+      resolver.execute(this::resolve);
     } catch (RejectedExecutionException e) {
       fail("too many names to resolve at once");
     } catch (OutOfMemoryError e) {
@@ -125,18 +135,18 @@ public final class Dialer {
     long millis = remainingNanos() / 1_000_000 / (hosts.length - tried);
     InetAddress host = hosts[tried++];
     attempt =
-        loop.newBootstrap()
+        bootstrap
+            .clone()
             .option(
                 ChannelOption.CONNECT_TIMEOUT_MILLIS,
                 (int) Math.min(Integer.MAX_VALUE, Math.max(MIN_ATTEMPT_MILLIS, millis)))
-            .handler(initializer)
             .connect(new InetSocketAddress(host, address.getPort()));
     attempt.addListener((ChannelFuture future) -> attempted(host, future));
   }
 
   private void attempted(InetAddress host, ChannelFuture future) {
     if (!future.isSuccess()) {
-      String why = future.cause() == null ? "cancelled" : NettyServer.text(future.cause());
+      String why = future.cause() == null ? "cancelled" : NettySockets.text(future.cause());
       boolean named = !host.getHostAddress().equals(address.getHostString());
       tryNext(named ? why + " (" + host.getHostAddress() + ")" : why);
     } else if (done) {

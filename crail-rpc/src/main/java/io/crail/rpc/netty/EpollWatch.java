@@ -2,6 +2,7 @@
 package io.crail.rpc.netty;
 
 import io.netty.channel.IoEvent;
+import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoOps;
@@ -25,7 +26,7 @@ final class EpollWatch implements EpollIoHandle {
    *
    * @return null when the loop cannot watch
    */
-  static IoRegistration begin(DrivenEventLoop eventLoop, int descriptor) {
+  static IoRegistration begin(IoEventLoop eventLoop, int descriptor) {
     Future<IoRegistration> registered = eventLoop.register(new EpollWatch(descriptor));
     boolean begun = registered.isSuccess() && registered.getNow().submit(EpollIoOps.EPOLLIN) >= 0;
     return begun ? registered.getNow() : null;

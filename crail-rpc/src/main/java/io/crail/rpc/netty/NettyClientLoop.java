@@ -13,6 +13,7 @@ import io.netty.channel.IoRegistration;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Executor;
 
 /**
  * A client loop over Netty. Protocols other than the metadata protocol may also open connections on
@@ -21,22 +22,24 @@ import java.util.Map;
  * loop.
  */
 public final class NettyClientLoop extends ClientLoop {
-  private final NettyTransport transport;
+  private final NettySockets sockets;
+  private final Executor resolver;
   private final BriefPolling polling;
   private final DrivenEventLoop eventLoop;
   private final LoopMemory memory;
   private final LoopTask runEventLoopTasks;
   private final Map<Integer, IoRegistration> watched = new HashMap<>();
 
-  NettyClientLoop(NettyTransport transport, String name, boolean spin) {
-    super(name, Clock.SYSTEM, transport.callersDrive(), spin, true);
-    this.transport = transport;
+  NettyClientLoop(NettySockets sockets, Executor resolver, String name) {
+    super(name, Clock.SYSTEM, sockets.callersDrive(), sockets.isSpinning(), true);
+    this.sockets = sockets;
+    this.resolver = resolver;
     // Enough for a connection with a server that is slow for a while.
-    this.memory = new LoopMemory(transport.memory(), transport.outputLimit());
-    this.polling = transport.newPolling(false);
+    this.memory = new LoopMemory(sockets.memory(), sockets.outputLimit());
+    this.polling = sockets.newPolling(false);
     this.eventLoop =
         new DrivenEventLoop(
-            transport.backend().newFactory(() -> polling),
+            sockets.backend().newFactory(() -> polling),
             this::isDriver,
             this::mayWait,
             this::tasksAdded);
@@ -54,7 +57,7 @@ public final class NettyClientLoop extends ClientLoop {
    * set; the handler is missing. For the driving thread.
    */
   public Bootstrap newBootstrap() {
-    return transport.newBootstrap(eventLoop);
+    return sockets.newBootstrap(eventLoop);
   }
 
   /**
@@ -70,7 +73,8 @@ public final class NettyClientLoop extends ClientLoop {
       long deadlineNanos,
       ChannelInitializer<Channel> initializer,
       Dialer.Listener listener) {
-    new Dialer(this, transport, address, deadlineNanos, initializer, listener).start();
+    Bootstrap bootstrap = newBootstrap().handler(initializer);
+    new Dialer(this, bootstrap, resolver, address, deadlineNanos, listener).start();
   }
 
   @Override
@@ -82,7 +86,7 @@ public final class NettyClientLoop extends ClientLoop {
           @Override
           protected void initChannel(Channel channel) {
             ClientConnection connection =
-                new ClientConnection(address, handler, memory, transport.outputLimit());
+                new ClientConnection(address, handler, memory, sockets.outputLimit());
             channel.config().setRecvByteBufAllocator(connection.input());
             channel.pipeline().addLast(connection);
           }
@@ -125,7 +129,7 @@ public final class NettyClientLoop extends ClientLoop {
   @Override
   protected boolean watch(int descriptor) {
     IoRegistration begun =
-        transport.backend() == IoBackend.EPOLL ? EpollWatch.begin(eventLoop, descriptor) : null;
+        sockets.backend() == IoBackend.EPOLL ? EpollWatch.begin(eventLoop, descriptor) : null;
     if (begun != null) {
       watched.put(descriptor, begun);
     }

@@ -13,7 +13,6 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -22,7 +21,6 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.SocketException;
 import java.util.EnumMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -32,16 +30,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listening server: event loops with disjoint sets of connections. Thread-safe. */
-final class NettyServer implements Transport.ServerEndpoint {
+final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(NettyServer.class);
-  private static final Pattern SYSTEM_CALL =
-      Pattern.compile("\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: (.*)");
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
 
   private final String name;
@@ -95,7 +89,7 @@ final class NettyServer implements Transport.ServerEndpoint {
     ChannelFuture bound = bootstrap.bind(address).awaitUninterruptibly();
     if (!bound.isSuccess()) {
       throw new IOException(
-          "cannot listen on " + Addresses.text(address) + ": " + text(bound.cause()));
+          "cannot listen on " + Addresses.text(address) + ": " + NettySockets.text(bound.cause()));
     }
     listener = bound.channel();
     AcceptFailures.watch(listener, name, clock);
@@ -138,28 +132,33 @@ final class NettyServer implements Transport.ServerEndpoint {
     }
   }
 
-  Service service() {
+  @Override
+  public Service service() {
     return service;
   }
 
-  Clock clock() {
+  @Override
+  public Clock clock() {
     return clock;
   }
 
-  long outputLimit() {
+  @Override
+  public long outputLimit() {
     return outputLimit;
   }
 
-  long handshakeTimeoutNanos() {
+  @Override
+  public long handshakeTimeoutNanos() {
     return handshakeTimeoutNanos;
   }
 
-  long stallTimeoutNanos() {
+  @Override
+  public long stallTimeoutNanos() {
     return stallTimeoutNanos;
   }
 
-  /** Counts and reports a connection that was not closed by its peer. */
-  void dropped(String peer, Ending why, String detail) {
+  @Override
+  public void dropped(String peer, Ending why, String detail) {
     endings.get(why).increment();
     String reason = why.text() + (detail.isEmpty() ? "" : ": " + detail);
     String line =
@@ -189,12 +188,13 @@ final class NettyServer implements Transport.ServerEndpoint {
     return figures;
   }
 
-  /** Reports a bug of the service. */
-  void failed(String peer, Throwable cause) {
+  @Override
+  public void failed(String peer, Throwable cause) {
     LOG.error("{}: a request of {} failed", name, peer, cause);
   }
 
-  void connectionClosed() {
+  @Override
+  public void connectionClosed() {
     connections.decrementAndGet();
   }
 
@@ -233,7 +233,7 @@ final class NettyServer implements Transport.ServerEndpoint {
   private void accepted(Channel channel) {
     if (connections.incrementAndGet() > connectionLimit) {
       connections.decrementAndGet();
-      dropped(peer(channel), Ending.CONNECTION_LIMIT, connectionLimit + "");
+      dropped(NettySockets.peer(channel), Ending.CONNECTION_LIMIT, connectionLimit + "");
       channel.close();
       return;
     }
@@ -241,33 +241,5 @@ final class NettyServer implements Transport.ServerEndpoint {
     channel.config().setRecvByteBufAllocator(connection.input());
     channel.pipeline().addLast(connection);
     channels.add(channel);
-  }
-
-  /** The other side of a channel, for messages. */
-  static String peer(Channel channel) {
-    return channel.remoteAddress() instanceof InetSocketAddress address
-        ? Addresses.text(address.getAddress().getHostAddress(), address.getPort())
-        : String.valueOf(channel.remoteAddress());
-  }
-
-  /**
-   * Makes a sentence for people from any exception: the system's message, without the name of the
-   * system call and without an address, which the caller adds.
-   */
-  static String text(Throwable cause) {
-    if (cause instanceof ConnectTimeoutException) {
-      return "no connection in time";
-    }
-    // Netty wraps the system's exception in order to add the address.
-    boolean annotated = cause instanceof SocketException && cause.getCause() instanceof IOException;
-    Throwable said = annotated ? cause.getCause() : cause;
-    if (said.getMessage() == null) {
-      return said.toString();
-    }
-    Matcher matcher = SYSTEM_CALL.matcher(said.getMessage());
-    String text = matcher.matches() ? matcher.group(1) : said.getMessage();
-    return said instanceof IOException && text.length() > 1 && Character.isLowerCase(text.charAt(1))
-        ? Character.toLowerCase(text.charAt(0)) + text.substring(1)
-        : text;
   }
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
+import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.Frame;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.Service;
 import io.crail.rpc.Session;
-import io.crail.rpc.Turns;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.ReferenceCountUtil;
@@ -24,6 +25,29 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   /** After this many bytes of requests, a connection checks whether others come first. */
   private static final int BATCH_BYTES = 16 * 1024;
 
+  /** The server that a connection belongs to. Thread-safe. */
+  interface Owner {
+    Service service();
+
+    Clock clock();
+
+    /** The most bytes of answers that a connection keeps for a peer that does not take them. */
+    long outputLimit();
+
+    long handshakeTimeoutNanos();
+
+    long stallTimeoutNanos();
+
+    /** Counts and reports a connection that was not closed by its peer. */
+    void dropped(String peer, Ending why, String detail);
+
+    /** Reports a bug of the service. */
+    void failed(String peer, Throwable cause);
+
+    /** Counts the end of a connection. */
+    void connectionClosed();
+  }
+
   private enum State {
     /** Incoming requests are served. */
     SERVING,
@@ -33,17 +57,22 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     BLOCKED
   }
 
-  private final NettyServer server;
+  private final Owner server;
   private final ServerLoop loop;
   private final ReceiveBuffer input;
   private final Output output;
   private final HeldAnswers.OfConnection held;
   private final Responses responses;
-  private final Turns.Member turn =
-      new Turns.Member() {
+  private final ServerLoop.Member member =
+      new ServerLoop.Member() {
         @Override
         protected void serve() {
           resume();
+        }
+
+        @Override
+        void sweep(long nowNanos) {
+          checkDeadlines(nowNanos);
         }
       };
 
@@ -61,7 +90,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private long heldBytes;
   private long progress;
 
-  ServerConnection(NettyServer server, ServerLoop loop) {
+  ServerConnection(Owner server, ServerLoop loop) {
     this.server = server;
     this.loop = loop;
     this.input = new ReceiveBuffer(loop.memory().inputs());
@@ -75,11 +104,6 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     return input;
   }
 
-  /** This connection as a member of the queue of waiting connections. */
-  Turns.Member turn() {
-    return turn;
-  }
-
   @Override
   public void handlerAdded(ChannelHandlerContext newContext) {
     context = newContext;
@@ -88,9 +112,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   @Override
   public void channelActive(ChannelHandlerContext ignored) {
-    session = new Session(NettyServer.peer(context.channel()));
+    session = new Session(NettySockets.peer(context.channel()), held);
     openedNanos = server.clock().nanoTime();
-    loop.add(this);
+    loop.add(member);
   }
 
   @Override
@@ -110,7 +134,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   @Override
   public void channelReadComplete(ChannelHandlerContext ignored) {
     if (input.refusal() != null) {
-      close(Ending.NO_MEMORY, NettyServer.text(input.refusal()));
+      close(Ending.NO_MEMORY, NettySockets.text(input.refusal()));
     }
     input.giveBackIfEmpty();
     countHeld();
@@ -120,7 +144,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   public void channelInactive(ChannelHandlerContext ignored) {
     letGo();
     if (session != null) {
-      loop.remove(this);
+      loop.remove(member);
       try {
         server.service().closed(session);
       } catch (RuntimeException | Error e) {
@@ -139,11 +163,10 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable cause) {
     boolean gone = cause instanceof IOException && !(cause instanceof CrailException);
     Ending why = gone ? Ending.NETWORK : Ending.FAILED;
-    close(cause instanceof OutOfMemoryError ? Ending.NO_MEMORY : why, NettyServer.text(cause));
+    close(cause instanceof OutOfMemoryError ? Ending.NO_MEMORY : why, NettySockets.text(cause));
   }
 
-  /** Looks at the deadlines. */
-  void sweep(long nowNanos) {
+  private void checkDeadlines(long nowNanos) {
     // The end of a cancelled read is not reported.
     input.giveBackIfEmpty();
     countHeld();
@@ -248,7 +271,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     } catch (CrailException e) {
       close(Ending.PROTOCOL, e.getMessage());
     } catch (OutOfMemoryError e) {
-      close(Ending.NO_MEMORY, NettyServer.text(e));
+      close(Ending.NO_MEMORY, NettySockets.text(e));
     } catch (RuntimeException | Error e) {
       // Errors of any kind: in a turn of the queue, no caller would close the connection.
       server.failed(session.peer(), e);
@@ -331,13 +354,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   private void block() {
     state = State.BLOCKED;
-    loop.turns().block(turn);
+    loop.turns().block(member);
     context.channel().config().setAutoRead(false);
   }
 
   private void queue() {
     state = State.QUEUED;
-    loop.queue(this, context.executor());
+    loop.queue(member, context.executor());
   }
 
   private void drained() {
@@ -375,10 +398,6 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   /** Writes responses into chunks, which leave when they are full or the read is served. */
   private final class Responses extends ResponseWriter {
-    Responses() {
-      super(held);
-    }
-
     @Override
     protected ByteBuffer nextBuffer(int written, int needed) {
       if (needed > LoopMemory.OUTPUT_CAPACITY) {

@@ -21,13 +21,19 @@ final class ServerLoop extends LoopSockets {
   /** For each kind of chunk, 1/IDLE_SHARE of the memory that may be held is kept idle. */
   private static final int IDLE_SHARE = 8;
 
+  /** One of its connections. */
+  abstract static class Member extends Turns.Member {
+    /** Looks at the deadlines. */
+    abstract void sweep(long nowNanos);
+  }
+
   private final Clock clock;
   private final BriefPolling polling;
   private final LoopMemory memory;
   private final HeldMemory held;
   private final HeldAnswers answers;
   private final RequestBatch batch = new RequestBatch();
-  private final ArrayList<ServerConnection> connections = new ArrayList<>();
+  private final ArrayList<Member> connections = new ArrayList<>();
 
   private final Turns turns;
   private int unswept;
@@ -83,12 +89,12 @@ final class ServerLoop extends LoopSockets {
     }
   }
 
-  void add(ServerConnection connection) {
+  void add(Member connection) {
     connections.add(connection);
-    turns.join(connection.turn());
+    turns.join(connection);
   }
 
-  void remove(ServerConnection connection) {
+  void remove(Member connection) {
     connections.remove(connection);
   }
 
@@ -133,8 +139,8 @@ final class ServerLoop extends LoopSockets {
   }
 
   /** Lets a connection be served again when it has its turn. */
-  void queue(ServerConnection connection, EventExecutor executor) {
-    turns.await(connection.turn());
+  void queue(Member connection, EventExecutor executor) {
+    turns.await(connection);
     if (!sliceScheduled) {
       schedule(executor, 0);
     }

@@ -37,7 +37,7 @@ public final class EchoCall extends RpcCall {
     return this;
   }
 
-  private static long deadline(RpcPeer peer, long timeoutNanos) {
+  private static long deadline(Peer peer, long timeoutNanos) {
     return peer.loop().clock().nanoTime() + timeoutNanos;
   }
 

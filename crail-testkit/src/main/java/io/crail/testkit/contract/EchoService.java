@@ -188,7 +188,7 @@ public final class EchoService implements Service {
         in.get(from, body);
         long timeoutNanos = in.getInt(from + Integer.BYTES) * 1_000_000L;
         HeldAnswer answer = new HeldAnswer(timeoutNanos, in.getInt(from));
-        responses.hold(correlationId, answer);
+        batch.session().hold(correlationId, answer, responses);
         held.add(new Held(answer, body));
         return;
       case IGNORE:

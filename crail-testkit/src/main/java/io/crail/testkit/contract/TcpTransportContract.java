@@ -110,16 +110,9 @@ public abstract class TcpTransportContract extends TransportContract implements 
 
   // Frames as bytes.
 
-  /** A frame of any kind, without a body. */
-  static ByteBuffer frame(int length, int code, int version, int kind, long id) {
-    ByteBuffer frame = ByteBuffer.allocate(Math.max(16, length)).order(ByteOrder.LITTLE_ENDIAN);
-    frame.putInt(0, length).putShort(4, (short) code).put(6, (byte) version).put(7, (byte) kind);
-    frame.putLong(8, id);
-    return frame;
-  }
-
   private static byte[] request(int code, int bodyLength, long id) {
-    return frame(Frame.HEADER_LENGTH + bodyLength, code, Frame.VERSION, Frame.KIND_REQUEST, id)
+    return TcpClientTests.frame(
+            Frame.HEADER_LENGTH + bodyLength, code, Frame.VERSION, Frame.KIND_REQUEST, id)
         .array();
   }
 
@@ -153,13 +146,13 @@ public abstract class TcpTransportContract extends TransportContract implements 
     RpcPeer good = newPeer(newLoop(), server);
     List<byte[]> bad = new ArrayList<>();
     int request = Frame.KIND_REQUEST;
-    bad.add(frame(16, 1, Frame.VERSION + 1, request, 7).array());
-    bad.add(frame(16, 1, Frame.VERSION, Frame.KIND_RESPONSE, 7).array());
-    bad.add(frame(15, 1, Frame.VERSION, request, 7).array());
-    bad.add(frame(0, 1, Frame.VERSION, request, 7).array());
-    bad.add(frame(-1, 1, Frame.VERSION, request, 7).array());
-    bad.add(frame(Integer.MIN_VALUE, 1, Frame.VERSION, request, 7).array());
-    bad.add(frame(Frame.MAX_LENGTH + 1, 1, Frame.VERSION, request, 7).array());
+    bad.add(TcpClientTests.frame(16, 1, Frame.VERSION + 1, request, 7).array());
+    bad.add(TcpClientTests.frame(16, 1, Frame.VERSION, Frame.KIND_RESPONSE, 7).array());
+    bad.add(TcpClientTests.frame(15, 1, Frame.VERSION, request, 7).array());
+    bad.add(TcpClientTests.frame(0, 1, Frame.VERSION, request, 7).array());
+    bad.add(TcpClientTests.frame(-1, 1, Frame.VERSION, request, 7).array());
+    bad.add(TcpClientTests.frame(Integer.MIN_VALUE, 1, Frame.VERSION, request, 7).array());
+    bad.add(TcpClientTests.frame(Frame.MAX_LENGTH + 1, 1, Frame.VERSION, request, 7).array());
     bad.add("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes());
     bad.add(new byte[] {0x16, 3, 1, 2, 0, 1, 0, 1, (byte) 0xfc, 3, 3});
     for (byte[] bytes : bad) {

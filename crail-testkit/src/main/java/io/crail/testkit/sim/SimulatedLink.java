@@ -90,12 +90,12 @@ final class SimulatedLink implements Connection {
       loop.deliver(() -> clientEnds("connection refused: " + address));
       return;
     }
-    session = new Session(loop.host() + "/" + loop.name());
-    batch = new RequestBatch(session);
     heldAnswers =
         server
             .answers()
             .of(() -> network.schedule(server.host(), 0, SimulatedLink.this::receivedByServer));
+    session = new Session(loop.host() + "/" + loop.name(), heldAnswers);
+    batch = new RequestBatch(session);
     writer = new Responses();
     clientOpen = true;
     serverOpen = true;
@@ -256,10 +256,6 @@ final class SimulatedLink implements Connection {
 
   private final class Responses extends ResponseWriter {
     private ByteBuffer own;
-
-    Responses() {
-      super(heldAnswers);
-    }
 
     /**
      * Looks whether more may be served: not while the client does not take its answers, or while as

@@ -13,11 +13,19 @@ final class DeviceRegistrar implements RegistrationCache.Registrar {
   private static final int ENOMEM = 12;
 
   private final RdmaDevice device;
-  private final UserMemory.Access access;
+  private final int readOnly;
+  private final int writable;
 
-  DeviceRegistrar(RdmaDevice device, UserMemory.Access access) {
+  /**
+   * Creates a registrar.
+   *
+   * @param readOnly the rights to memory that is only read, a sum of {@code Layouts.ACCESS_...}
+   * @param writable the rights to other memory
+   */
+  DeviceRegistrar(RdmaDevice device, int readOnly, int writable) {
     this.device = device;
-    this.access = access;
+    this.readOnly = readOnly;
+    this.writable = writable;
   }
 
   @Override
@@ -26,9 +34,10 @@ final class DeviceRegistrar implements RegistrationCache.Registrar {
   }
 
   @Override
-  public RegistrationCache.Registered register(long address, long lengthBytes, boolean writable)
+  public RegistrationCache.Registered register(long address, long lengthBytes, boolean mayWrite)
       throws IOException {
-    RegisteredMemory memory = device.register(address, lengthBytes, access.rights(writable));
+    int rights = mayWrite ? writable : readOnly;
+    RegisteredMemory memory = device.register(address, lengthBytes, rights);
     return new RegistrationCache.Registered() {
       @Override
       public int lkey() {

@@ -29,10 +29,6 @@ public final class UserMemory implements Sweepable, RdmaLoop.DeviceUser {
       this.readOnly = readOnly;
       this.writable = writable;
     }
-
-    int rights(boolean mayWrite) {
-      return mayWrite ? writable : readOnly;
-    }
   }
 
   private final RdmaLoop rdma;
@@ -64,7 +60,9 @@ public final class UserMemory implements Sweepable, RdmaLoop.DeviceUser {
     }
     return caches.computeIfAbsent(
         device,
-        key -> new RegistrationCache(new DeviceRegistrar(key, access), limitBytes, limitName));
+        key ->
+            new RegistrationCache(
+                new DeviceRegistrar(key, access.readOnly, access.writable), limitBytes, limitName));
   }
 
   @Override
