@@ -19,6 +19,15 @@ public final class DataNodeOperations {
   /** The most bytes of data of one message. */
   public static final int MAX_DATA_LENGTH = 1 << 30;
 
+  /**
+   * A read up to this length is copied into the datanode's output. A longer read leaves straight
+   * from its region, and its client receives it straight into the user's memory.
+   */
+  static final int LARGEST_COPIED_READ = 64 * 1024;
+
+  /** Data shorter than this go through an end's receiver, together with the bytes after them. */
+  static final int SMALLEST_PLACED = 8 * 1024;
+
   private static final Map<Integer, Operation<?, ?>> TABLE = new LinkedHashMap<>();
 
   /** Opens a connection. */

@@ -12,20 +12,29 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** The state that the connections of an event loop share. Used only by the thread of the loop. */
 final class DatanodeLoop {
+  /** A connection that the loop serves. */
+  interface Member {
+    /** Checks the deadlines. */
+    void sweep(long nowNanos);
+  }
+
+  /** With more unsent bytes of answers, a connection serves no request. */
+  static final int MOST_PENDING = 1024 * 1024;
+
   private static final int SMALL_ANSWERS = 4 * 1024;
-  private static final int LARGE_ANSWERS = DatanodeConnection.LARGEST_COPIED_READ + 8 * 1024;
+  private static final int LARGE_ANSWERS = DataNodeOperations.LARGEST_COPIED_READ + 8 * 1024;
 
   /**
    * As many pieces as one connection fills, each at least half full, until the channel takes no
    * more.
    */
-  private static final int MOST_SMALL = 2 * DatanodeConnection.MOST_PENDING / SMALL_ANSWERS + 1;
+  private static final int MOST_SMALL = 2 * MOST_PENDING / SMALL_ANSWERS + 1;
 
-  private static final int MOST_LARGE = 2 * DatanodeConnection.MOST_PENDING / LARGE_ANSWERS + 1;
+  private static final int MOST_LARGE = 2 * MOST_PENDING / LARGE_ANSWERS + 1;
 
   private final Hazard hazard;
   private final HeldMemory held;
-  private final List<DatanodeConnection> members = new ArrayList<>();
+  private final List<Member> members = new ArrayList<>();
   // Only the loop adds, so there is no contention; other threads read.
   private final LongAdder reads = new LongAdder();
   private final LongAdder readBytes = new LongAdder();
@@ -88,11 +97,11 @@ final class DatanodeLoop {
     return bytes == 0 || bytes + LARGE_ANSWERS <= held.mostForOne();
   }
 
-  void add(DatanodeConnection connection) {
+  void add(Member connection) {
     members.add(connection);
   }
 
-  void remove(DatanodeConnection connection) {
+  void remove(Member connection) {
     members.remove(connection);
   }
 

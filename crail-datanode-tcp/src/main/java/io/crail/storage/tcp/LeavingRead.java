@@ -56,7 +56,7 @@ final class LeavingRead {
     if (code == ErrorCode.OK) {
       code = piece.generations().verify(piece.offset(), length, generation);
     }
-    if (code == ErrorCode.OK && length > DatanodeConnection.LARGEST_COPIED_READ) {
+    if (code == ErrorCode.OK && length > DataNodeOperations.LARGEST_COPIED_READ) {
       sendOut();
     } else if (code == ErrorCode.OK) {
       code = copyOut();

@@ -16,15 +16,16 @@ import io.netty.channel.ChannelInitializer;
  * same generation. When a write is given up, its connection is closed, so no byte of it arrives
  * after its end. The bytes of a read that is given up are dropped when they arrive.
  */
-final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
+final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> implements DataClientEnd.Owner {
   private static final int MAX_REPEATS = 1;
 
   private final NettyClientLoop netty;
+  private final DatanodeDescription datanode;
   private final long clientId;
   private final int depth;
 
   private Dial dial;
-  private ClientDataConnection connection;
+  private DataClientEnd connection;
 
   TcpStorageEndpoint(
       NettyClientLoop loop,
@@ -34,21 +35,9 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
       long connectTimeoutNanos) {
     super(loop, datanode, connectTimeoutNanos, MAX_REPEATS);
     this.netty = loop;
+    this.datanode = datanode;
     this.clientId = clientId;
     this.depth = depth;
-  }
-
-  long clientId() {
-    return clientId;
-  }
-
-  int depth() {
-    return depth;
-  }
-
-  /** Bytes will come soon, so the loop polls for them before it sleeps. In the loop. */
-  void expect() {
-    netty.expect();
   }
 
   @Override
@@ -64,7 +53,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
   @Override
   protected void sendQueued() {
     while (isReady() && !queue().isEmpty() && connection.hasRoom()) {
-      ClientDataConnection current = connection;
+      DataClientEnd current = connection;
       current.send(queue().pollFirst());
       if (current.wantsFlush()) {
         current.flush();
@@ -90,7 +79,8 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
         new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
-            new ClientDataConnection(TcpStorageEndpoint.this).initialize(channel);
+            new DataClientEnd(TcpStorageEndpoint.this, netty, datanode, clientId, depth)
+                .initialize(channel);
           }
         },
         dial);
@@ -105,7 +95,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
         return;
       }
       dial = null;
-      connection = channel.pipeline().get(ClientDataConnection.class);
+      connection = channel.pipeline().get(DataClientEnd.class);
       connection.open();
     }
 
@@ -118,23 +108,23 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
     }
   }
 
-  /** The handshake of a connection has succeeded. */
-  void ready(ClientDataConnection opened) {
+  @Override
+  public void ready(DataClientEnd opened) {
     if (opened == connection) {
       connected();
     }
   }
 
-  /** The datanode has refused the handshake. */
-  void refused(ClientDataConnection opened, CrailException cause) {
+  @Override
+  public void refused(DataClientEnd opened, CrailException cause) {
     if (opened == connection) {
       abandonConnection();
       helloRefused(cause.code(), cause.getMessage());
     }
   }
 
-  /** A connection is gone. */
-  void lost(ClientDataConnection gone, String cause) {
+  @Override
+  public void lost(DataClientEnd gone, String cause) {
     if (gone != connection) {
       return;
     }
@@ -146,7 +136,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> {
 
   /** Forgets the present connection; returns the transfers that it had in flight, in order. */
   private TransferQueue<TcpTransfer> abandonConnection() {
-    ClientDataConnection old = connection;
+    DataClientEnd old = connection;
     dial = null;
     connection = null;
     return old == null ? new TransferQueue<>() : old.abandon();

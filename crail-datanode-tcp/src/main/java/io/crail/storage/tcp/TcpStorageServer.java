@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * The server part of the TCP tier: regions in mapped files or anonymous memory, and event loops
  * that each own a disjoint set of connections. Started and closed by one thread.
  */
-class TcpStorageServer extends HostedServer {
+class TcpStorageServer extends HostedServer implements DataServerEnd.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(TcpStorageServer.class);
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
   private static final long LONGEST_SWEEP_MILLIS = 500;
@@ -137,9 +137,9 @@ class TcpStorageServer extends HostedServer {
       return;
     }
     boolean straight = !(channel instanceof IoUringSocketChannel);
-    DatanodeConnection connection;
+    DataServerEnd connection;
     try {
-      connection = new DatanodeConnection(this, straight);
+      connection = new DataServerEnd(this, straight);
     } catch (OutOfMemoryError e) {
       connections.decrementAndGet();
       dropped(String.valueOf(channel.remoteAddress()), "no memory for its buffers");
@@ -151,38 +151,38 @@ class TcpStorageServer extends HostedServer {
     channels.add(channel);
   }
 
-  /** The state that the connections of an event loop share; only for its thread. */
-  DatanodeLoop loop(EventExecutor executor) {
+  @Override
+  public DatanodeLoop loop(EventExecutor executor) {
     return loops.get(executor);
   }
 
-  long writeTimeoutNanos() {
+  @Override
+  public long writeTimeoutNanos() {
     return writeTimeoutNanos;
   }
 
-  long handshakeTimeoutNanos() {
+  @Override
+  public long handshakeTimeoutNanos() {
     return handshakeTimeoutNanos;
   }
 
-  long stallTimeoutNanos() {
+  @Override
+  public long stallTimeoutNanos() {
     return stallTimeoutNanos;
   }
 
-  /** A client has gone without closing its connection, which needs no warning. */
-  void ended(String peer, String why) {
+  @Override
+  public void ended(String peer, String why) {
     LOG.debug("the data connection of {} has ended: {}", peer, why);
   }
 
-  /**
-   * Logs a connection that was closed because of what its client has sent, or has not sent. Not
-   * final, so that a test can override it.
-   */
-  void dropped(String peer, String why) {
+  @Override
+  public void dropped(String peer, String why) {
     droppedLog.warn("closed the data connection of " + peer + ": " + why);
   }
 
-  /** Logs a bug. */
-  void failed(String peer, Throwable cause) {
+  @Override
+  public void failed(String peer, Throwable cause) {
     LOG.error("a request of {} failed", peer, cause);
   }
 
@@ -215,7 +215,8 @@ class TcpStorageServer extends HostedServer {
     return loops.values().stream().mapToLong(loop -> loop.refusals(error)).sum();
   }
 
-  void connectionClosed() {
+  @Override
+  public void connectionClosed() {
     connections.decrementAndGet();
   }
 

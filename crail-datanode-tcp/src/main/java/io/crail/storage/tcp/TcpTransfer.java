@@ -18,7 +18,7 @@ final class TcpTransfer extends NetworkTransfer<TcpTransfer> {
   }
 
   /** The state of a transfer that begins now. */
-  static TcpTransfer of(Transfer transfer, TcpStorageEndpoint endpoint, boolean write) {
+  static TcpTransfer of(Transfer transfer, Owner<TcpTransfer> endpoint, boolean write) {
     TcpTransfer state =
         transfer.attachment() instanceof TcpTransfer kept ? kept : new TcpTransfer(transfer);
     state.prepare(endpoint, write);

@@ -94,7 +94,7 @@ class AnswersTest {
   /** What is handed to the channel until it takes no more. */
   private static List<DataAnswers> fill(DatanodeLoop loop, int frameLength) {
     List<DataAnswers> filled = new ArrayList<>();
-    for (int bytes = 0; bytes < DatanodeConnection.MOST_PENDING; ) {
+    for (int bytes = 0; bytes < DatanodeLoop.MOST_PENDING; ) {
       DataAnswers answers = loop.take(frameLength);
       filled.add(answers);
       while (answers.room() >= frameLength) {

@@ -27,7 +27,7 @@ import java.util.UUID;
  *
  * @param <T> the tier's kind of transfer
  */
-public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
+public abstract class NetworkEndpoint<T extends NetworkTransfer<T>> extends NetworkTransfer.Owner<T>
     implements StorageEndpoint, Sweepable, Flushable {
   /** The most transfers that wait. */
   static final int MAX_QUEUED = 64 * 1024;
@@ -126,7 +126,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
 
   // What a tier calls, and what it implements.
 
-  /** The loop. */
+  @Override
   public final ClientLoop loop() {
     return loop;
   }
@@ -335,7 +335,7 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>>
 
   // What the loop does.
 
-  /** Begins a transfer. */
+  @Override
   final void begin(T transfer) {
     if (state == State.CLOSED) {
       transfer.end(closedError());

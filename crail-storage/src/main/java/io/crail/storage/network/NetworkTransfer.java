@@ -3,6 +3,7 @@ package io.crail.storage.network;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.ClientLoop;
 import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.Transfer;
 
@@ -13,8 +14,21 @@ import io.crail.storage.Transfer;
  * @param <T> the tier's kind of transfer, the subclass itself
  */
 public abstract class NetworkTransfer<T extends NetworkTransfer<T>> implements LoopTask {
+  /**
+   * The endpoint that transfers go through.
+   *
+   * @param <T> the tier's kind of transfer
+   */
+  public abstract static class Owner<T> {
+    /** The loop. */
+    public abstract ClientLoop loop();
+
+    /** Begins a transfer. In the loop. */
+    abstract void begin(T transfer);
+  }
+
   private final Transfer transfer;
-  private NetworkEndpoint<T> endpoint;
+  private Owner<T> endpoint;
   private boolean write;
   private int losses;
 
@@ -27,7 +41,7 @@ public abstract class NetworkTransfer<T extends NetworkTransfer<T>> implements L
   }
 
   /** Sets the next use, and attaches this to its transfer. */
-  protected final void prepare(NetworkEndpoint<T> newEndpoint, boolean isWrite) {
+  protected final void prepare(Owner<T> newEndpoint, boolean isWrite) {
     transfer.attach(this);
     endpoint = newEndpoint;
     write = isWrite;

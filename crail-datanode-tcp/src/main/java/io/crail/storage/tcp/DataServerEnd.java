@@ -9,13 +9,16 @@ import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.Receiver;
 import io.crail.rpc.netty.Window;
+import io.crail.storage.host.HostedRegions;
 import io.crail.storage.network.DataHello;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.util.concurrent.EventExecutor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.UUID;
 
 /**
  * A datanode's end of a data connection: serves one request after the other, in their order. The
@@ -24,16 +27,37 @@ import java.nio.ByteBuffer;
  * peer that breaks the protocol loses its connection; other peers do not notice. Used only by the
  * thread of its event loop.
  */
-final class DatanodeConnection extends ChannelInboundHandlerAdapter
-    implements Receiver.Expectation, HeldMemory.Holder {
-  /** A read up to this length is copied into the output. A longer read is sent from the region. */
-  static final int LARGEST_COPIED_READ = 64 * 1024;
+final class DataServerEnd extends ChannelInboundHandlerAdapter
+    implements Receiver.Expectation, HeldMemory.Holder, DatanodeLoop.Member {
+  /** The server that a connection belongs to. Thread-safe. */
+  interface Owner {
+    /** The regions. */
+    HostedRegions hosted();
 
-  /** Data shorter than this go through the receiver, together with the bytes after them. */
-  static final int SMALLEST_PLACED = 8 * 1024;
+    /** Identity of the datanode process. */
+    UUID uuid();
 
-  /** With more unsent bytes of answers, no request is served. */
-  static final int MOST_PENDING = 1024 * 1024;
+    /** The state that the connections of an event loop share; only for its thread. */
+    DatanodeLoop loop(EventExecutor executor);
+
+    long writeTimeoutNanos();
+
+    long handshakeTimeoutNanos();
+
+    long stallTimeoutNanos();
+
+    /** A client has gone without closing its connection, which needs no warning. */
+    void ended(String peer, String why);
+
+    /** Logs a connection that was closed because of what its client has sent, or has not sent. */
+    void dropped(String peer, String why);
+
+    /** Logs a bug. */
+    void failed(String peer, Throwable cause);
+
+    /** Counts the end of a connection. */
+    void connectionClosed();
+  }
 
   private static final int RECEIVE_CAPACITY = 16 * 1024;
 
@@ -43,9 +67,9 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
       Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
   private static final int LONGEST_REQUEST = WRITE_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
   private static final WriteBufferWaterMark WATER_MARK =
-      new WriteBufferWaterMark(256 * 1024, MOST_PENDING);
+      new WriteBufferWaterMark(256 * 1024, DatanodeLoop.MOST_PENDING);
 
-  private final TcpStorageServer server;
+  private final Owner server;
   private final boolean straight;
   private final Receiver receiver = new Receiver(this, RECEIVE_CAPACITY);
   private final AnswerOutput output = new AnswerOutput(this);
@@ -73,7 +97,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
    * @param straight whether the socket may be read into a region; false when a read of the socket
    *     may still be under way after it was given up
    */
-  DatanodeConnection(TcpStorageServer server, boolean straight) {
+  DataServerEnd(Owner server, boolean straight) {
     this.server = server;
     this.straight = straight;
   }
@@ -161,8 +185,8 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     }
   }
 
-  /** Checks the deadlines. */
-  void sweep(long nowNanos) {
+  @Override
+  public void sweep(long nowNanos) {
     if (!greeted && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close("no handshake in time");
     } else if (write.isOverdue(nowNanos)) {
@@ -204,7 +228,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public boolean place(Window window) {
-    return straight && write.place(window, SMALLEST_PLACED, loop.hazard());
+    return straight && write.place(window, DataNodeOperations.SMALLEST_PLACED, loop.hazard());
   }
 
   @Override
@@ -392,7 +416,7 @@ final class DatanodeConnection extends ChannelInboundHandlerAdapter
     } else {
       fail(verdict, write.describe(verdict, server.uuid()));
     }
-    boolean large = write.length() > LARGEST_COPIED_READ;
+    boolean large = write.length() > DataNodeOperations.LARGEST_COPIED_READ;
     write.end();
     if (large) {
       // The client need not wait for the next requests.

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the server over raw sockets, with bytes and times that a correct client never has. */
-class DatanodeConnectionTest {
+class DataServerEndTest {
   private static final int REGION = 32 << 20;
   private static final int HEAD = Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
   private static final int CLOSE_MILLIS = 60_000;
@@ -57,13 +57,13 @@ class DatanodeConnectionTest {
                 .set(TcpStorageKeys.ALLOCATION_SIZE, REGION)
                 .build()) {
           @Override
-          void ended(String peer, String why) {
+          public void ended(String peer, String why) {
             super.ended(peer, why);
             ends.add(why);
           }
 
           @Override
-          void dropped(String peer, String why) {
+          public void dropped(String peer, String why) {
             super.dropped(peer, why);
             warnings.add(why);
           }
@@ -409,7 +409,7 @@ class DatanodeConnectionTest {
 
   /** Of a long one the rest goes straight into the region, of a short one with what follows. */
   @ParameterizedTest
-  @ValueSource(ints = {DatanodeConnection.SMALLEST_PLACED / 2, 1 << 20})
+  @ValueSource(ints = {DataNodeOperations.SMALLEST_PLACED / 2, 1 << 20})
   void aWriteThatIsOvertakenPlacesNothingMore(int length) throws IOException {
     byte[] old = randomBytes(length);
     byte[] young = randomBytes(length);
@@ -432,7 +432,7 @@ class DatanodeConnectionTest {
       ping(slow, 2);
       quick.send(RawClient.read(1000, 0, 0, young.length, 101));
       assertArrayEquals(young, dataOf(quick.answer(1000, ErrorCode.OK), young.length));
-      if (length > DatanodeConnection.LARGEST_COPIED_READ) {
+      if (length > DataNodeOperations.LARGEST_COPIED_READ) {
         quick.answer(1000, ErrorCode.OK);
       }
     }

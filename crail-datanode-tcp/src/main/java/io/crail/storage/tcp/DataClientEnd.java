@@ -4,8 +4,10 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
+import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.rpc.netty.Receiver;
 import io.crail.rpc.netty.Window;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.network.DataHello;
 import io.crail.storage.network.TransferQueue;
 import io.netty.buffer.ByteBuf;
@@ -25,8 +27,34 @@ import java.nio.charset.StandardCharsets;
  * and the user's memory in one gathering write; the data of a large read are received into the
  * user's memory. Used only in the loop.
  */
-final class ClientDataConnection extends ChannelInboundHandlerAdapter
-    implements Receiver.Expectation {
+final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiver.Expectation {
+  /** The endpoint that a connection belongs to. In the loop. */
+  interface Owner {
+    /** The handshake has succeeded. */
+    void ready(DataClientEnd opened);
+
+    /** The datanode has refused the handshake. */
+    void refused(DataClientEnd opened, CrailException cause);
+
+    /** The connection is gone. */
+    void lost(DataClientEnd gone, String cause);
+
+    /** A request was answered, so there is room for another one. */
+    void answered();
+  }
+
+  /** What comes next from the datanode. */
+  private enum Next {
+    /** The answer to the handshake. */
+    HELLO,
+    /** The answer to the first request in the ring, or its head. */
+    ANSWER,
+    /** The data of the first read in the ring. */
+    DATA,
+    /** The second answer to that read, which says whether its data were good. */
+    VERDICT
+  }
+
   private static final int RECEIVE_CAPACITY = 64 * 1024;
   private static final int SLOT_LENGTH = 64;
   private static final int FLUSH_BYTES = 16 * 1024;
@@ -36,7 +64,10 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   private static final int LONGEST_SMALL = Frame.HEADER_LENGTH + Frame.MAX_DETAIL_LENGTH;
   private static final long HELLO_ID = 0;
 
-  private final TcpStorageEndpoint endpoint;
+  private final Owner endpoint;
+  private final NettyClientLoop loop;
+  private final DatanodeDescription datanode;
+  private final long clientId;
   private final Receiver receiver = new Receiver(this, RECEIVE_CAPACITY);
   private final TcpTransfer[] ring;
   private final int[] lengths;
@@ -48,26 +79,38 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
 
   private Channel channel;
   private boolean straight;
-  private boolean greeting;
   private boolean answered;
   private boolean abandoned;
   private long first = HELLO_ID + 1;
   private long next = HELLO_ID + 1;
   private int unflushed;
+  private Next awaited = Next.HELLO;
 
-  // True while the data of the first read in the ring are arriving.
-  private boolean reading;
-  private boolean late;
+  // Of the read whose data arrive: bytes that are missing, whether a verdict follows them, and
+  // whether they come too late for their memory.
   private int missing;
-  private boolean trailer;
-  private boolean trailing;
+  private boolean hasVerdict;
+  private boolean late;
 
   private boolean heard;
   private long quietSinceNanos;
 
-  ClientDataConnection(TcpStorageEndpoint endpoint) {
+  /**
+   * Creates the handler of a connection.
+   *
+   * @param clientId the identity of the store, the same as to namenodes
+   * @param capacity the most requests in flight
+   */
+  DataClientEnd(
+      Owner endpoint,
+      NettyClientLoop loop,
+      DatanodeDescription datanode,
+      long clientId,
+      int capacity) {
     this.endpoint = endpoint;
-    int capacity = endpoint.depth();
+    this.loop = loop;
+    this.datanode = datanode;
+    this.clientId = clientId;
     this.ring = new TcpTransfer[capacity];
     this.lengths = new int[capacity];
     this.writes = new boolean[capacity];
@@ -80,7 +123,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       heads[slot] = new Window();
       headViews[slot] = headMemory.nioBuffer(0, bytes);
     }
-    this.quietSinceNanos = endpoint.loop().clock().nanoTime();
+    this.quietSinceNanos = loop.clock().nanoTime();
   }
 
   /** Sets up a channel that is about to connect. */
@@ -93,12 +136,11 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
 
   /** The channel is connected and still needed: begins the handshake. */
   void open() {
-    greeting = true;
     int length = Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
     Frame.write(
         headBytes, 0, length, DataNodeOperations.HELLO.number(), Frame.KIND_REQUEST, HELLO_ID);
     DataHello.Request.CODEC.encode(
-        DataHello.request(endpoint.uuid(), endpoint.clientId()), headBytes, Frame.HEADER_LENGTH);
+        DataHello.request(datanode.uuid(), clientId), headBytes, Frame.HEADER_LENGTH);
     heads[0].toSend(headViews[0], 0, length);
     channel.writeAndFlush(heads[0].retain(), channel.voidPromise());
   }
@@ -120,8 +162,8 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     int length = transfer.transfer().length();
     int at = slot * SLOT_LENGTH;
     int headLength = encode(transfer, at, length);
-    if (length > DatanodeConnection.LARGEST_COPIED_READ) {
-      endpoint.expect();
+    if (length > DataNodeOperations.LARGEST_COPIED_READ) {
+      loop.expect();
     }
     ring[slot] = transfer;
     lengths[slot] = length;
@@ -238,7 +280,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   }
 
   private CrailException overdueError() {
-    return ErrorCode.TIMED_OUT.exception("no answer from datanode " + endpoint.address());
+    return ErrorCode.TIMED_OUT.exception("no answer from datanode " + datanode.address());
   }
 
   /**
@@ -249,13 +291,13 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
    */
   private TcpTransfer target() {
     TcpTransfer transfer = ring[slot(first)];
-    late = late || transfer == null || transfer.isOverdue(endpoint.loop().clock().nanoTime());
+    late = late || transfer == null || transfer.isOverdue(loop.clock().nanoTime());
     return late ? null : transfer;
   }
 
   @Override
   public boolean place(Window window) {
-    if (!reading || !straight || missing < DatanodeConnection.SMALLEST_PLACED) {
+    if (awaited != Next.DATA || !straight || missing < DataNodeOperations.SMALLEST_PLACED) {
       return false;
     }
     TcpTransfer transfer = target();
@@ -272,11 +314,12 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
    */
   @Override
   public int wanted() {
-    if (reading || !straight) {
+    if (awaited == Next.DATA || !straight) {
       return RECEIVE_CAPACITY;
     }
-    int wanted = trailing ? Frame.HEADER_LENGTH : 0;
-    long number = trailing ? first + 1 : first;
+    boolean trails = awaited == Next.VERDICT;
+    int wanted = trails ? Frame.HEADER_LENGTH : 0;
+    long number = trails ? first + 1 : first;
     if (number < next && isLargeRead(slot(number))) {
       wanted += READ_HEAD;
       if (wanted > receiver.available()) {
@@ -287,7 +330,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
   }
 
   private boolean isLargeRead(int slot) {
-    return !writes[slot] && lengths[slot] > DatanodeConnection.LARGEST_COPIED_READ;
+    return !writes[slot] && lengths[slot] > DataNodeOperations.LARGEST_COPIED_READ;
   }
 
   @Override
@@ -299,7 +342,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
         // The condition does the work.
       }
       if (missing > 0) {
-        endpoint.expect();
+        loop.expect();
       }
     } catch (CrailException e) {
       endpoint.lost(this, e.getMessage());
@@ -308,7 +351,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
 
   /** Takes the next answer or data; false when they have not arrived. */
   private boolean takeNext() throws CrailException {
-    if (reading) {
+    if (awaited == Next.DATA) {
       return takeData();
     }
     ByteBuffer bytes = receiver.bytes();
@@ -321,10 +364,11 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     int frameLength = Frame.length(bytes, at);
     int code = Frame.code(bytes, at);
     long number = Frame.correlationId(bytes, at);
+    boolean greeting = awaited == Next.HELLO;
     if (number != (greeting ? HELLO_ID : first) || (!greeting && first == next)) {
       throw ErrorCode.PROTOCOL.exception("an answer to a request " + number + " that was not made");
     }
-    boolean data = !greeting && !trailing && code == ErrorCode.OK.number() && !writes[slot(first)];
+    boolean data = awaited == Next.ANSWER && code == ErrorCode.OK.number() && !writes[slot(first)];
     if (data) {
       return available >= READ_HEAD && takeReadHead(bytes, at, frameLength);
     }
@@ -346,9 +390,9 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     if (dataLength != lengths[slot(first)]) {
       throw ErrorCode.PROTOCOL.exception(dataLength + " bytes in place of " + lengths[slot(first)]);
     }
-    trailer = bytes.getInt(body + ReadData.Response.TRAILER) != 0;
+    hasVerdict = bytes.getInt(body + ReadData.Response.TRAILER) != 0;
     receiver.take(READ_HEAD);
-    reading = true;
+    awaited = Next.DATA;
     missing = dataLength;
     return true;
   }
@@ -367,10 +411,10 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     if (missing > 0) {
       return false;
     }
-    reading = false;
-    if (trailer) {
-      trailing = true;
+    if (hasVerdict) {
+      awaited = Next.VERDICT;
     } else {
+      awaited = Next.ANSWER;
       finish(null);
     }
     return true;
@@ -383,13 +427,13 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
       bytes.get(body, detail);
       failure = ErrorCode.of(code).exception(new String(detail, StandardCharsets.UTF_8));
     }
-    if (greeting) {
+    if (awaited == Next.HELLO) {
       if (failure == null) {
         ErrorCode answer = DataHello.answer(DataHello.Response.CODEC.decode(bytes, body, length));
         if (answer != ErrorCode.OK) {
           throw ErrorCode.PROTOCOL.exception("an answer to the hello that no datanode gives");
         }
-        greeting = false;
+        awaited = Next.ANSWER;
         endpoint.ready(this);
       } else {
         endpoint.refused(this, failure);
@@ -403,7 +447,7 @@ final class ClientDataConnection extends ChannelInboundHandlerAdapter
     if (writes[slot(first)] && transfer != null && !transfer.window().isIdle()) {
       throw ErrorCode.PROTOCOL.exception("an answer to a write before its data were sent");
     }
-    trailing = false;
+    awaited = Next.ANSWER;
     finish(failure);
   }
 
