@@ -20,11 +20,31 @@ import java.nio.ByteOrder;
  * completes all of them. Used only in the loop.
  */
 final class RdmaConnection implements QueuePair.Handler {
+  /** The endpoint that a connection belongs to. */
+  interface Owner {
+    /** Transfers have ended, so waiting ones may begin. */
+    void answered();
+
+    /**
+     * The connection is gone, and its queue pair destroyed.
+     *
+     * @param inFlight the transfers that it had in flight, except the refused one
+     * @param refused the transfer that it refused, or null
+     */
+    void closed(
+        RdmaConnection gone,
+        String cause,
+        TransferQueue<RdmaTransfer> inFlight,
+        RdmaTransfer refused,
+        String refusal);
+  }
+
   private static final int SLOT_LENGTH = Layouts.SEND_WR_SIZE + Layouts.SGE_SIZE;
   private static final int FLUSH_LENGTH = 1;
   private static final int PAGE = 4096;
 
-  private final RdmaStorageEndpoint endpoint;
+  private final Owner endpoint;
+  private final SharedRdma shared;
   private final QueuePair pair;
   private final int depth;
   private final int copyLimit;
@@ -69,13 +89,14 @@ final class RdmaConnection implements QueuePair.Handler {
   private boolean useful;
   private boolean dispatching;
 
-  RdmaConnection(RdmaStorageEndpoint endpoint, QueuePair pair, RegistrationCache registrations) {
+  RdmaConnection(Owner endpoint, SharedRdma shared, QueuePair pair) {
     this.endpoint = endpoint;
+    this.shared = shared;
     this.pair = pair;
-    this.registrations = registrations;
-    this.depth = endpoint.client().depth();
-    this.copyLimit = endpoint.client().copyLimit();
-    this.writeFlush = endpoint.client().writeFlush();
+    this.registrations = shared.registrations(pair.device());
+    this.depth = shared.depth();
+    this.copyLimit = shared.copyLimit();
+    this.writeFlush = shared.writeFlush();
     this.slots = new RdmaTransfer[depth];
     this.batches = new RdmaTransfer[2 * depth];
     this.freeSlots = new int[depth];
@@ -212,7 +233,7 @@ final class RdmaConnection implements QueuePair.Handler {
     int slot = freeSlots[--freeSlotCount];
     slots[slot] = state;
     state.slot = slot;
-    endpoint.client().begun();
+    shared.begun();
     int flags = state.isWrite() ? 0 : Layouts.SEND_SIGNALED;
     long address;
     int lkey;
@@ -318,7 +339,7 @@ final class RdmaConnection implements QueuePair.Handler {
     slots[state.slot] = null;
     freeSlots[freeSlotCount++] = state.slot;
     releaseMemory(state);
-    endpoint.client().ended();
+    shared.ended();
   }
 
   @Override

@@ -23,7 +23,8 @@ import java.util.Map;
  * transfer is given up, its queue pair is destroyed before the owner learns of the end, so no byte
  * of it is moved after that.
  */
-final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
+final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
+    implements RdmaConnection.Owner {
   private static final int MAX_REPEATS = 2;
 
   /** A transfer of this length is posted at once, without waiting for more transfers. */
@@ -32,7 +33,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   /** A batch of this many transfers is posted at once. */
   private static final int FULL_BATCH = 16;
 
-  private final RdmaStorageClient client;
+  private final SharedRdma shared;
 
   // By the region's index; length 0 for regions that are not known.
   private final long[] regionLengths;
@@ -46,9 +47,9 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
   private RdmaConnection connection;
   private boolean givingUp;
 
-  RdmaStorageEndpoint(RdmaStorageClient client, DatanodeDescription datanode) {
-    super(client.loop(), datanode, client.connectTimeoutNanos(), MAX_REPEATS);
-    this.client = client;
+  RdmaStorageEndpoint(SharedRdma shared, DatanodeDescription datanode) {
+    super(shared.loop(), datanode, shared.connectTimeoutNanos(), MAX_REPEATS);
+    this.shared = shared;
     Map<Integer, Region> regions = datanode.regions();
     int count = 1 + regions.keySet().stream().mapToInt(Integer::intValue).max().orElse(-1);
     this.regionLengths = new long[count];
@@ -59,10 +60,6 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
       regionAddresses[region.index()] = region.address();
       regionKeys[region.index()] = (int) region.key();
     }
-  }
-
-  RdmaStorageClient client() {
-    return client;
   }
 
   @Override
@@ -107,12 +104,12 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
 
   @Override
   protected void activated() {
-    client.activated(this);
+    shared.activated(this);
   }
 
   @Override
   protected void deactivated() {
-    client.deactivated(this);
+    shared.deactivated(this);
   }
 
   @Override
@@ -200,13 +197,13 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
 
   @Override
   protected void connect(long deadlineNanos) {
-    if (client.isClosed()) {
+    if (shared.isClosed()) {
       refused(closedError());
       return;
     }
     RdmaLoop rdma;
     try {
-      rdma = client.rdma();
+      rdma = shared.rdma();
     } catch (CrailException e) {
       refused(e);
       return;
@@ -216,8 +213,8 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
     rdma.connect(
         address(),
         deadlineNanos,
-        client.options(),
-        DataHello.requestBytes(uuid(), client.clientId()),
+        shared.options(),
+        DataHello.requestBytes(uuid(), shared.clientId()),
         attempt);
   }
 
@@ -227,8 +224,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
 
     @Override
     public QueuePair.Handler created(QueuePair pair) {
-      made =
-          new RdmaConnection(RdmaStorageEndpoint.this, pair, client.registrations(pair.device()));
+      made = new RdmaConnection(RdmaStorageEndpoint.this, shared, pair);
       return made;
     }
 
@@ -265,13 +261,8 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer> {
     }
   }
 
-  /**
-   * The connection is gone, and its queue pair destroyed.
-   *
-   * @param inFlight the transfers that it had in flight, except the refused one
-   * @param refused the transfer that it refused, or null
-   */
-  void closed(
+  @Override
+  public void closed(
       RdmaConnection gone,
       String cause,
       TransferQueue<RdmaTransfer> inFlight,

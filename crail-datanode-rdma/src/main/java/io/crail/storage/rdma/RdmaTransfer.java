@@ -27,7 +27,7 @@ final class RdmaTransfer extends NetworkTransfer<RdmaTransfer> {
   }
 
   /** The state of a transfer that begins now. */
-  static RdmaTransfer of(Transfer transfer, RdmaStorageEndpoint endpoint, boolean write) {
+  static RdmaTransfer of(Transfer transfer, Owner<RdmaTransfer> endpoint, boolean write) {
     RdmaTransfer state =
         transfer.attachment() instanceof RdmaTransfer kept ? kept : new RdmaTransfer(transfer);
     state.prepare(endpoint, write);
