@@ -26,7 +26,7 @@ import java.nio.ByteBuffer;
  *   set CC, read CSTS            until the controller is ready
  * </pre>
  */
-abstract class AdminController implements Sweepable {
+abstract class AdminController extends QueueStart.Owner implements Sweepable {
   private static final int ADMIN_ENTRIES = 32;
   private static final int ENABLE = 0x00460001;
   private static final int PAGE_SIZE_AT = 7;
@@ -36,7 +36,7 @@ abstract class AdminController implements Sweepable {
   private static final long START_UNIT_NANOS = 500_000_000;
   private static final long POLL_NANOS = Sweepable.INTERVAL_NANOS;
 
-  private final FabricInitiator initiator;
+  private final FabricServices services;
   private final ClientLoop loop;
   private final Subsystem subsystem;
   private final ControllerLimits limits;
@@ -65,9 +65,9 @@ abstract class AdminController implements Sweepable {
    *
    * @param limits a keep-alive time of 0 means that the controller lives without signs
    */
-  AdminController(FabricInitiator initiator, Subsystem subsystem, ControllerLimits limits) {
-    this.initiator = initiator;
-    this.loop = initiator.loop();
+  AdminController(FabricServices services, Subsystem subsystem, ControllerLimits limits) {
+    this.services = services;
+    this.loop = services.loop();
     this.subsystem = subsystem;
     this.limits = limits;
   }
@@ -86,18 +86,17 @@ abstract class AdminController implements Sweepable {
 
   // For those who start.
 
-  final ClientLoop loop() {
-    return loop;
+  @Override
+  final FabricServices services() {
+    return services;
   }
 
-  final FabricInitiator initiator() {
-    return initiator;
-  }
-
+  @Override
   final Subsystem target() {
     return subsystem;
   }
 
+  @Override
   final ControllerLimits limits() {
     return limits;
   }
@@ -121,16 +120,17 @@ abstract class AdminController implements Sweepable {
     return mostEntries;
   }
 
+  @Override
   final boolean isEnded() {
     return ended;
   }
 
-  /** When the present step fails. */
+  @Override
   final long deadlineNanos() {
     return deadlineNanos;
   }
 
-  /** Begins a step, which has the time of a command. */
+  @Override
   final void await(String what) {
     await(what, limits.timeoutNanos());
   }
@@ -146,6 +146,7 @@ abstract class AdminController implements Sweepable {
     waiting = false;
   }
 
+  @Override
   final void lose(String cause) {
     if (ended) {
       return;
@@ -158,6 +159,7 @@ abstract class AdminController implements Sweepable {
     }
   }
 
+  @Override
   final void refuse(ErrorCode code, String why) {
     if (!ended) {
       end(why);
@@ -165,7 +167,7 @@ abstract class AdminController implements Sweepable {
     }
   }
 
-  /** Begins to refuse: the target gets the reason first, and whatever ends this has that reason. */
+  @Override
   final void doom(ErrorCode code, String why) {
     doom = code.exception(subsystem + ": " + why);
     await("ending it");
@@ -184,21 +186,12 @@ abstract class AdminController implements Sweepable {
     }
   }
 
-  static void send(NvmeQueue queue, AdminRequest request) {
-    queue.send(request);
-    queue.flush();
-  }
-
   /** Ends this when a command was refused. */
   final boolean isRefused(int status, String command) {
     return isRefused(status, command, "");
   }
 
-  /**
-   * As {@link #isRefused(int, String)}.
-   *
-   * @param more follows in the message
-   */
+  @Override
   final boolean isRefused(int status, String command, String more) {
     if (ended || status == NvmeStatus.OK) {
       return ended;
@@ -223,7 +216,7 @@ abstract class AdminController implements Sweepable {
   private void adminConnected(int controller) {
     id = controller;
     await("asking for the capabilities");
-    send(
+    AdminRequest.send(
         admin,
         new AdminRequest(
             (out, at) -> NvmeCommand.propertyGet(out, at, NvmeCommand.CAPABILITIES),
@@ -238,7 +231,7 @@ abstract class AdminController implements Sweepable {
     pageShift = LEAST_PAGE_SHIFT + (int) (capabilities >> 48 & 0xf);
     long units = Math.max(1, capabilities >> 24 & 0xff);
     await("starting", Math.max(limits.timeoutNanos(), units * START_UNIT_NANOS));
-    send(
+    AdminRequest.send(
         admin,
         new AdminRequest(
             (out, at) ->
@@ -257,7 +250,7 @@ abstract class AdminController implements Sweepable {
   }
 
   private void look() {
-    send(
+    AdminRequest.send(
         admin,
         new AdminRequest(
             (out, at) -> NvmeCommand.propertyGet(out, at, NvmeCommand.STATE), this::haveState));
@@ -298,7 +291,7 @@ abstract class AdminController implements Sweepable {
   /** Identifies the controller or namespaces. */
   final void identify(int what, int namespace, Taker taker) {
     ByteBuffer memory = NvmeRequest.newMemory(NvmeCommand.IDENTIFY_DATA);
-    send(
+    AdminRequest.send(
         admin,
         new AdminRequest(
                 (out, at) -> NvmeCommand.identify(out, at, what, namespace),
@@ -342,7 +335,7 @@ abstract class AdminController implements Sweepable {
     if (admin.hasRoom()) {
       signSent = true;
       nextSignNanos = nowNanos + signNanos() | 1;
-      send(admin, new AdminRequest(NvmeCommand::keepAlive, this::signed));
+      AdminRequest.send(admin, new AdminRequest(NvmeCommand::keepAlive, this::signed));
     }
   }
 

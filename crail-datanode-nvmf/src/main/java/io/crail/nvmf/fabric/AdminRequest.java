@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.fabric;
 
+import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.NvmeRequest;
 import java.nio.ByteBuffer;
 
@@ -24,6 +25,12 @@ final class AdminRequest extends NvmeRequest {
   AdminRequest(Encoder encoder, Listener listener) {
     this.encoder = encoder;
     this.listener = listener;
+  }
+
+  /** Sends a command at once. */
+  static void send(NvmeQueue queue, AdminRequest request) {
+    queue.send(request);
+    queue.flush();
   }
 
   AdminRequest reading(ByteBuffer memory) {

@@ -45,12 +45,12 @@ final class FabricController extends AdminController implements Controller {
    * @param namespaces the numbers of the namespaces to use; empty for all
    */
   FabricController(
-      FabricInitiator initiator,
+      FabricServices services,
       Subsystem subsystem,
       List<Integer> namespaces,
       ControllerLimits limits,
       Listener listener) {
-    super(initiator, subsystem, limits);
+    super(services, subsystem, limits);
     this.wanted = new ArrayList<>(namespaces);
     this.listener = listener;
   }
@@ -116,7 +116,8 @@ final class FabricController extends AdminController implements Controller {
       refuse(ErrorCode.UNSUPPORTED, problem);
       return;
     }
-    send(admin(), new AdminRequest(NvmeCommand::getKeepAliveTime, this::haveKeepAliveTime));
+    AdminRequest.send(
+        admin(), new AdminRequest(NvmeCommand::getKeepAliveTime, this::haveKeepAliveTime));
   }
 
   /** Space rests for a time that follows from the one that was asked for. */
@@ -174,7 +175,7 @@ final class FabricController extends AdminController implements Controller {
           });
       return;
     }
-    send(
+    AdminRequest.send(
         admin(),
         new AdminRequest((out, at) -> NvmeCommand.setQueueCount(out, at, 1), this::haveQueues));
   }

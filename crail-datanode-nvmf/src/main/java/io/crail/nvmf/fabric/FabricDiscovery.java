@@ -38,11 +38,11 @@ final class FabricDiscovery extends AdminController {
   private int readings;
 
   FabricDiscovery(
-      FabricInitiator initiator,
+      FabricServices services,
       Subsystem service,
       ControllerLimits limits,
       DiscoveryListener listener) {
-    super(initiator, service, limits.withoutKeepAlive());
+    super(services, service, limits.withoutKeepAlive());
     this.listener = listener;
   }
 
@@ -108,7 +108,7 @@ final class FabricDiscovery extends AdminController {
   private void read(long offset, int length, Taker taker) {
     await("reading the log");
     ByteBuffer memory = NvmeRequest.newMemory(length);
-    send(
+    AdminRequest.send(
         admin(),
         new AdminRequest(
                 (out, at) ->

@@ -15,23 +15,22 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Makes controllers whose queues a fabric carries.
- *
- * @param loop the loop
- * @param fabric the network, for this loop
- * @param authentication takes the work of authentications, for which the loop has no time
- */
-public record FabricInitiator(ClientLoop loop, Fabric fabric, Executor authentication)
-    implements Initiator {
+/** Makes controllers whose queues a fabric carries. */
+public final class FabricInitiator implements Initiator {
   private static final int IDLE_SECONDS = 1;
 
   /** Each queue that is being opened has one at most. */
   private static final int MOST_WAITING = 1024;
 
-  /** Creates an initiator; its threads come and go with their work. */
+  private final FabricServices services;
+
+  /**
+   * Creates an initiator; its threads come and go with their work.
+   *
+   * @param fabric the network, for this loop
+   */
   public FabricInitiator(ClientLoop loop, Fabric fabric) {
-    this(loop, fabric, workers());
+    this.services = new FabricServices(loop, fabric, workers());
   }
 
   private static Executor workers() {
@@ -54,16 +53,16 @@ public record FabricInitiator(ClientLoop loop, Fabric fabric, Executor authentic
       List<Integer> namespaces,
       ControllerLimits limits,
       Controller.Listener listener) {
-    return new FabricController(this, subsystem, namespaces, limits, listener);
+    return new FabricController(services, subsystem, namespaces, limits, listener);
   }
 
   @Override
   public void discover(Subsystem service, ControllerLimits limits, DiscoveryListener listener) {
-    new FabricDiscovery(this, service, limits, listener).begin();
+    new FabricDiscovery(services, service, limits, listener).begin();
   }
 
   @Override
   public void close() {
-    fabric.close();
+    services.fabric().close();
   }
 }

@@ -2,6 +2,7 @@
 package io.crail.nvmf.fabric;
 
 import io.crail.common.error.ErrorCode;
+import io.crail.nvmf.ControllerLimits;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.NvmeRequest;
@@ -29,10 +30,43 @@ final class QueueStart implements NvmeQueue.Listener {
     void connected(int controller);
   }
 
+  /** The controller that a queue belongs to, in its start. */
+  abstract static class Owner {
+    abstract FabricServices services();
+
+    abstract Subsystem target();
+
+    abstract ControllerLimits limits();
+
+    abstract boolean isEnded();
+
+    /** When the present step fails. */
+    abstract long deadlineNanos();
+
+    /** Begins a step, which has the time of a command. */
+    abstract void await(String what);
+
+    /** The target is lost. */
+    abstract void lose(String cause);
+
+    /** The target refuses, or cannot be used. */
+    abstract void refuse(ErrorCode code, String why);
+
+    /** Begins to refuse: the target gets the reason first, and whatever ends this has that reason. */
+    abstract void doom(ErrorCode code, String why);
+
+    /**
+     * Ends the controller when a command was refused.
+     *
+     * @param more follows in the message
+     */
+    abstract boolean isRefused(int status, String command, String more);
+  }
+
   private static final int AUTHENTICATION = 1 << 17;
   private static final int SECURE_CHANNEL = 1 << 18;
 
-  private final AdminController owner;
+  private final Owner owner;
   private final QueueId id;
   private final int entries;
   private final Listener listener;
@@ -40,7 +74,7 @@ final class QueueStart implements NvmeQueue.Listener {
   private int controller;
   private ChapExchange exchange;
 
-  QueueStart(AdminController owner, QueueId id, int entries, Listener listener) {
+  QueueStart(Owner owner, QueueId id, int entries, Listener listener) {
     this.owner = owner;
     this.id = id;
     this.entries = entries;
@@ -50,7 +84,7 @@ final class QueueStart implements NvmeQueue.Listener {
   NvmeQueue open() {
     queue =
         owner
-            .initiator()
+            .services()
             .fabric()
             .open(owner.target().address(), id, entries, owner.deadlineNanos(), this);
     return queue;
@@ -66,7 +100,7 @@ final class QueueStart implements NvmeQueue.Listener {
     boolean first = id.number() == QueueId.ADMIN.number();
     int keepAlive = first ? (int) owner.limits().keepAlive().toMillis() : 0;
     ByteBuffer connectData = NvmeCommand.connectData(owner.target(), id.controller());
-    AdminController.send(
+    AdminRequest.send(
         queue,
         new AdminRequest(
                 (out, at) -> NvmeCommand.connect(out, at, id.number(), entries, keepAlive),
@@ -144,7 +178,7 @@ final class QueueStart implements NvmeQueue.Listener {
     }
     try {
       // It takes up to a tenth of a second, in which the loop has to serve others.
-      owner.initiator().authentication().execute(this::work);
+      owner.services().authentication().execute(this::work);
     } catch (RejectedExecutionException e) {
       owner.refuse(ErrorCode.LIMIT_EXCEEDED, "too many authentications wait for a thread");
     } catch (OutOfMemoryError e) {
@@ -155,12 +189,15 @@ final class QueueStart implements NvmeQueue.Listener {
   private void work() {
     try {
       ByteBuffer reply = exchange.reply();
-      owner.loop().submit(() -> answer(reply));
+      owner.services().loop().submit(() -> answer(reply));
     } catch (ChapException e) {
-      owner.loop().submit(() -> fail(e));
+      owner.services().loop().submit(() -> fail(e));
     } catch (RuntimeException | Error e) {
       // Such as a Java without one of the functions.
-      owner.loop().submit(() -> owner.refuse(ErrorCode.INTERNAL, "the authentication: " + e));
+      owner
+          .services()
+          .loop()
+          .submit(() -> owner.refuse(ErrorCode.INTERNAL, "the authentication: " + e));
     }
   }
 
@@ -203,12 +240,12 @@ final class QueueStart implements NvmeQueue.Listener {
     }
     int length = message.capacity();
     ByteBuffer memory = NvmeRequest.newMemory(length).put(0, message, 0, length);
-    AdminController.send(
+    AdminRequest.send(
         queue,
         new AdminRequest(
                 (out, at) -> NvmeCommand.authenticationSend(out, at, length),
                 (status, result) -> {
-                  if (!owner.isRefused(status, "authentication send")) {
+                  if (!owner.isRefused(status, "authentication send", "")) {
                     then.run();
                   }
                 })
@@ -222,12 +259,12 @@ final class QueueStart implements NvmeQueue.Listener {
 
   private void hear(Taker taker) {
     ByteBuffer memory = NvmeRequest.newMemory(ChapExchange.MOST_BYTES);
-    AdminController.send(
+    AdminRequest.send(
         queue,
         new AdminRequest(
                 (out, at) -> NvmeCommand.authenticationReceive(out, at, ChapExchange.MOST_BYTES),
                 (status, result) -> {
-                  if (owner.isRefused(status, "authentication receive")) {
+                  if (owner.isRefused(status, "authentication receive", "")) {
                     return;
                   }
                   try {

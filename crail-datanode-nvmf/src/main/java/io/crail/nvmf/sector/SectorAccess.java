@@ -155,7 +155,8 @@ public final class SectorAccess {
       if (!queue.hasRoom() || isBeingWritten(number)) {
         return false;
       }
-      present = unused.isEmpty() ? new StagedSector(this) : unused.poll();
+      present =
+          unused.isEmpty() ? new StagedSector(queue, namespace, onRoom, this::free) : unused.poll();
       present.load(number, staging.poll());
       staged.put(number, present);
       queue.send(present);
@@ -171,11 +172,7 @@ public final class SectorAccess {
   // For the commands.
 
   private SectorPiece piece() {
-    return pieces.isEmpty() ? new SectorPiece(this) : pieces.poll();
-  }
-
-  NvmeQueue queue() {
-    return queue;
+    return pieces.isEmpty() ? new SectorPiece(namespace, onRoom, this::free) : pieces.poll();
   }
 
   /** The number of the namespace. */
@@ -183,17 +180,8 @@ public final class SectorAccess {
     return namespace.number();
   }
 
-  int sector() {
-    return sector;
-  }
-
-  /** A command has ended, and its transfers know. */
-  void commandEnded() {
-    onRoom.run();
-  }
-
   /** A command has ended, and will be used for other bytes. */
-  void free(SectorPiece piece, ByteBuffer memory) {
+  private void free(SectorPiece piece, ByteBuffer memory) {
     pieces.push(piece);
     writing.remove(piece);
     if (memory != null) {
@@ -202,7 +190,7 @@ public final class SectorAccess {
   }
 
   /** A sector is not changed any more. */
-  void free(StagedSector ended, long number, ByteBuffer memory) {
+  private void free(StagedSector ended, long number, ByteBuffer memory) {
     staged.remove(number);
     unused.push(ended);
     staging.push(memory);

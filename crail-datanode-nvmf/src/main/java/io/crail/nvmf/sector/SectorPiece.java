@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.sector;
 
+import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeCommand;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
@@ -11,7 +12,14 @@ import java.nio.ByteBuffer;
  * memory, or sectors that a read touches into staging memory, from which its bytes are copied.
  */
 final class SectorPiece extends NvmeRequest {
-  private final SectorAccess access;
+  /** Takes back a command that has ended, and its staging memory or null. */
+  interface Pool {
+    void free(SectorPiece piece, ByteBuffer memory);
+  }
+
+  private final NamespaceData namespace;
+  private final Runnable onRoom;
+  private final Pool pool;
   private ByteTransfer transfer;
   private long first;
   private int count;
@@ -22,8 +30,15 @@ final class SectorPiece extends NvmeRequest {
   /** The staging memory of a copying read, or null. */
   private ByteBuffer memory;
 
-  SectorPiece(SectorAccess access) {
-    this.access = access;
+  /**
+   * Creates a command without bytes.
+   *
+   * @param onRoom runs after the end of each use, when its transfer knows
+   */
+  SectorPiece(NamespaceData namespace, Runnable onRoom, Pool pool) {
+    this.namespace = namespace;
+    this.onRoom = onRoom;
+    this.pool = pool;
   }
 
   void direct(ByteTransfer newTransfer, long newFirst, int newCount, int length) {
@@ -53,7 +68,7 @@ final class SectorPiece extends NvmeRequest {
     wanted = length;
     target = newTransfer.offset() + newTransfer.begun();
     memory = newMemory;
-    data(Direction.TO_HOST, newMemory, newMemory, 0, newCount * access.sector());
+    data(Direction.TO_HOST, newMemory, newMemory, 0, newCount * namespace.blockLength());
   }
 
   /** Whether the sectors of this include one. */
@@ -64,9 +79,9 @@ final class SectorPiece extends NvmeRequest {
   @Override
   public void encode(ByteBuffer out, int at) {
     if (direction() == Direction.TO_CONTROLLER) {
-      NvmeCommand.write(out, at, access.namespace(), first, count);
+      NvmeCommand.write(out, at, namespace.number(), first, count);
     } else {
-      NvmeCommand.read(out, at, access.namespace(), first, count);
+      NvmeCommand.read(out, at, namespace.number(), first, count);
     }
   }
 
@@ -78,7 +93,7 @@ final class SectorPiece extends NvmeRequest {
     }
     release();
     done.pieceEnded(status);
-    access.commandEnded();
+    onRoom.run();
   }
 
   @Override
@@ -93,7 +108,7 @@ final class SectorPiece extends NvmeRequest {
     memory = null;
     transfer = null;
     data(Direction.NONE, null, null, 0, 0);
-    access.free(this, staged);
+    pool.free(this, staged);
   }
 
   @Override

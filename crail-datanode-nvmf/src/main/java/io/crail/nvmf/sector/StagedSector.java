@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.nvmf.sector;
 
+import io.crail.nvmf.NamespaceData;
 import io.crail.nvmf.NvmeCommand;
+import io.crail.nvmf.NvmeQueue;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
 import java.nio.ByteBuffer;
@@ -17,25 +19,41 @@ final class StagedSector extends NvmeRequest {
   /** Bytes of a transfer that belong into the sector. */
   private record Change(ByteTransfer transfer, int begun, int within, int length) {}
 
+  /** Takes back a sector that is not changed any more, and its staging memory. */
+  interface Pool {
+    void free(StagedSector ended, long number, ByteBuffer memory);
+  }
+
   /** Changes of one sector that wait for its next write. */
   private static final int MOST_WAITING = 1024;
 
-  private final SectorAccess access;
+  private final NvmeQueue queue;
+  private final NamespaceData namespace;
+  private final Runnable onRoom;
+  private final Pool pool;
   private List<Change> waiting = new ArrayList<>();
   private List<Change> leaving = new ArrayList<>();
   private List<Change> spare = new ArrayList<>();
   private long number;
   private ByteBuffer memory;
 
-  StagedSector(SectorAccess access) {
-    this.access = access;
+  /**
+   * Creates a command without a sector.
+   *
+   * @param onRoom runs after each command, when its transfers know
+   */
+  StagedSector(NvmeQueue queue, NamespaceData namespace, Runnable onRoom, Pool pool) {
+    this.queue = queue;
+    this.namespace = namespace;
+    this.onRoom = onRoom;
+    this.pool = pool;
   }
 
   /** Becomes the read of a sector. */
   void load(long newNumber, ByteBuffer newMemory) {
     number = newNumber;
     memory = newMemory;
-    data(Direction.TO_HOST, newMemory, newMemory, 0, access.sector());
+    data(Direction.TO_HOST, newMemory, newMemory, 0, namespace.blockLength());
   }
 
   /**
@@ -56,9 +74,9 @@ final class StagedSector extends NvmeRequest {
   @Override
   public void encode(ByteBuffer out, int at) {
     if (direction() == Direction.TO_CONTROLLER) {
-      NvmeCommand.write(out, at, access.namespace(), number, 1);
+      NvmeCommand.write(out, at, namespace.number(), number, 1);
     } else {
-      NvmeCommand.read(out, at, access.namespace(), number, 1);
+      NvmeCommand.read(out, at, namespace.number(), number, 1);
     }
   }
 
@@ -71,7 +89,7 @@ final class StagedSector extends NvmeRequest {
     } else {
       succeeded();
     }
-    access.commandEnded();
+    onRoom.run();
   }
 
   private void succeeded() {
@@ -100,9 +118,9 @@ final class StagedSector extends NvmeRequest {
       memory.put(
           change.within(), transfer.copied(), transfer.offset() + change.begun(), change.length());
     }
-    data(Direction.TO_CONTROLLER, memory, memory, 0, access.sector());
-    access.queue().send(this);
-    access.queue().flush();
+    data(Direction.TO_CONTROLLER, memory, memory, 0, namespace.blockLength());
+    queue.send(this);
+    queue.flush();
   }
 
   @Override
@@ -124,6 +142,6 @@ final class StagedSector extends NvmeRequest {
     ByteBuffer freed = memory;
     memory = null;
     data(Direction.NONE, null, null, 0, 0);
-    access.free(this, number, freed);
+    pool.free(this, number, freed);
   }
 }

@@ -19,12 +19,44 @@ import java.util.zip.CRC32C;
  * memory. Used only in the loop.
  */
 final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.Expectation {
+  /** The queue that a channel belongs to. In the loop. */
+  interface Owner {
+    /** True once ICResp has arrived. */
+    boolean isOpened();
+
+    boolean isClosed();
+
+    /** Bytes have arrived, of which all answers are delivered now. */
+    void batchBegins();
+
+    /** Ends {@link #batchBegins}. */
+    void batchEnded();
+
+    /** Bytes will come soon. */
+    void expect();
+
+    /** The connection of a channel is gone, or has broken the protocol. */
+    void lost(Channel gone, String cause);
+
+    /** A channel is gone, and holds nothing any more. */
+    void removed(Channel gone);
+
+    /** ICResp has arrived. */
+    void agreed(ByteBuffer bytes, int at) throws ProtocolError;
+
+    /** The controller is ready for data of a command. */
+    void ready(int id, int tag, int offset, int length) throws ProtocolError;
+
+    /** A command has ended. */
+    void ended(int id, int status, long result) throws ProtocolError;
+  }
+
   /** Below this, data are copied rather than received straight. */
   private static final int SMALLEST_PLACED = 16 * 1024;
 
   private static final int RECEIVE_CAPACITY = 64 * 1024;
 
-  private final TcpQueue queue;
+  private final Owner queue;
   private final TcpSlots slots;
   private final Digests digests;
   private final Channel channel;
@@ -43,7 +75,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   /** Why the channel is being closed, or null. */
   private String failure;
 
-  QueueInput(TcpQueue queue, TcpSlots slots, Digests digests, Channel channel) {
+  QueueInput(Owner queue, TcpSlots slots, Digests digests, Channel channel) {
     this.queue = queue;
     this.slots = slots;
     this.digests = digests;

@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
  * along, the user's memory in one gathering write. Otherwise the data leave when the controller is
  * ready for them. Answers may come in any order; the id of a command is the number of its slot.
  */
-final class TcpQueue implements NvmeQueue, Dialer.Listener {
+final class TcpQueue implements NvmeQueue, Dialer.Listener, QueueInput.Owner {
   private final NettyClientLoop loop;
   private final Digests digests;
   private final NvmeQueue.Listener listener;
@@ -131,21 +131,23 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
 
   // What the incoming side reports.
 
-  boolean isOpened() {
+  @Override
+  public boolean isOpened() {
     return opened;
   }
 
-  boolean isClosed() {
+  @Override
+  public boolean isClosed() {
     return closed;
   }
 
-  /** Bytes have arrived, of which all answers are delivered now. */
-  void batchBegins() {
+  @Override
+  public void batchBegins() {
     dispatching = true;
   }
 
-  /** Ends {@link #batchBegins}. */
-  void batchEnded() {
+  @Override
+  public void batchEnded() {
     dispatching = false;
     if (flushDue) {
       flushDue = false;
@@ -153,34 +155,34 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     }
   }
 
-  /** Bytes will come soon. */
-  void expect() {
+  @Override
+  public void expect() {
     loop.expect();
   }
 
-  /** The connection of a channel is gone, or has broken the protocol. */
-  void lost(Channel gone, String cause) {
+  @Override
+  public void lost(Channel gone, String cause) {
     if (gone == channel) {
       end(cause, true);
     }
   }
 
-  /** A channel is gone, and holds nothing any more. */
-  void removed(Channel gone) {
+  @Override
+  public void removed(Channel gone) {
     if (gone == channel) {
       outgoing.release();
     }
   }
 
-  /** ICResp has arrived. */
-  void agreed(ByteBuffer bytes, int at) throws ProtocolError {
+  @Override
+  public void agreed(ByteBuffer bytes, int at) throws ProtocolError {
     outgoing.agreed(bytes, at);
     opened = true;
     listener.opened();
   }
 
-  /** The controller is ready for data of a command. */
-  void ready(int id, int tag, int offset, int length) throws ProtocolError {
+  @Override
+  public void ready(int id, int tag, int offset, int length) throws ProtocolError {
     int slot = slots.slot(id);
     NvmeRequest request = slots.request(slot);
     if (request.direction() != NvmeRequest.Direction.TO_CONTROLLER
@@ -205,8 +207,8 @@ final class TcpQueue implements NvmeQueue, Dialer.Listener {
     flush();
   }
 
-  /** A command has ended. */
-  void ended(int id, int status, long result) throws ProtocolError {
+  @Override
+  public void ended(int id, int status, long result) throws ProtocolError {
     int slot = slots.slot(id);
     NvmeRequest request = slots.request(slot);
     int moved = slots.received(slot) + slots.sent(slot);

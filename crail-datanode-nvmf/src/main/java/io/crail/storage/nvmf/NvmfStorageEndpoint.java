@@ -3,14 +3,12 @@ package io.crail.storage.nvmf;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.nvmf.NamespaceData;
 import io.crail.protocol.part.Region;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A datanode of the NVMf tier as a client reaches it: its targets. Clients have no connection to
@@ -18,81 +16,27 @@ import java.util.Map;
  */
 final class NvmfStorageEndpoint implements StorageEndpoint {
   private final DatanodeDescription datanode;
-  private final Map<Integer, Region> regions;
-  private final int granularity;
   private final List<TargetEndpoint> targets = new ArrayList<>();
-  private LentTargets lent;
+  private LentSpace space;
   private CrailException unusable;
 
   /** Set when an unknown region was named: the datanode has to be described anew. */
   private volatile boolean outdated;
 
-  NvmfStorageEndpoint(NvmfStorageClient client, DatanodeDescription datanode) {
+  NvmfStorageEndpoint(TargetAccess access, DatanodeDescription datanode) {
     this.datanode = datanode;
-    this.regions = datanode.regions();
-    this.granularity = datanode.traits().granularity();
     try {
-      lent = LentTargets.parse(datanode.traits().details().toString());
-      for (int i = 0; i < lent.targets().size(); i++) {
-        targets.add(new TargetEndpoint(client, this, i, lent.targets().get(i)));
+      space = new LentSpace(datanode);
+      for (int i = 0; i < space.lent().targets().size(); i++) {
+        targets.add(new TargetEndpoint(access, space, i));
       }
     } catch (CrailException e) {
       unusable = e;
     }
   }
 
-  DatanodeDescription datanode() {
-    return datanode;
-  }
-
-  LentTargets lent() {
-    return lent;
-  }
-
-  /** The region of a transfer that was not refused. */
-  Region region(Transfer transfer) {
-    return regions.get(transfer.extent().region());
-  }
-
-  /** The numbers of the namespaces of a target that have regions. */
-  List<Integer> namespaces(int target) {
-    return regions.values().stream()
-        .filter(region -> LentTargets.target(region.key()) == target)
-        .map(region -> LentTargets.namespace(region.key()))
-        .distinct()
-        .sorted()
-        .toList();
-  }
-
-  /** Why a namespace does not hold its regions any more; null when it does. */
-  String problem(int target, NamespaceData namespace) {
-    long key = LentTargets.key(target, namespace.number());
-    long end =
-        regions.values().stream()
-            .filter(region -> region.key() == key)
-            .mapToLong(region -> region.address() + region.length())
-            .max()
-            .orElse(0);
-    if (namespace.blockLength() > granularity) {
-      return "namespace "
-          + namespace.number()
-          + " has blocks of "
-          + namespace.blockLength()
-          + " bytes in place of "
-          + granularity;
-    }
-    return end > namespace.bytes()
-        ? "namespace "
-            + namespace.number()
-            + " has shrunk to "
-            + namespace.bytes()
-            + " bytes; lent were "
-            + end
-        : null;
-  }
-
   private CrailException refusal(Transfer transfer) {
-    Region region = region(transfer);
+    Region region = space.region(transfer);
     if (region == null) {
       // The region may have been lent after the datanode was described.
       outdated = true;
@@ -117,7 +61,7 @@ final class NvmfStorageEndpoint implements StorageEndpoint {
   private TargetEndpoint target(Transfer transfer) {
     CrailException refusal = unusable != null ? unusable : refusal(transfer);
     if (refusal == null) {
-      int index = LentTargets.target(region(transfer).key());
+      int index = LentTargets.target(space.region(transfer).key());
       if (index >= 0 && index < targets.size()) {
         return targets.get(index);
       }

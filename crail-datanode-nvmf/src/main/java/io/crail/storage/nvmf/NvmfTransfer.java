@@ -10,6 +10,7 @@ import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.Subsystem;
 import io.crail.nvmf.sector.ByteTransfer;
 import io.crail.nvmf.sector.SectorAccess;
+import io.crail.rpc.ClientLoop;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkTransfer;
 import java.nio.ByteBuffer;
@@ -19,6 +20,15 @@ import java.nio.ByteBuffer;
  * submitted.
  */
 final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
+  /** Learns what becomes of the transfers. In the loop. */
+  interface Listener {
+    /** The device has done what a transfer asked for, or has refused it. */
+    void ended(NvmfTransfer transfer, int status);
+
+    /** The queue is lost, and it is unknown what the device has done. */
+    void lost(NvmfTransfer transfer);
+  }
+
   /** What the device does for it. */
   private final class Bytes extends ByteTransfer {
     void prepare(long position) {
@@ -28,18 +38,18 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
 
     @Override
     protected void ended(int status) {
-      target.ended(NvmfTransfer.this, status);
+      listener.ended(NvmfTransfer.this, status);
     }
 
     @Override
     protected void lost(String cause) {
-      target.lost(NvmfTransfer.this);
+      listener.lost(NvmfTransfer.this);
     }
 
     @Override
     protected boolean isGivenUp() {
       // Once data were dropped, a later deadline brings them not back.
-      dropped = dropped || isOverdue(target.loop().clock().nanoTime());
+      dropped = dropped || isOverdue(loop.clock().nanoTime());
       return dropped;
     }
   }
@@ -53,17 +63,18 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
 
     @Override
     public void ended(int status, long result) {
-      target.ended(NvmfTransfer.this, status);
+      listener.ended(NvmfTransfer.this, status);
     }
 
     @Override
     public void lost(String cause) {
-      target.lost(NvmfTransfer.this);
+      listener.lost(NvmfTransfer.this);
     }
   }
 
   private final Bytes bytes = new Bytes();
-  private TargetEndpoint target;
+  private Listener listener;
+  private ClientLoop loop;
   private Controller controller;
   private SectorAccess access;
   private boolean dropped;
@@ -76,10 +87,12 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
   }
 
   /** The state of a transfer that begins now. */
-  static NvmfTransfer of(Transfer transfer, TargetEndpoint endpoint, boolean write) {
+  static <E extends Owner<NvmfTransfer> & Listener> NvmfTransfer of(
+      Transfer transfer, E endpoint, boolean write) {
     NvmfTransfer state =
         transfer.attachment() instanceof NvmfTransfer kept ? kept : new NvmfTransfer(transfer);
-    state.target = endpoint;
+    state.listener = endpoint;
+    state.loop = endpoint.loop();
     state.prepare(endpoint, write);
     return state;
   }

@@ -28,7 +28,8 @@ import java.util.UUID;
  * writes to the same place; its writer takes other space. When a write is given up, the connection
  * ends before the owner learns of it.
  */
-final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements LabelWatch.Listener {
+final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer>
+    implements LabelWatch.Listener, NvmfTransfer.Listener {
   private static final int MAX_REPEATS = 1;
 
   private static final String NOT_IN_TIME = "a transfer was not done in time";
@@ -36,8 +37,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
   /** A target that ends no command for so long, after some were given up, is taken for lost. */
   private static final long QUIET_NANOS = 1_000_000_000;
 
-  private final NvmfStorageClient client;
-  private final NvmfStorageEndpoint datanode;
+  private final TargetAccess access;
+  private final LentSpace space;
   private final int index;
   private final TargetAddress target;
   private final Subsystem subsystem;
@@ -65,22 +66,26 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
   private boolean heard;
   private long quietSinceNanos;
 
-  TargetEndpoint(
-      NvmfStorageClient client, NvmfStorageEndpoint datanode, int index, TargetAddress target) {
+  /**
+   * Creates an endpoint that connects when it is first used.
+   *
+   * @param index of the target among those of the datanode
+   */
+  TargetEndpoint(TargetAccess access, LentSpace space, int index) {
     super(
-        client.loop(),
-        describe(datanode.datanode(), target),
-        client.limits().startNanos(),
+        access.loop(),
+        describe(space.datanode(), space.lent().targets().get(index)),
+        access.limits().startNanos(),
         MAX_REPEATS);
-    this.client = client;
-    this.datanode = datanode;
+    this.access = access;
+    this.space = space;
     this.index = index;
-    ControllerLimits own = client.limits();
-    Duration keepAlive = LateExecution.keepAlive(datanode.datanode().traits().drainMillis());
+    ControllerLimits own = access.limits();
+    Duration keepAlive = LateExecution.keepAlive(space.datanode().traits().drainMillis());
     this.limits = new ControllerLimits(own.depth(), keepAlive, own.timeoutNanos());
-    this.target = target;
+    this.target = space.lent().targets().get(index);
     this.subsystem =
-        new Subsystem(target.transport(), target.address(), target.nqn(), client.host());
+        new Subsystem(target.transport(), target.address(), target.nqn(), access.host());
   }
 
   /** The datanode, at the address of one of its targets. */
@@ -109,9 +114,10 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     Attempt attempt = new Attempt();
     try {
       controller =
-          client
-              .initiator(datanode.lent(), target)
-              .controller(subsystem, datanode.namespaces(index), limits, attempt);
+          access
+              .initiators()
+              .of(target.transport(), space.lent().digests())
+              .controller(subsystem, space.namespaces(index), limits, attempt);
     } catch (CrailException e) {
       refused(e);
       return;
@@ -153,7 +159,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     for (NamespaceData namespace : controller.namespaces()) {
       NamespaceData before = first.get(namespace.number());
       String change = before == null ? null : namespace.change(before);
-      String problem = change != null ? change : datanode.problem(index, namespace);
+      String problem = change != null ? change : space.problem(index, namespace);
       if (problem != null) {
         unusable(ErrorCode.DATA_LOST, problem);
         return;
@@ -213,7 +219,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
   /** A namespace is used only while it is the datanode's. */
   @Override
   public boolean isOwned(NamespaceData namespace, ByteBuffer block, String problem) {
-    UUID owner = datanode.datanode().uuid();
+    UUID owner = space.datanode().uuid();
     if (problem != null) {
       unusable(ErrorCode.UNAVAILABLE, "the label of " + namespace.number() + ": " + problem);
       return false;
@@ -321,7 +327,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
           next.end(overdueError());
           continue;
         }
-        Region region = datanode.region(next.transfer());
+        Region region = space.region(next.transfer());
         next.begin(
             controller,
             accesses.get(LentTargets.namespace(region.key())),
@@ -353,8 +359,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     }
   }
 
-  /** The device has done what a transfer asked for, or has refused it. */
-  void ended(NvmfTransfer transfer, int status) {
+  @Override
+  public void ended(NvmfTransfer transfer, int status) {
     answered = true;
     heard = true;
     if (transfer.place() < 0) {
@@ -373,8 +379,8 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer> implements Labe
     answered();
   }
 
-  /** The queue is lost, and it is unknown what the device has done. */
-  void lost(NvmfTransfer transfer) {
+  @Override
+  public void lost(NvmfTransfer transfer) {
     if (transfer.place() < 0) {
       return;
     }

@@ -37,23 +37,10 @@ final class RdmaFabric implements Fabric, Sweepable {
       int entries,
       long deadlineNanos,
       NvmeQueue.Listener listener) {
-    RdmaQueue queue = new RdmaQueue(this, id, entries, listener);
+    RdmaQueue queue = new RdmaQueue(rdma, memory, id, entries, listener, queues::remove);
     queues.add(queue);
     queue.open(address, deadlineNanos);
     return queue;
-  }
-
-  RdmaLoop rdma() {
-    return rdma;
-  }
-
-  UserMemory memory() {
-    return memory;
-  }
-
-  /** A queue has ended, and uses no memory any more. */
-  void ended(RdmaQueue queue) {
-    queues.remove(queue);
   }
 
   @Override

@@ -11,12 +11,14 @@ import io.crail.nvmf.QueueId;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.rpc.rdma.memory.RegistrationCache;
+import io.crail.rpc.rdma.memory.UserMemory;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,7 +45,8 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   private static final int IN_CAPSULE = 0x01;
   private static final int KEYED = 0x40;
 
-  private final RdmaFabric fabric;
+  private final UserMemory users;
+  private final Consumer<RdmaQueue> ended;
   private final RdmaLoop rdma;
   private final QueueId id;
   private final int entries;
@@ -81,9 +84,22 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   private boolean dispatching;
   private String trouble;
 
-  RdmaQueue(RdmaFabric fabric, QueueId id, int entries, NvmeQueue.Listener listener) {
-    this.fabric = fabric;
-    this.rdma = fabric.rdma();
+  /**
+   * Creates a queue that is not open.
+   *
+   * @param users the users' memory that targets may read and write
+   * @param ended called when the queue has ended, and uses no memory any more
+   */
+  RdmaQueue(
+      RdmaLoop rdma,
+      UserMemory users,
+      QueueId id,
+      int entries,
+      NvmeQueue.Listener listener,
+      Consumer<RdmaQueue> ended) {
+    this.rdma = rdma;
+    this.users = users;
+    this.ended = ended;
     this.id = id;
     this.entries = entries;
     this.listener = listener;
@@ -150,7 +166,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
       newPair.close(trouble);
       failed(trouble, null);
     } else {
-      userMemory = fabric.memory().of(newPair.device());
+      userMemory = users.of(newPair.device());
       opened = true;
       listener.opened();
     }
@@ -160,7 +176,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
   public void failed(String cause, ByteBuffer peerData) {
     if (!closed) {
       closed = true;
-      fabric.ended(this);
+      ended.accept(this);
       listener.lost(trouble != null ? trouble : ConnectData.refusal(peerData, cause));
     }
   }
@@ -174,7 +190,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
       pair.close(cause);
     } else {
       // An attempt that is under way ends by itself.
-      fabric.ended(this);
+      ended.accept(this);
     }
   }
 
@@ -194,7 +210,7 @@ final class RdmaQueue implements NvmeQueue, QueuePair.Handler, RdmaLoop.ConnectL
     }
     if (report || closed) {
       closed = true;
-      fabric.ended(this);
+      ended.accept(this);
       slots.endAll(trouble != null ? trouble : cause);
     }
     if (report) {

@@ -21,6 +21,15 @@ import java.util.concurrent.TimeUnit;
  * beginning and the end of controllers, has threads of its own. Used in the loop.
  */
 final class SpdkLoop implements Poller {
+  /** A queue that the loop polls. */
+  interface Polled {
+    /** Requests in flight. */
+    int inFlight();
+
+    /** Sends and collects; true when something has ended. */
+    boolean poll();
+  }
+
   /** Polls between two looks at the queues without requests, each of which costs a system call. */
   private static final int POLLS_PER_LOOK = 1024;
 
@@ -31,7 +40,7 @@ final class SpdkLoop implements Poller {
   private final ClientLoop loop;
   private final int memory;
   private final boolean noHuge;
-  private final List<SpdkQueue> queues = new ArrayList<>();
+  private final List<Polled> queues = new ArrayList<>();
   private final ThreadPoolExecutor beginners = pool("crail-spdk-connect");
   private final ThreadPoolExecutor enders = pool("crail-spdk-close");
   private int underWay;
@@ -123,12 +132,12 @@ final class SpdkLoop implements Poller {
   }
 
   /** Polls a queue from now on. */
-  void add(SpdkQueue queue) {
+  void add(Polled queue) {
     queues.add(queue);
   }
 
   /** Ends {@link #add}. */
-  void remove(SpdkQueue queue) {
+  void remove(Polled queue) {
     queues.remove(queue);
   }
 

@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
  * ends. Over RDMA SPDK would need that memory registered, once and in whole pages, which users'
  * buffers are not; so the data are copied through places of the queue's own.
  */
-final class SpdkQueue implements NvmeQueue {
+final class SpdkQueue implements NvmeQueue, SpdkLoop.Polled {
   private final SpdkLoop spdk;
   private final SpdkConnection connection;
   private final NvmeQueue.Listener listener;
@@ -102,8 +102,8 @@ final class SpdkQueue implements NvmeQueue {
     // The loop polls before it does anything else that takes time.
   }
 
-  /** Sends and collects; true when something has ended. */
-  boolean poll() {
+  @Override
+  public boolean poll() {
     if (closed) {
       return false;
     }
