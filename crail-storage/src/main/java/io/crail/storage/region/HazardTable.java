@@ -2,7 +2,6 @@
 package io.crail.storage.region;
 
 import io.crail.common.NativeMemory;
-import io.crail.protocol.part.Extent;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -46,18 +45,7 @@ public final class HazardTable {
   /** Bytes of the table. */
   static final int LENGTH = SLOT_LENGTH * (1 + SLOTS);
 
-  private static final int OWNER = 0;
-  private static final int GENERATION = 8;
-  private static final int PIECE = 16;
-  private static final int REVOKED = 24;
-
-  /** In place of a generation, in a slot that announces nothing any more. */
-  private static final long RETIRED = -1;
-
-  private static final int UNIT_SHIFT = Integer.numberOfTrailingZeros(Extent.MIN_LENGTH);
-  private static final int UNIT_BITS = 24;
   private static final int MOST_LOOKS = 1000;
-  private static final int UNIT_MASK = (1 << UNIT_BITS) - 1;
 
   private static final VarHandle WORD =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -118,22 +106,13 @@ public final class HazardTable {
         // Counted before it is taken: a process that is killed here leaves no slot that is never
         // checked.
         count(slot + 1);
-        if (WORD.compareAndSet(memory, at(slot) + OWNER, 0L, owner)) {
-          WORD.setVolatile(memory, at(slot) + GENERATION, idle(owner));
-          return new Hazard(this, at(slot), idle(owner));
+        Hazard hazard = Hazard.claim(memory, at(slot), owner);
+        if (hazard != null) {
+          return hazard;
         }
       }
     }
     return null;
-  }
-
-  /**
-   * The value in place of a generation while an owner announces nothing. It differs from owner to
-   * owner, so a thread that continues late takes no slot that belongs to another owner by then.
-   */
-  private static long idle(long owner) {
-    // Never the mark of a retired slot, whose second bit from above is set.
-    return (owner | Long.MIN_VALUE) & ~(1L << 62);
   }
 
   private void count(int slots) {
@@ -148,15 +127,15 @@ public final class HazardTable {
    * has raised the generations of the range before, with only a full fence in between.
    */
   boolean isHeld(int region, int offset, int length, long generation) {
-    int first = offset >>> UNIT_SHIFT;
-    int end = (offset + length - 1 >>> UNIT_SHIFT) + 1;
+    int first = Hazard.unit(offset);
+    int end = Hazard.unit(offset + length - 1) + 1;
     int slots = slots();
     for (int slot = 0; slot < slots; slot++) {
       int at = at(slot);
-      long piece = (long) WORD.getAcquire(memory, at + PIECE);
-      for (int look = 0; piece != 0 && overlaps(piece, region, first, end); look++) {
-        long writing = (long) WORD.getAcquire(memory, at + GENERATION);
-        long again = (long) WORD.getAcquire(memory, at + PIECE);
+      long piece = (long) WORD.getAcquire(memory, at + Hazard.PIECE);
+      for (int look = 0; piece != 0 && Hazard.overlaps(piece, region, first, end); look++) {
+        long writing = (long) WORD.getAcquire(memory, at + Hazard.GENERATION);
+        long again = (long) WORD.getAcquire(memory, at + Hazard.PIECE);
         if (again == piece && writing > generation) {
           break;
         }
@@ -170,11 +149,6 @@ public final class HazardTable {
     return false;
   }
 
-  private static boolean overlaps(long piece, int region, int first, int end) {
-    int unit = firstUnit(piece);
-    return region(piece) == region && unit < end && first < unit + units(piece);
-  }
-
   /**
    * Clears the slots that an owner's process has left. For the datanode, after that process has
    * ended.
@@ -183,7 +157,7 @@ public final class HazardTable {
     int slots = slots();
     for (int slot = 0; slot < slots; slot++) {
       if (owner(slot) == owner) {
-        release(at(slot));
+        Hazard.release(memory, at(slot));
       }
     }
   }
@@ -196,7 +170,7 @@ public final class HazardTable {
     int slots = slots();
     for (int slot = 0; slot < slots; slot++) {
       if (owner(slot) == owner) {
-        WORD.setVolatile(memory, at(slot) + REVOKED, 1L);
+        WORD.setVolatile(memory, at(slot) + Hazard.REVOKED, 1L);
       }
     }
     VarHandle.fullFence();
@@ -220,74 +194,15 @@ public final class HazardTable {
 
   /** The owner of a slot, 0 for none. */
   long owner(int slot) {
-    return (long) WORD.getAcquire(memory, at(slot) + OWNER);
+    return (long) WORD.getAcquire(memory, at(slot) + Hazard.OWNER);
   }
 
   /** The piece that a slot announces, 0 for none. */
   long piece(int slot) {
-    return (long) WORD.getAcquire(memory, at(slot) + PIECE);
-  }
-
-  /** The region of a piece. */
-  static int region(long piece) {
-    return (int) (piece >>> 2 * UNIT_BITS);
-  }
-
-  /** The first byte of a piece in its region, rounded down to a unit. */
-  static int offset(long piece) {
-    return firstUnit(piece) << UNIT_SHIFT;
-  }
-
-  /** Bytes of a piece, in whole units. */
-  static int length(long piece) {
-    return units(piece) << UNIT_SHIFT;
-  }
-
-  private static int firstUnit(long piece) {
-    return (int) (piece >>> UNIT_BITS) & UNIT_MASK;
-  }
-
-  private static int units(long piece) {
-    return (int) piece & UNIT_MASK;
+    return (long) WORD.getAcquire(memory, at(slot) + Hazard.PIECE);
   }
 
   private static int at(int slot) {
     return SLOT_LENGTH * (1 + slot);
-  }
-
-  /** Takes a slot for a write, and announces the write; false while another write uses the slot. */
-  boolean announce(int at, long idle, int region, int offset, int length, long generation) {
-    if (!WORD.compareAndSet(memory, at + GENERATION, idle, generation + 1)) {
-      return false;
-    }
-    int first = offset >>> UNIT_SHIFT;
-    int units = (offset + length - 1 >>> UNIT_SHIFT) + 1 - first;
-    WORD.setRelease(memory, at + PIECE, ((long) region << UNIT_BITS | first) << UNIT_BITS | units);
-    // Before the check of the generation, which could otherwise overtake the announcement.
-    VarHandle.fullFence();
-    return true;
-  }
-
-  void retract(int at, long idle) {
-    WORD.setRelease(memory, at + PIECE, 0L);
-    WORD.setRelease(memory, at + GENERATION, idle);
-  }
-
-  /** Ends all announcements by a slot; false while a write is announced. */
-  boolean retire(int at, long idle) {
-    long present = (long) WORD.compareAndExchange(memory, at + GENERATION, idle, RETIRED);
-    return present == idle || present == RETIRED;
-  }
-
-  boolean isRevoked(int at) {
-    return (long) WORD.getAcquire(memory, at + REVOKED) != 0;
-  }
-
-  /** Gives back a slot that announces nothing any more. */
-  void release(int at) {
-    WORD.setRelease(memory, at + PIECE, 0L);
-    WORD.setRelease(memory, at + GENERATION, 0L);
-    WORD.setRelease(memory, at + REVOKED, 0L);
-    WORD.setRelease(memory, at + OWNER, 0L);
   }
 }

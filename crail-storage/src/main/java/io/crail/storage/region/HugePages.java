@@ -72,7 +72,7 @@ public record HugePages(Path path, int pageLength) {
 
   /** The name of a region's file. No other datanode's file names begin like this. */
   static String fileName(Path directory, int index) {
-    return "crail-" + directory.getFileName() + "-" + RegionMemory.dataFile(index);
+    return "crail-" + directory.getFileName() + "-" + RegionFile.dataFile(index);
   }
 
   @Override

@@ -132,7 +132,7 @@ final class Leftovers {
       return;
     }
     try (SafeDirectory pages = SafeDirectory.shared(place)) {
-      for (int index = 0; names.contains(RegionMemory.generationFile(index)); index++) {
+      for (int index = 0; names.contains(RegionFile.generationFile(index)); index++) {
         pages.deleteIfExists(HugePages.fileName(files.path(), index));
       }
     } catch (NoSuchFileException | NotDirectoryException e) {

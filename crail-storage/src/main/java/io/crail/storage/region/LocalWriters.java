@@ -248,9 +248,9 @@ final class LocalWriters implements AutoCloseable {
                 + " writer gets {} bytes at {} of region {}",
             describe(hazards.owner(slot)),
             SILENT_NANOS / 1_000_000_000,
-            HazardTable.length(piece),
-            HazardTable.offset(piece),
-            HazardTable.region(piece));
+            Hazard.length(piece),
+            Hazard.offset(piece),
+            Hazard.region(piece));
       }
     }
   }

@@ -47,6 +47,21 @@ final class RegionFile implements AutoCloseable {
   private FileChannel channel;
   private boolean closed;
 
+  /** The file that holds the bytes of a region, unless they are in huge pages. */
+  static String dataFile(int index) {
+    return "region-" + index;
+  }
+
+  /** The file that holds the generations of a region; each region has one. */
+  static String generationFile(int index) {
+    return "region-" + index + ".gen";
+  }
+
+  /** The file that says which bytes of a region have memory. */
+  static String grownFile(int index) {
+    return "region-" + index + ".grown";
+  }
+
   /**
    * Opens an existing file.
    *

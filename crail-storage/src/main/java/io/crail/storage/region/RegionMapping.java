@@ -180,7 +180,7 @@ public final class RegionMapping implements AutoCloseable {
   /** False when the datanode certainly has no such region, or is gone itself. */
   public boolean mayHold(int index, boolean described) {
     try {
-      return holds(described ? RegionDirectory.ID_FILE : RegionMemory.generationFile(index));
+      return holds(described ? RegionDirectory.ID_FILE : RegionFile.generationFile(index));
     } catch (IOException e) {
       return true;
     }

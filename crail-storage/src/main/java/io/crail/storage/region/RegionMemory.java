@@ -77,13 +77,13 @@ public final class RegionMemory implements AutoCloseable {
       SafeDirectory directory, int index, int length, HugePages hugePages, HazardTable hazards)
       throws IOException {
     checkLength(length);
-    directory.write(generationFile(index), new byte[GenerationTable.lengthFor(length)]);
+    directory.write(RegionFile.generationFile(index), new byte[GenerationTable.lengthFor(length)]);
     byte[] grown = new byte[RegionFile.grownLengthFor(length)];
     Arrays.fill(grown, (byte) (hugePages == null ? 0 : 1));
-    directory.write(grownFile(index), grown);
+    directory.write(RegionFile.grownFile(index), grown);
     try (FileChannel data =
         hugePages == null
-            ? directory.create(dataFile(index))
+            ? directory.create(RegionFile.dataFile(index))
             : hugePages.create(directory.path(), index)) {
       return map(directory, index, data, length, hazards);
     }
@@ -105,7 +105,7 @@ public final class RegionMemory implements AutoCloseable {
                 || length > MAX_LENGTH
                 || length % Extent.MIN_LENGTH != 0) {
               throw new IOException(
-                  directory.resolve(dataFile(index)) + " has " + length + " bytes");
+                  directory.resolve(RegionFile.dataFile(index)) + " has " + length + " bytes");
             }
             return map(files, index, data, (int) length, hazards);
           }
@@ -115,7 +115,8 @@ public final class RegionMemory implements AutoCloseable {
   private static FileChannel openData(SafeDirectory files, int index) throws IOException {
     Path pages = HugePages.placeOf(files);
     if (pages == null) {
-      return files.open(dataFile(index), StandardOpenOption.READ, StandardOpenOption.WRITE);
+      return files.open(
+          RegionFile.dataFile(index), StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
     try (SafeDirectory huge = SafeDirectory.shared(pages)) {
       return huge.open(
@@ -342,20 +343,6 @@ public final class RegionMemory implements AutoCloseable {
     memory.forEach(NativeMemory::free);
   }
 
-  /** The file that holds the bytes of a region, unless they are in huge pages. */
-  static String dataFile(int index) {
-    return "region-" + index;
-  }
-
-  /** The file that holds the generations of a region; each region has one. */
-  static String generationFile(int index) {
-    return "region-" + index + ".gen";
-  }
-
-  private static String grownFile(int index) {
-    return "region-" + index + ".grown";
-  }
-
   private static void checkLength(int length) {
     if (length < Extent.MIN_LENGTH || length % Extent.MIN_LENGTH != 0) {
       throw new IllegalArgumentException("bad length of a region: " + length);
@@ -370,8 +357,9 @@ public final class RegionMemory implements AutoCloseable {
     boolean mapped = false;
     try {
       memory.add(NativeMemory.map(data, length));
-      memory.add(map(directory, generationFile(index), GenerationTable.lengthFor(length)));
-      memory.add(map(directory, grownFile(index), RegionFile.grownLengthFor(length)));
+      memory.add(
+          map(directory, RegionFile.generationFile(index), GenerationTable.lengthFor(length)));
+      memory.add(map(directory, RegionFile.grownFile(index), RegionFile.grownLengthFor(length)));
       mapped = true;
     } finally {
       if (!mapped) {
@@ -383,7 +371,7 @@ public final class RegionMemory implements AutoCloseable {
         memory,
         hazards,
         new RegionFile(
-            place.resolve(dataFile(index)),
+            place.resolve(RegionFile.dataFile(index)),
             () -> openToGrow(place, index),
             memory.get(2).buffer()));
   }
@@ -402,7 +390,7 @@ public final class RegionMemory implements AutoCloseable {
 
   private static FileChannel openToGrow(Path directory, int index) throws IOException {
     try (SafeDirectory files = SafeDirectory.ofUser(directory)) {
-      return files.open(dataFile(index), StandardOpenOption.WRITE);
+      return files.open(RegionFile.dataFile(index), StandardOpenOption.WRITE);
     }
   }
 }

@@ -53,9 +53,9 @@ class HazardTableTest {
     assertTrue(hazards.isHeld(region, end - 1, 1, 1));
     assertFalse(hazards.isHeld(region, end - 2 * UNIT, UNIT, 1));
     long piece = hazards.piece(0);
-    assertEquals(region, HazardTable.region(piece));
-    assertEquals(end - UNIT, HazardTable.offset(piece));
-    assertEquals(UNIT, HazardTable.length(piece));
+    assertEquals(region, Hazard.region(piece));
+    assertEquals(end - UNIT, Hazard.offset(piece));
+    assertEquals(UNIT, Hazard.length(piece));
     hazard.retract();
     assertTrue(hazard.announce(0, 0, end, 0));
     assertTrue(hazards.isHeld(0, end - 1, 1, 1));

@@ -164,7 +164,7 @@ class RegionMemoryTest {
     try (RegionDirectory directory =
         RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false)) {
       RegionMemory region = directory.regions().get(0);
-      Path file = directory.path().resolve(RegionMemory.dataFile(0));
+      Path file = directory.path().resolve(RegionFile.dataFile(0));
       for (int i = 0; i < PAGES - 1; i += 3) {
         assertEquals(ErrorCode.OK, region.place(i * PAGE, page, 0, PAGE));
       }
