@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client;
 
+import io.crail.CrailStore;
 import io.crail.client.datanode.Endpoints;
 import io.crail.client.datanode.MappingWarnings;
 import io.crail.client.lease.LeaseReturn;
@@ -8,12 +9,12 @@ import io.crail.client.lease.Leases;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.loop.Loops;
 import io.crail.client.loop.SpaceWaits;
+import io.crail.client.node.NodeHandles;
 import io.crail.client.node.OwnerNames;
 import io.crail.client.node.StoreContext;
 import io.crail.client.space.BlockLocations;
 import io.crail.client.space.LocationMap;
 import io.crail.client.statistics.StoreStatistics;
-import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.StreamContext;
 import io.crail.client.stream.UnclosedStreams;
 import io.crail.common.Clock;
@@ -72,7 +73,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private final NameNodeClient.Identity identity;
   private final long rpcTimeoutNanos;
   private final MappingWarnings mappingWarnings =
-      new MappingWarnings(LoggerFactory.getLogger(CoreStore.class));
+      new MappingWarnings(LoggerFactory.getLogger(StoreParts.class));
   private final SpaceWaits spaceWaits;
   private final BufferPool pool;
   private final StoreStatistics statistics;
@@ -82,7 +83,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private final StoreContext context;
 
   /** Makes the parts of a store. */
-  StoreParts(CoreStore store, Source source) {
+  StoreParts(CrailStore store, Source source) {
     this.source = source;
     this.configuration = source.configuration();
     this.addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
@@ -97,7 +98,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
             ClusterKeys.user(configuration));
     this.spaceWaits =
         new SpaceWaits(
-            LoggerFactory.getLogger(CoreStore.class),
+            LoggerFactory.getLogger(StoreParts.class),
             source.clock(),
             configuration.get(ClientKeys.SPACE_PATIENCE).toNanos());
     this.pool =
@@ -140,6 +141,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
                 configuration.get(ClientKeys.DURABLE_SYNC)),
             new OwnerNames(loops, addresses.size()),
             locations,
+            (common, path, node) -> NodeHandles.of(common, path, node, List.of(), 0),
             randomizes);
   }
 
@@ -246,10 +248,10 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
    * take.
    */
   void giveLeasesBack() throws InterruptedException {
-    List<DirectOutput> open = new ArrayList<>(context.streams().outputs());
+    List<StreamContext.Output> open = new ArrayList<>(context.streams().outputs());
     CrailException why = ErrorCode.CLOSED.exception("store");
     List<Ended> ends = new ArrayList<>(open.size());
-    for (DirectOutput output : open) {
+    for (StreamContext.Output output : open) {
       Ended ended = new Ended();
       ends.add(ended);
       output.end(why, ended::now);

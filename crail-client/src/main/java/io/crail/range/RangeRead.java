@@ -7,7 +7,13 @@ import java.nio.ByteBuffer;
 
 /** A range that is being read; see {@link RangeReader#begin}. Used by the reader's thread. */
 public final class RangeRead {
-  private final RangeReader reader;
+  /** Ends ranges, and with them what was begun before. */
+  @FunctionalInterface
+  interface Ender {
+    void end(RangeRead range) throws Exception;
+  }
+
+  private final Ender reader;
   private final PositionedReader file;
   private final long position;
   private final ByteBuffer target;
@@ -18,7 +24,7 @@ public final class RangeRead {
   private boolean late;
   private Exception failure;
 
-  RangeRead(RangeReader reader, PositionedReader file, long position, ByteBuffer target) {
+  RangeRead(Ender reader, PositionedReader file, long position, ByteBuffer target) {
     this.reader = reader;
     this.file = file;
     this.position = position;

@@ -36,6 +36,8 @@ public final class RangeReader implements AutoCloseable {
   private final int maxGapBytes;
 
   /** Transfers in flight, in the order in which they were issued. */
+  private final RangeRead.Ender ender = this::end;
+
   private final Deque<RangeTransfer> issued = new ArrayDeque<>();
 
   /**
@@ -80,7 +82,7 @@ public final class RangeReader implements AutoCloseable {
     if (target.isReadOnly()) {
       throw new IllegalArgumentException("a range cannot be read into read-only " + target);
     }
-    RangeRead range = new RangeRead(this, file, position, target);
+    RangeRead range = new RangeRead(ender, file, position, target);
     if (closed) {
       range.failed(closedError(), false);
     } else if (range.length() == 0) {
@@ -123,7 +125,7 @@ public final class RangeReader implements AutoCloseable {
   }
 
   /** Ends a range, the transfers begun before, and the ranges joined with it. */
-  void end(RangeRead range) throws Exception {
+  private void end(RangeRead range) throws Exception {
     if (range.hasEnded()) {
       return;
     }

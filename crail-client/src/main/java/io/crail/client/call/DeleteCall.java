@@ -4,9 +4,9 @@ package io.crail.client.call;
 import io.crail.CrailNode;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
-import io.crail.client.node.CoreNode;
+import io.crail.client.node.NodeHandles;
 import io.crail.client.node.StoreContext;
-import io.crail.client.stream.DirectOutput;
+import io.crail.client.stream.StreamContext.Output;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -46,7 +46,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
   private final AtomicInteger left = new AtomicInteger(1);
 
   /** Streams to ask about. Guarded by "this". */
-  private Iterator<DirectOutput> unchecked;
+  private Iterator<Output> unchecked;
 
   /** Creates a call; {@link #submit} starts it. */
   public DeleteCall(StoreContext store, LoopContext context, Utf8 path, boolean recursive) {
@@ -70,8 +70,8 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
       return;
     }
     NodeInfo removed = remove.response().node();
-    node = CoreNode.of(store, path, removed, List.of(), 0);
-    for (DirectOutput output : store.streams().outputs()) {
+    node = NodeHandles.of(store, path, removed, List.of(), 0);
+    for (Output output : store.streams().outputs()) {
       if (output.id() == removed.id()) {
         end(output);
       }
@@ -82,7 +82,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
     partEnded();
   }
 
-  private void end(DirectOutput output) {
+  private void end(Output output) {
     String written = output.file().getPath();
     String with = written.equals(path) ? "" : " with " + path;
     left.incrementAndGet();
@@ -114,7 +114,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
   }
 
   private void checkNext() {
-    DirectOutput next;
+    Output next;
     synchronized (this) {
       next = unchecked.hasNext() ? unchecked.next() : null;
     }
@@ -127,9 +127,9 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
 
   /** Asks whether the node of a stream is still there. */
   private final class Check extends OperationCall<FindExtents.Request, FindExtents.Response> {
-    private final DirectOutput output;
+    private final Output output;
 
-    Check(DirectOutput output) {
+    Check(Output output) {
       super(NameNodeOperations.FIND_EXTENTS);
       this.output = output;
       FindExtents.Request request = new FindExtents.Request(output.id(), 0, 0);

@@ -5,6 +5,7 @@ import io.crail.CrailNode;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.CoreNode;
+import io.crail.client.node.NodeHandles;
 import io.crail.client.node.StoreContext;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
@@ -69,7 +70,7 @@ public final class LookupCall extends LeanLookup implements Awaitable<CrailNode>
         response.value().length() == 0 ? leaseNanos : Math.min(leaseNanos, VALUE_AGE_NANOS);
     // Here, so that nobody can keep a reference to the answer itself.
     node =
-        CoreNode.of(
+        NodeHandles.of(
             store,
             name,
             response.node(),

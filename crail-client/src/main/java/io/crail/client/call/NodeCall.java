@@ -4,7 +4,7 @@ package io.crail.client.call;
 import io.crail.CrailNode;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
-import io.crail.client.node.CoreNode;
+import io.crail.client.node.NodeHandles;
 import io.crail.client.node.StoreContext;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCall;
@@ -59,7 +59,7 @@ public final class NodeCall<Q, R> extends OperationCall<Q, R> implements Awaitab
   public CrailNode result() {
     CrailNode made = node;
     if (made == null) {
-      made = CoreNode.of(store, path, infoOf.apply(response()), List.of(), 0);
+      made = NodeHandles.of(store, path, infoOf.apply(response()), List.of(), 0);
       node = made;
     }
     return made;

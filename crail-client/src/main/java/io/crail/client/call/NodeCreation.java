@@ -8,6 +8,7 @@ import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.CoreFile;
 import io.crail.client.node.CoreNode;
+import io.crail.client.node.NodeHandles;
 import io.crail.client.node.StoreContext;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
@@ -30,7 +31,7 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
     super(context, context.namenodes().route(NameNodeOperations.CREATE, request), request.token());
     this.path = request.path().toString();
     this.request = request;
-    this.handle = CoreNode.creating(store, path, request.type(), this, request.token());
+    this.handle = NodeHandles.creating(store, path, request.type(), this, request.token());
     if (asksForLease()) {
       // Before the node can be met.
       store.leases().unused().created(((CoreFile) handle).lease());

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * back. It also stops asking for leases until a program writes to a created handle again. {@link
  * HandleLease} describes the life of one lease. Thread-safe.
  */
-public final class CreatorLeases {
+public final class CreatorLeases extends HandleLease.Owner {
   private static final int MAX_IDLE = 256;
 
   /**
@@ -62,19 +62,19 @@ public final class CreatorLeases {
     asks = true;
   }
 
-  /** Notes a lease that is being given back. */
+  @Override
   void leaving(HandleLease lease) {
     if (leaving.size() < MAX_LEAVING) {
       leaving.add(lease);
     }
   }
 
-  /** Notes that there is nothing to give back. */
+  @Override
   void left(HandleLease lease) {
     leaving.remove(lease);
   }
 
-  /** Notes that a lease has come back. */
+  @Override
   void returned(HandleLease lease) {
     returned.incrementAndGet();
     leaving.remove(lease);

@@ -31,7 +31,19 @@ import io.crail.rpc.RpcCall;
  * </ul>
  */
 public final class HandleLease {
-  private final CreatorLeases leases;
+  /** The leases of the store that this is one of. Thread-safe. */
+  abstract static class Owner {
+    /** Notes a lease that is being given back. */
+    abstract void leaving(HandleLease lease);
+
+    /** Notes that there is nothing to give back. */
+    abstract void left(HandleLease lease);
+
+    /** Notes that a lease has come back. */
+    abstract void returned(HandleLease lease);
+  }
+
+  private final Owner leases;
   private final String path;
   private final CreateCall create;
 
@@ -50,7 +62,7 @@ public final class HandleLease {
    * @param create the call that creates the node; null for a handle that came from elsewhere
    * @param token what the create asks for; 0 for nothing
    */
-  public HandleLease(CreatorLeases leases, String path, CreateCall create, long token) {
+  public HandleLease(Owner leases, String path, CreateCall create, long token) {
     this.leases = leases;
     this.path = path;
     this.create = create;

@@ -160,7 +160,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
   /** The enumerable children. */
   final Listing list(boolean randomize) throws CrailException, InterruptedException {
     store().checkOpen();
-    return new Listing(store(), store().context(), this, info().id(), randomize);
+    return new Listing(store(), store().context(), getPath(), info().id(), randomize);
   }
 
   /**

@@ -43,18 +43,13 @@ final class Listing implements Iterator<CrailNode> {
   private List<ListNodes.Entry> page = List.of();
   private int index;
 
-  Listing(
-      StoreContext store,
-      LoopContext context,
-      CoreContainer container,
-      long containerId,
-      boolean randomize)
+  Listing(StoreContext store, LoopContext context, String path, long containerId, boolean randomize)
       throws CrailException, InterruptedException {
     this.store = store;
     this.context = context;
-    this.path = container.getPath();
+    this.path = path;
     this.randomize = randomize;
-    this.isSpread = container.isRoot() && context.namenodes().count() > 1;
+    this.isSpread = path.equals(NodePath.ROOT.toString()) && context.namenodes().count() > 1;
     if (isSpread) {
       Answers<Lookup.Response> roots = rootEverywhere(context);
       roots.present().forEach(root -> parts.add(root.node()));
@@ -150,9 +145,8 @@ final class Listing implements Iterator<CrailNode> {
   }
 
   @Override
-  public CoreNode next() {
+  public CrailNode next() {
     ListNodes.Entry entry = nextEntry();
-    return CoreNode.of(
-        store, NodePath.child(path, entry.name().toString()), entry.node(), List.of(), 0);
+    return store.handles().of(store, NodePath.child(path, entry.name().toString()), entry.node());
   }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client.node;
 
+import io.crail.CrailNode;
 import io.crail.CrailStore;
 import io.crail.client.lease.Leases;
 import io.crail.client.loop.LoopContext;
@@ -8,6 +9,7 @@ import io.crail.client.loop.Loops;
 import io.crail.client.space.BlockLocations;
 import io.crail.client.stream.StreamContext;
 import io.crail.common.error.CrailException;
+import io.crail.protocol.part.NodeInfo;
 
 /**
  * What handles and calls of a store have in common. Thread-safe.
@@ -15,6 +17,7 @@ import io.crail.common.error.CrailException;
  * @param facade the store as its user sees it
  * @param names the names of owners and groups
  * @param locations where bytes lie, for schedulers
+ * @param handles makes the handles of listed nodes
  * @param randomizesListings whether several readers of a container get its children in different
  *     orders
  */
@@ -25,7 +28,15 @@ public record StoreContext(
     StreamContext streams,
     OwnerNames names,
     BlockLocations locations,
+    Handles handles,
     boolean randomizesListings) {
+  /** Makes handles of nodes that the namenode has listed. */
+  @FunctionalInterface
+  public interface Handles {
+    /** The handle of a node. */
+    CrailNode of(StoreContext store, String path, NodeInfo info);
+  }
+
   /** As {@link Loops#context}. */
   public LoopContext context() throws CrailException {
     return loops.context();

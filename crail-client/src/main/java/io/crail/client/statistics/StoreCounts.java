@@ -17,13 +17,20 @@ import java.util.function.LongSupplier;
 
 /** The figures of a store, as its user sees them. Thread-safe. */
 final class StoreCounts extends CrailStatistics {
+  // Indexes of counters of direct streams.
+  static final int TOTAL = 0;
+  static final int LOCAL = 5;
+  static final int REMOTE = 6;
+  static final int CACHED = 7;
+
   private final RequestFigures requests;
   private final Transfers reads;
   private final Transfers writes;
   private final Map<String, Traffic> traffic;
   private final OpenStreams streams;
   private final BufferPool pool;
-  private final StoreStatistics.Present present;
+  private final LongSupplier writeLeases;
+  private final LongSupplier outstanding;
   private final List<OperationStatistics> operations;
 
   /**
@@ -34,15 +41,15 @@ final class StoreCounts extends CrailStatistics {
    */
   record Transfers(CounterGroup closed, OperationFigures figures) {
     private long count() {
-      return closed.value(StoreStatistics.TOTAL);
+      return closed.value(TOTAL);
     }
 
     private long located() {
-      return closed.value(StoreStatistics.CACHED);
+      return closed.value(CACHED);
     }
 
     private long pieces() {
-      return closed.value(StoreStatistics.LOCAL) + closed.value(StoreStatistics.REMOTE);
+      return closed.value(LOCAL) + closed.value(REMOTE);
     }
   }
 
@@ -84,14 +91,16 @@ final class StoreCounts extends CrailStatistics {
       Map<String, Traffic> traffic,
       OpenStreams streams,
       BufferPool pool,
-      StoreStatistics.Present present) {
+      LongSupplier writeLeases,
+      LongSupplier outstanding) {
     this.requests = requests;
     this.reads = reads;
     this.writes = writes;
     this.traffic = traffic;
     this.streams = streams;
     this.pool = pool;
-    this.present = present;
+    this.writeLeases = writeLeases;
+    this.outstanding = outstanding;
     List<OperationStatistics> all = new ArrayList<>();
     NameNodeOperations.all()
         .values()
@@ -140,7 +149,7 @@ final class StoreCounts extends CrailStatistics {
 
   @Override
   public long getWriteLeases() {
-    return present.writeLeases();
+    return writeLeases.getAsLong();
   }
 
   @Override
@@ -165,7 +174,7 @@ final class StoreCounts extends CrailStatistics {
 
   @Override
   public long getOutstandingOperations() {
-    return present.outstanding();
+    return outstanding.getAsLong();
   }
 
   @Override

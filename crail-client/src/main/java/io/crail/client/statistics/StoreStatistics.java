@@ -28,15 +28,10 @@ public final class StoreStatistics {
     long outstanding();
   }
 
-  static final int TOTAL = 0;
   private static final int NON_BLOCKING = 1;
   private static final int BLOCKING = 2;
   private static final int BYTES = 3;
   private static final int STREAMS = 4;
-
-  static final int LOCAL = 5;
-  static final int REMOTE = 6;
-  static final int CACHED = 7;
 
   private final boolean enabled;
   private final CrailStatistics statistics;
@@ -67,7 +62,8 @@ public final class StoreStatistics {
                 traffic,
                 streams,
                 pool,
-                present)
+                present::writeLeases,
+                present::outstanding)
             : new CrailStatistics();
     if (enabled) {
       statistics.addProvider(input);
@@ -195,9 +191,9 @@ public final class StoreStatistics {
   private static void addSoFar(CounterGroup group, StreamCounters counters) {
     counters.settle();
     addOperations(group, counters);
-    group.add(LOCAL, counters.takeLocalPieces());
-    group.add(REMOTE, counters.takeRemotePieces());
-    group.add(CACHED, counters.takeCachedPieces());
+    group.add(StoreCounts.LOCAL, counters.takeLocalPieces());
+    group.add(StoreCounts.REMOTE, counters.takeRemotePieces());
+    group.add(StoreCounts.CACHED, counters.takeCachedPieces());
   }
 
   private void add(CounterGroup group, StreamCounters counters) {
@@ -208,7 +204,7 @@ public final class StoreStatistics {
   }
 
   private static void addOperations(CounterGroup group, StreamCounters counters) {
-    group.add(TOTAL, counters.operations());
+    group.add(StoreCounts.TOTAL, counters.operations());
     group.add(NON_BLOCKING, counters.atOnce());
     group.add(BLOCKING, counters.operations() - counters.atOnce());
     group.add(BYTES, counters.bytes());

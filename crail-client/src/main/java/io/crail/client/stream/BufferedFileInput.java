@@ -52,7 +52,7 @@ public final class BufferedFileInput extends SlicedInput {
   }
 
   @Override
-  Slice issue(Piece free) throws CrailException, InterruptedException {
+  Slice issue(StreamMemory.Piece free) throws CrailException, InterruptedException {
     // So that the next slices begin at multiples of their size in the file.
     int length = Math.min(wanted(), (int) (free.length() - nextRead % free.length()));
     StreamOperation operation = input.readAt(nextRead, free.memory(), free.root(), 0, length);
@@ -260,9 +260,10 @@ public final class BufferedFileInput extends SlicedInput {
     StreamMemory shared = streams().memory();
     int length = target.remaining();
     int most = streams().sliceBytes();
-    Piece first = streams().awaitMemory(() -> shared.take(Math.min(length, most)));
-    Piece second = length <= first.length() ? null : takeOrNull(Math.min(length, most));
-    Piece next = second == null ? first : second;
+    StreamMemory.Piece first = streams().awaitMemory(() -> shared.take(Math.min(length, most)));
+    StreamMemory.Piece second =
+        length <= first.length() ? null : takeOrNull(Math.min(length, most));
+    StreamMemory.Piece next = second == null ? first : second;
     // With one piece only, its halves take turns, unless it has room for everything.
     int half = second == null && length > first.length() ? first.length() / 2 : 0;
     int part = half > 0 ? half : Math.min(first.length(), next.length());
@@ -275,10 +276,10 @@ public final class BufferedFileInput extends SlicedInput {
     try {
       do {
         older = newer;
-        Piece olderPiece = turn ? next : first;
+        StreamMemory.Piece olderPiece = turn ? next : first;
         int olderOffset = turn ? half : 0;
         turn = !turn;
-        Piece piece = turn ? next : first;
+        StreamMemory.Piece piece = turn ? next : first;
         long from = position + issued;
         int left = issued > 0 && (once || input.localBytes(from) > 0) ? 0 : length - issued;
         newer =
@@ -304,7 +305,7 @@ public final class BufferedFileInput extends SlicedInput {
     }
   }
 
-  private Piece takeOrNull(int wanted) throws CrailException {
+  private StreamMemory.Piece takeOrNull(int wanted) throws CrailException {
     try {
       return streams().memory().take(wanted);
     } catch (LimitExceededException | ClosedException e) {

@@ -27,7 +27,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
   /** Writes of slices that may be in flight, oldest first. Each has its slice until its end. */
   private final ArrayDeque<StreamOperation> sent = new ArrayDeque<>();
 
-  private Piece current;
+  private StreamMemory.Piece current;
 
   /** A write in flight from the memory of the caller, who waits for its end; or null. */
   private StreamOperation straight;
@@ -148,11 +148,11 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     }
   }
 
-  private Piece freeSlice() throws CrailException, InterruptedException {
+  private StreamMemory.Piece freeSlice() throws CrailException, InterruptedException {
     while (!sent.isEmpty() && sent.peekFirst().isComplete()) {
       forgetOldest();
     }
-    Piece free = takeFree();
+    StreamMemory.Piece free = takeFree();
     while (free == null) {
       if (sent.isEmpty()) {
         // The thread that has ended the last write is about to give its slice back.
@@ -167,7 +167,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
   }
 
   /** A slice to fill; null when none is free, but some are in flight. */
-  private Piece takeFree() throws CrailException, InterruptedException {
+  private StreamMemory.Piece takeFree() throws CrailException, InterruptedException {
     try {
       return memory.take(streams.sliceBytes());
     } catch (LimitExceededException e) {
@@ -189,7 +189,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     if (current == null || current.memory().position() == 0) {
       return;
     }
-    Piece full = current;
+    StreamMemory.Piece full = current;
     StreamOperation operation =
         IoWait.of(() -> output.write(full.memory(), full.root(), 0, full.memory().position()));
     current = null;

@@ -82,7 +82,7 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
   }
 
   @Override
-  void operationEnded(StreamOperation operation, CrailException failure) {
+  void operationEnded(PartedOperation operation, CrailException failure) {
     // The error is ignored here: the reader learns the outcome from the operation.
   }
 

@@ -30,7 +30,8 @@ import java.util.function.Consumer;
  * datanodes like all other bytes. Used by one thread at a time. Operations end in any thread, and
  * the store may {@linkplain #end end} the stream from any thread.
  */
-public final class DirectOutput extends DirectStream implements CrailOutputStream {
+public final class DirectOutput extends DirectStream
+    implements CrailOutputStream, StreamContext.Output {
   private final long id;
   private final long token;
   private final long writeHint;
@@ -39,9 +40,6 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   private final WriteLedger writes;
   private final HeldValue held;
   private final Farewell farewell;
-
-  /** Why the store has ended the stream; set under the monitor, read without. */
-  private volatile CrailException ended;
 
   private long position;
   private boolean closed;
@@ -84,11 +82,16 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
             : 0;
     boolean holds = value.length() > 0 || (info.size() == 0 && most > 0 && writeHint <= most);
     this.held = new HeldValue(most, holds, value);
-    this.farewell = new Farewell(this, writes, held, token, handle);
+    this.farewell = new Farewell(this, id, writes, held, token, handle);
     streams.statistics().outputOpened();
     if (!holds) {
       locator().issuedUpTo(position, context.nanoTime());
     }
+  }
+
+  /** Why bytes that the stream took may be lost, once nothing is in flight any more. */
+  CrailException bytesLost() {
+    return bytesLost(writes);
   }
 
   @Override
@@ -127,7 +130,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
       writeHeld(now);
     }
     writes.begun();
-    CrailException end = ended;
+    CrailException end = writes.refusal();
     if (end != null) {
       writes.over();
       throw end.rethrown();
@@ -143,9 +146,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   private StreamOperation hold(ByteBuffer memory, int offset, int length) throws CrailException {
     long start = position;
     synchronized (this) {
-      if (ended != null) {
-        throw ended.rethrown();
-      }
+      checkNotEnded();
       held.add(memory, offset, length);
     }
     position += length;
@@ -169,7 +170,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     CrailException end;
     synchronized (this) {
       // The thread that ends the stream sends the held bytes, or waits for the write.
-      end = ended;
+      end = writes.refusal();
       if (end == null) {
         writes.begun();
         writes.end(0);
@@ -189,7 +190,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   /** Writes the held bytes that nobody else knows of; does nothing once writes fail. */
   void sendHeld() throws CrailException {
     long now = context().nanoTime();
-    if (holdsMore() && writeFailure() == null && lossAt(now) == null) {
+    if (holdsMore() && writes.loss() == null && lossAt(now) == null) {
       writeHeld(now);
     }
   }
@@ -209,12 +210,19 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return held.holdsBeyond(writes.visible());
   }
 
+  private void checkNotEnded() throws CrailException {
+    CrailException end = writes.refusal();
+    if (end != null) {
+      throw end.rethrown();
+    }
+  }
+
   private void checkWritable(long nowNanos) throws CrailException {
     if (closed) {
       throw ErrorCode.CLOSED.exception("output stream of " + file().getPath());
     }
     streams().checkOpen();
-    CrailException before = writeFailure();
+    CrailException before = writes.loss();
     if (before != null) {
       throw before.rethrown();
     }
@@ -247,7 +255,7 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
   }
 
   @Override
-  void operationEnded(StreamOperation operation, CrailException cause) {
+  void operationEnded(PartedOperation operation, CrailException cause) {
     synchronized (this) {
       if (cause != null) {
         writes.failed(operation, cause);
@@ -259,23 +267,15 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     writes.over();
   }
 
-  /**
-   * Refuses further writes, and gives the lease back after the writes in flight. The store calls
-   * this when the node was deleted or the store is closed.
-   *
-   * @param why the error of writes and syncs from now on
-   * @param then runs when nothing of this stream is under way any more; it must not block
-   */
+  @Override
   public void end(CrailException why, Runnable then) {
     synchronized (this) {
-      if (ended == null) {
-        ended = why;
-      }
+      writes.refuse(why);
     }
     writes.whenIdle(() -> farewell.of(false).giveUpValue(then));
   }
 
-  /** As {@link #end}, for a node that this store has removed. */
+  @Override
   public void nodeRemoved(CrailException why, Runnable then) {
     // The namenode keeps the space free as long as the lease was good for when the node was
     // removed, and no longer.
@@ -289,29 +289,14 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     return Long.hashCode(id);
   }
 
-  /** The id of the node. */
+  @Override
   public long id() {
     return id;
   }
 
-  /** True when the store has ended the stream. */
+  @Override
   public boolean isEnded() {
-    return ended != null;
-  }
-
-  /** Why some issued bytes are not written; null when all are written or in flight. */
-  CrailException writeFailure() {
-    return ended != null ? ended : writes.failure();
-  }
-
-  /**
-   * Why bytes that the stream took may be lost, once nothing is in flight any more: a write has
-   * failed, or the lease is lost, and the held bytes with it. Null when the bytes lie at the
-   * datanodes, where they are safe as long as the lease lasts.
-   */
-  CrailException bytesLost() {
-    CrailException cause = writeFailure();
-    return cause == null ? lossAt(context().nanoTime()) : cause;
+    return writes.refusal() != null;
   }
 
   @Override
@@ -321,22 +306,9 @@ public final class DirectOutput extends DirectStream implements CrailOutputStrea
     }
     streams().checkOpen();
     sendHeld();
-    SyncCall sync = new SyncCall(this, token, position);
+    SyncCall sync = new SyncCall(this, writes, id, token, position);
     sync.begin();
     return sync;
-  }
-
-  /** Whether other clients see {@code size} bytes. */
-  synchronized boolean isVisible(long size) {
-    return size <= writes.visible();
-  }
-
-  /** Other clients see {@code size} bytes now; {@code info} is what the namenode told. */
-  void visible(long size, NodeInfo info) {
-    synchronized (this) {
-      writes.visibleTo(size);
-    }
-    file().info(info);
   }
 
   @Override

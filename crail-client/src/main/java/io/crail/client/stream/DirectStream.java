@@ -16,7 +16,7 @@ import java.util.ArrayDeque;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What direct streams of both directions have in common: the operations in flight. */
-public abstract class DirectStream {
+public abstract class DirectStream extends PartedOperation.Owner {
   private final StreamFile file;
   private final StreamContext streams;
   private final LoopContext context;
@@ -46,6 +46,7 @@ public abstract class DirectStream {
   }
 
   /** The file whose bytes this stream moves. */
+  @Override
   public final StreamFile file() {
     return file;
   }
@@ -55,19 +56,22 @@ public abstract class DirectStream {
   }
 
   /** The context whose connections this stream uses. */
+  @Override
   public final LoopContext context() {
     return context;
   }
 
+  @Override
   final Locator locator() {
     return locator;
   }
 
+  @Override
   final StreamCounters counters() {
     return counters;
   }
 
-  /** Counts a piece that is about to be issued. */
+  @Override
   final void count(LocatedExtent located, StorageEndpoint endpoint, int length, boolean inLoop) {
     boolean isLocal = endpoint.isLocal();
     LongAdder way = located.traffic(isLocal).bytes(isWriter());
@@ -78,14 +82,12 @@ public abstract class DirectStream {
     }
   }
 
-  abstract boolean isWriter();
-
-  /** How long an operation waits at most, all in all, for space that is known to come. */
+  @Override
   final long spacePatienceNanos() {
     return isWriter() ? context.spacePatienceNanos() : 0;
   }
 
-  /** Bytes of this were written to an extent. */
+  @Override
   final void written(LocatedExtent located) {
     if (unflushed != null) {
       unflushed.add(located);
@@ -100,23 +102,33 @@ public abstract class DirectStream {
     return holders.loss(file.getPath());
   }
 
+  /**
+   * Why bytes that this took may be lost, once nothing is in flight any more: a write has failed,
+   * or the lease is lost, and the held bytes with it. Null when the bytes are at the datanodes,
+   * where they are safe as long as the lease lasts.
+   */
+  final CrailException bytesLost(WriteLedger writes) {
+    CrailException cause = writes.loss();
+    return cause == null ? lossAt(context.nanoTime()) : cause;
+  }
+
   /** What a sync has to make durable; null when it does not. */
   final Unflushed unflushed() {
     return unflushed;
   }
 
-  /** Why no piece may begin or be in flight any more; null while pieces may. */
+  @Override
   CrailException lossAt(long nowNanos) {
     return null;
   }
 
-  /** The deadline of a piece that is under way now. */
+  @Override
   long pieceDeadlineNanos(long operationDeadlineNanos) {
     return operationDeadlineNanos;
   }
 
-  /** An operation has moved its bytes, or failed. Called once for each operation, by any thread. */
-  final void ended(StreamOperation operation, CrailException failure) {
+  @Override
+  final void ended(PartedOperation operation, CrailException failure) {
     boolean isTimed = operation == timed;
     if (isTimed || failure != null) {
       long nanos = isTimed ? context.nanoTime() - timedSinceNanos : -1;
@@ -129,7 +141,7 @@ public abstract class DirectStream {
   }
 
   /** As {@link #ended}, for what readers and writers have to do. */
-  abstract void operationEnded(StreamOperation operation, CrailException failure);
+  abstract void operationEnded(PartedOperation operation, CrailException failure);
 
   /** The memory of a buffer that a stream can use. */
   public static ByteBuffer memoryOf(CrailBuffer buffer) {

@@ -14,7 +14,8 @@ import java.util.function.Consumer;
  * under the monitor of the stream.
  */
 final class Farewell {
-  private final DirectOutput output;
+  private final DirectStream stream;
+  private final long id;
   private final WriteLedger writes;
   private final HeldValue held;
   private final long token;
@@ -24,8 +25,14 @@ final class Farewell {
   private LeaseReturn begun;
 
   Farewell(
-      DirectOutput output, WriteLedger writes, HeldValue held, long token, HandleLease handle) {
-    this.output = output;
+      DirectStream stream,
+      long id,
+      WriteLedger writes,
+      HeldValue held,
+      long token,
+      HandleLease handle) {
+    this.stream = stream;
+    this.id = id;
     this.writes = writes;
     this.held = held;
     this.token = token;
@@ -38,14 +45,14 @@ final class Farewell {
    * @param unfinished whether writes are in flight, whose bytes may arrive later
    */
   LeaseReturn of(boolean unfinished) {
-    synchronized (output) {
+    synchronized (stream) {
       if (begun == null) {
         begun =
             new LeaseReturn(
-                output.context(),
-                output.file().getPath(),
+                stream.context(),
+                stream.file().getPath(),
                 null,
-                output.id(),
+                id,
                 token,
                 writes.end(),
                 writes.mayArrive() || unfinished ? SetSize.EXPIRE : SetSize.END,
@@ -58,7 +65,7 @@ final class Farewell {
 
   /** Allows another return of the lease: the namenode had no memory for the value. */
   void again() {
-    synchronized (output) {
+    synchronized (stream) {
       begun = null;
     }
   }
@@ -69,7 +76,7 @@ final class Farewell {
    */
   CrailException await() throws CrailException, InterruptedException {
     boolean isFirst;
-    synchronized (output) {
+    synchronized (stream) {
       isFirst = begun == null;
     }
     boolean unfinished = !writes.isIdle();
@@ -78,7 +85,7 @@ final class Farewell {
     LeaseReturn.Try last = giving.tried();
     last.awaitEnd();
     if (unfinished) {
-      return ErrorCode.TIMED_OUT.exception("writes of " + output.file().getPath());
+      return ErrorCode.TIMED_OUT.exception("writes of " + stream.file().getPath());
     }
     if (!isFirst) {
       // The store has ended the stream, and tells nobody else when bytes are lost with it.
@@ -88,15 +95,15 @@ final class Farewell {
   }
 
   private CrailException lost() {
-    return output.lossAt(output.context().nanoTime());
+    return stream.lossAt(stream.context().nanoTime());
   }
 
   private CrailException outcome(LeaseReturn.Try last, CrailException lost) {
     if (last.isFailed()) {
       return last.failure();
     }
-    output.file().info(last.response().node());
-    return lost != null ? lost : output.holderLost();
+    stream.file().info(last.response().node());
+    return lost != null ? lost : stream.holderLost();
   }
 
   /**

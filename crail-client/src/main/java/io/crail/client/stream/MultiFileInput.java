@@ -72,7 +72,7 @@ public final class MultiFileInput extends SlicedInput {
   }
 
   @Override
-  Slice issue(Piece free) throws CrailException, InterruptedException {
+  Slice issue(StreamMemory.Piece free) throws CrailException, InterruptedException {
     StreamOperation operation =
         input.readAt(nextRead, free.memory(), free.root(), 0, Math.min(wanted(), free.length()));
     nextRead += operation.getLen();

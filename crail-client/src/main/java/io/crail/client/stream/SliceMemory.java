@@ -12,7 +12,7 @@ import java.util.List;
 final class SliceMemory implements AutoCloseable {
   private final StreamMemory shared;
   private final int most;
-  private final List<Piece> taken = new ArrayList<>(2);
+  private final List<StreamMemory.Piece> taken = new ArrayList<>(2);
 
   /**
    * Creates the memory without a piece.
@@ -31,17 +31,17 @@ final class SliceMemory implements AutoCloseable {
    * @return null when the stream has as many as it may
    * @throws CrailException a {@code LimitExceededException} when no memory is free
    */
-  synchronized Piece take(int wanted) throws CrailException {
+  synchronized StreamMemory.Piece take(int wanted) throws CrailException {
     if (taken.size() == most) {
       return null;
     }
-    Piece piece = shared.take(wanted);
+    StreamMemory.Piece piece = shared.take(wanted);
     taken.add(piece);
     return piece;
   }
 
   /** Gives a piece back that is not in use, unless it is back already. */
-  void release(Piece piece) {
+  void release(StreamMemory.Piece piece) {
     synchronized (this) {
       if (!taken.remove(piece)) {
         return;
@@ -51,7 +51,7 @@ final class SliceMemory implements AutoCloseable {
   }
 
   /** Gives a piece back as soon as the operation that uses it has ended. */
-  void releaseUsed(Piece piece) {
+  void releaseUsed(StreamMemory.Piece piece) {
     StreamOperation user = piece.user();
     if (user == null) {
       release(piece);
@@ -63,7 +63,7 @@ final class SliceMemory implements AutoCloseable {
   /** Gives all pieces back, each of them when nothing uses it any more. */
   @Override
   public void close() {
-    List<Piece> all;
+    List<StreamMemory.Piece> all;
     synchronized (this) {
       all = List.copyOf(taken);
     }

@@ -36,11 +36,11 @@ abstract class SlicedInput extends CrailBufferedInputStream {
 
   /** A slice and the read that fills it. */
   static final class Slice {
-    private final Piece memory;
+    private final StreamMemory.Piece memory;
     private final DirectInput input;
     private final StreamOperation operation;
 
-    Slice(Piece memory, DirectInput input, StreamOperation operation) {
+    Slice(StreamMemory.Piece memory, DirectInput input, StreamOperation operation) {
       this.memory = memory;
       this.input = input;
       this.operation = operation;
@@ -95,7 +95,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
    *
    * @return null when there is nothing more to read
    */
-  abstract Slice issue(Piece free) throws CrailException, InterruptedException;
+  abstract Slice issue(StreamMemory.Piece free) throws CrailException, InterruptedException;
 
   /** How many slices may be issued ahead now. */
   abstract int window();
@@ -241,7 +241,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
       if (wanted == 0) {
         return true;
       }
-      Piece free = takeFree(wanted, wait);
+      StreamMemory.Piece free = takeFree(wanted, wait);
       if (free == null) {
         return false;
       }
@@ -256,7 +256,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   final void readAhead(int count) throws CrailException, InterruptedException {
     while (ahead.size() < count) {
       int wanted = wanted();
-      Piece free;
+      StreamMemory.Piece free;
       try {
         free = wanted == 0 ? null : memory.take(wanted);
       } catch (LimitExceededException e) {
@@ -269,7 +269,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   }
 
   /** Issues the next read; false when there is nothing more to read. */
-  private boolean issueInto(Piece free) throws CrailException, InterruptedException {
+  private boolean issueInto(StreamMemory.Piece free) throws CrailException, InterruptedException {
     Slice slice;
     try {
       slice = issue(free);
@@ -304,7 +304,8 @@ abstract class SlicedInput extends CrailBufferedInputStream {
   }
 
   /** A slice to fill; null when none is free, and some are being filled or this must not wait. */
-  private Piece takeFree(int wanted, boolean wait) throws CrailException, InterruptedException {
+  private StreamMemory.Piece takeFree(int wanted, boolean wait)
+      throws CrailException, InterruptedException {
     if (!strays.isEmpty()) {
       takeBackStrays();
     }

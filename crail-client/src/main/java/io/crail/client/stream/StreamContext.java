@@ -17,6 +17,33 @@ import java.util.concurrent.locks.LockSupport;
 
 /** What the streams of a store have in common. Thread-safe. */
 public final class StreamContext {
+  /** An open output stream, as the store sees it. */
+  public interface Output {
+    /** The id of the node. */
+    long id();
+
+    /** The file that it writes to. */
+    StreamFile file();
+
+    /** The context whose connections it uses. */
+    LoopContext context();
+
+    /** True when the store has ended it. */
+    boolean isEnded();
+
+    /**
+     * Refuses further writes, and gives the lease back after the writes in flight. The store calls
+     * this when the node was deleted or the store is closed.
+     *
+     * @param why the error of writes and syncs from now on
+     * @param then runs when nothing of the stream is under way any more; it must not block
+     */
+    void end(CrailException why, Runnable then);
+
+    /** As {@link #end}, for a node that this store has removed. */
+    void nodeRemoved(CrailException why, Runnable then);
+  }
+
   private static final int DEADLINE_UNIT_SHIFT = 26;
 
   private static final long WAIT_PAUSE_NANOS = 2_000_000L;
@@ -31,7 +58,7 @@ public final class StreamContext {
   private final long dataTimeoutNanos;
   private final long memoryWaitNanos;
   private final boolean durableSync;
-  private final Set<DirectOutput> outputs = ConcurrentHashMap.newKeySet();
+  private final Set<Output> outputs = ConcurrentHashMap.newKeySet();
 
   /** Bytes of the key-value that was written last; the next one may have the same length. */
   private volatile long lastValueBytes;
@@ -92,7 +119,7 @@ public final class StreamContext {
   /** Takes memory that may be short. */
   @FunctionalInterface
   interface Taker {
-    Piece take() throws CrailException;
+    StreamMemory.Piece take() throws CrailException;
   }
 
   /**
@@ -101,7 +128,7 @@ public final class StreamContext {
    *
    * @throws CrailException a {@code LimitExceededException} after that, and at once in a callback
    */
-  Piece awaitMemory(Taker taker) throws CrailException, InterruptedException {
+  StreamMemory.Piece awaitMemory(Taker taker) throws CrailException, InterruptedException {
     LoopContext context = loops.context();
     long endNanos = context.nanoTime() + memoryWaitNanos;
     while (true) {
@@ -178,17 +205,17 @@ public final class StreamContext {
   }
 
   /** The open output streams; a view. */
-  public Set<DirectOutput> outputs() {
+  public Set<Output> outputs() {
     return outputs;
   }
 
   /** Remembers an output stream until it is closed. */
-  public void opened(DirectOutput output) {
+  public void opened(Output output) {
     outputs.add(output);
   }
 
   /** Forgets a closed output stream. */
-  void closed(DirectOutput output) {
+  void closed(Output output) {
     outputs.remove(output);
   }
 

@@ -13,20 +13,20 @@ import io.crail.storage.Transfer;
  * given up, a task in the loop asks for the new location and moves the bytes there.
  */
 final class StreamPiece extends Transfer implements LoopTask {
-  private final StreamOperation operation;
+  private final PartedOperation operation;
   private final LocatedExtent located;
   private final long begunNanos;
 
   /** Whether the repeated bytes may still arrive where they went first. */
   private boolean mayArriveTwice;
 
-  StreamPiece(StreamOperation operation, LocatedExtent located, long begunNanos) {
+  StreamPiece(PartedOperation operation, LocatedExtent located, long begunNanos) {
     this.operation = operation;
     this.located = located;
     this.begunNanos = begunNanos;
   }
 
-  private DirectStream stream() {
+  private PartedOperation.Owner stream() {
     return operation.stream();
   }
 
@@ -108,9 +108,8 @@ final class StreamPiece extends Transfer implements LoopTask {
     if (!located.isGivenUp()) {
       stream().locator().forget(extent());
     }
-    operation
-        .again(bufferOffset(), extent().fileOffset() + extentOffset(), length(), mayArriveTwice)
-        .advance();
+    operation.again(
+        bufferOffset(), extent().fileOffset() + extentOffset(), length(), mayArriveTwice);
   }
 
   @Override

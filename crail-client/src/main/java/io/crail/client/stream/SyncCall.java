@@ -11,30 +11,36 @@ import io.crail.protocol.node.SetSize;
  * namenode how far the file is written.
  */
 final class SyncCall extends WriteBarrier<Void> {
-  private final DirectOutput output;
+  private final DirectStream stream;
+  private final WriteLedger writes;
+  private final long id;
   private final long token;
   private final long size;
 
   /**
    * Creates it; {@link #begin} starts it.
    *
+   * @param writes what the stream has written; all changes need the stream's monitor
+   * @param id the node
    * @param token the write lease
    * @param size bytes that other clients are to see
    */
-  SyncCall(DirectOutput output, long token, long size) {
-    super(output);
-    this.output = output;
+  SyncCall(DirectStream stream, WriteLedger writes, long id, long token, long size) {
+    super(stream);
+    this.stream = stream;
+    this.writes = writes;
+    this.id = id;
     this.token = token;
     this.size = size;
   }
 
   @Override
   void writesEnded() {
-    CrailException cause = output.bytesLost();
+    CrailException cause = stream.bytesLost(writes);
     if (cause != null) {
       fail(cause);
-    } else if (output.unflushed() != null) {
-      output.unflushed().flush(output.context(), durableNanos(), this::flushed);
+    } else if (stream.unflushed() != null) {
+      stream.unflushed().flush(stream.context(), durableNanos(), this::flushed);
     } else {
       flushed(null);
     }
@@ -44,18 +50,25 @@ final class SyncCall extends WriteBarrier<Void> {
   private void flushed(CrailException cause) {
     if (cause != null) {
       fail(cause);
-    } else if (output.isVisible(size)) {
+    } else if (isVisible()) {
       endUnlessLost();
     } else {
       tell();
     }
   }
 
+  /** Whether other clients see the bytes already. */
+  private boolean isVisible() {
+    synchronized (stream) {
+      return size <= writes.visible();
+    }
+  }
+
   private void tell() {
     OperationCall<SetSize.Request, SetSize.Response> call =
         new OperationCall<>(NameNodeOperations.SET_SIZE);
-    SetSize.Request request = new SetSize.Request(output.id(), token, size, SetSize.KEEP);
-    output.context().prepare(call, request);
+    SetSize.Request request = new SetSize.Request(id, token, size, SetSize.KEEP);
+    stream.context().prepare(call, request);
     call.whenComplete(() -> answered(call));
     call.submit();
   }
@@ -63,7 +76,10 @@ final class SyncCall extends WriteBarrier<Void> {
   private void answered(OperationCall<SetSize.Request, SetSize.Response> call) {
     CrailException cause = call.failure();
     if (cause == null) {
-      output.visible(size, call.response().node());
+      synchronized (stream) {
+        writes.visibleTo(size);
+      }
+      stream.file().info(call.response().node());
       endUnlessLost();
     } else {
       fail(cause);
@@ -72,7 +88,7 @@ final class SyncCall extends WriteBarrier<Void> {
 
   /** The bytes may have been visible before, and their datanode may have ended since. */
   private void endUnlessLost() {
-    CrailException cause = output.holderLost();
+    CrailException cause = stream.holderLost();
     if (cause == null) {
       succeed();
     } else {
@@ -82,12 +98,12 @@ final class SyncCall extends WriteBarrier<Void> {
 
   @Override
   public long deadlineNanos() {
-    return durableNanos() + output.context().rpcTimeoutNanos();
+    return durableNanos() + stream.context().rpcTimeoutNanos();
   }
 
   /** When the writes must be durable. */
   private long durableNanos() {
-    long flushNanos = output.unflushed() == null ? 0 : output.streams().timeoutNanos(0);
+    long flushNanos = stream.unflushed() == null ? 0 : stream.streams().timeoutNanos(0);
     return super.deadlineNanos() + flushNanos;
   }
 
@@ -98,6 +114,6 @@ final class SyncCall extends WriteBarrier<Void> {
 
   @Override
   public String toString() {
-    return "sync of " + output.file().getPath();
+    return "sync of " + stream.file().getPath();
   }
 }

@@ -12,18 +12,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * @param <T> the result
  */
 abstract class WriteBarrier<T> extends Completion implements Awaitable<T> {
-  private final DirectOutput output;
+  private final DirectStream stream;
   private final AtomicInteger left = new AtomicInteger(1);
   private long deadlineNanos;
 
-  WriteBarrier(DirectOutput output) {
-    this.output = output;
-    this.deadlineNanos = output.context().nanoTime();
+  WriteBarrier(DirectStream stream) {
+    this.stream = stream;
+    this.deadlineNanos = stream.context().nanoTime();
   }
 
   /** Begins to wait. Only for the thread that uses the stream. */
   final void begin() {
-    for (StreamOperation write : output.recent()) {
+    for (StreamOperation write : stream.recent()) {
       if (!write.isComplete()) {
         left.incrementAndGet();
         if (write.deadlineNanos() - deadlineNanos > 0) {
@@ -46,7 +46,7 @@ abstract class WriteBarrier<T> extends Completion implements Awaitable<T> {
 
   @Override
   public final ClientLoop loop() {
-    return output.context().loop();
+    return stream.context().loop();
   }
 
   @Override

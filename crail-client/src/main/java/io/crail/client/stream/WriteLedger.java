@@ -15,6 +15,10 @@ final class WriteLedger {
   private final AtomicInteger inFlight = new AtomicInteger();
   private final AtomicReference<Runnable> whenIdle = new AtomicReference<>();
   private volatile CrailException failure;
+
+  /** Why the store refuses further writes; set under the monitor, read without. */
+  private volatile CrailException refusal;
+
   private long end;
   private long visible;
   private boolean mayArrive;
@@ -67,8 +71,26 @@ final class WriteLedger {
     }
   }
 
+  /** Refuses further writes, unless they are refused already. */
+  void refuse(CrailException why) {
+    if (refusal == null) {
+      refusal = why;
+    }
+  }
+
+  /** Why further writes are refused, or null. By any thread. */
+  CrailException refusal() {
+    return refusal;
+  }
+
+  /** Why some issued bytes are not written; null when all are written or in flight. */
+  CrailException loss() {
+    CrailException refused = refusal;
+    return refused == null ? failure : refused;
+  }
+
   /** Notes that a write has failed. */
-  void failed(StreamOperation write, CrailException cause) {
+  void failed(PartedOperation write, CrailException cause) {
     if (failure == null) {
       failure = cause;
     }
@@ -76,7 +98,7 @@ final class WriteLedger {
   }
 
   /** Notes that a write has ended well; true when the file is written further than before. */
-  boolean written(StreamOperation write) {
+  boolean written(PartedOperation write) {
     if (write.start() != end) {
       if (apart == null) {
         apart = new TreeMap<>();

@@ -66,7 +66,7 @@ class StreamMemoryTest {
   void piecesGetShorterWhenLessIsFree() throws Exception {
     BufferPool pool = new BufferPool(BUFFER, 32 * BUFFER);
     StreamMemory memory = new StreamMemory(pool, SLICE);
-    List<Piece> taken = new ArrayList<>();
+    List<StreamMemory.Piece> taken = new ArrayList<>();
     assertThrows(
         LimitExceededException.class,
         () -> {
@@ -74,7 +74,7 @@ class StreamMemoryTest {
             taken.add(memory.take(SLICE));
           }
         });
-    assertEquals(32 * BUFFER, taken.stream().mapToLong(Piece::length).sum());
+    assertEquals(32 * BUFFER, taken.stream().mapToLong(StreamMemory.Piece::length).sum());
     assertEquals(SLICE, taken.get(31).length());
     assertTrue(taken.size() > 600, "only " + taken.size());
     assertTrue(taken.stream().anyMatch(piece -> piece.length() == SLICE / 64));
@@ -91,11 +91,12 @@ class StreamMemoryTest {
     Random random = new Random(5);
     BufferPool pool = new BufferPool(BUFFER, 8 * BUFFER);
     StreamMemory memory = new StreamMemory(pool, SLICE);
-    Deque<Piece> taken = new ArrayDeque<>();
+    Deque<StreamMemory.Piece> taken = new ArrayDeque<>();
     for (int i = 0; i < 3_000; i++) {
       if (random.nextInt(5) < 3) {
         try {
-          Piece piece = memory.take(random.nextInt(random.nextBoolean() ? SLICE : 20_000));
+          StreamMemory.Piece piece =
+              memory.take(random.nextInt(random.nextBoolean() ? SLICE : 20_000));
           for (int at = 0; at < piece.length(); at += 4096) {
             piece.memory().putInt(at, i);
           }
@@ -113,7 +114,7 @@ class StreamMemoryTest {
   }
 
   /** A piece has its number where it begins on each page, and in its limit. */
-  private static void checkAndRelease(StreamMemory memory, Piece piece) {
+  private static void checkAndRelease(StreamMemory memory, StreamMemory.Piece piece) {
     int number = piece.memory().limit() - 4;
     piece.memory().clear();
     for (int at = 0; at < piece.length(); at += 4096) {
