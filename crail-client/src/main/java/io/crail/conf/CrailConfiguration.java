@@ -2,6 +2,7 @@
 package io.crail.conf;
 
 import io.crail.common.config.ConfigException;
+import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
 import io.crail.common.config.SiteFile;
 import java.io.IOException;
@@ -98,7 +99,7 @@ public class CrailConfiguration {
    * @return the text; null when the value was not set
    */
   public String get(String key) {
-    return values.get(Configuration.keyName(key));
+    return values.get(ConfigKey.nameOf(key));
   }
 
   /**
@@ -108,7 +109,7 @@ public class CrailConfiguration {
    * @param value the value as a user writes it
    */
   public void set(String key, String value) {
-    values.put(Configuration.keyName(key), value);
+    values.put(ConfigKey.nameOf(key), value);
   }
 
   /**

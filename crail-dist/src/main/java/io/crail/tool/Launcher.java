@@ -264,7 +264,7 @@ final class Launcher {
     return command.help().stripTrailing()
         + "\n\n"
         + Example.text(command.examples())
-        + CommonOptions.help(command);
+        + CommonOptions.helpOf(command.usesCluster());
   }
 
   private static String overview() {
@@ -275,6 +275,6 @@ final class Launcher {
     text.append(
         "\n'crail help <command>' explains a command. Options of every command may also stand");
     text.append(" in front of it.\n\n");
-    return text.append(CommonOptions.help(null)).toString();
+    return text.append(CommonOptions.helpOfAll()).toString();
   }
 }

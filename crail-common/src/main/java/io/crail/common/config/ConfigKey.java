@@ -2,6 +2,7 @@
 package io.crail.common.config;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -158,5 +159,15 @@ public final class ConfigKey<T> {
   @Override
   public String toString() {
     return name;
+  }
+
+  /**
+   * The name of a key, however it is written: letter case and white space around it do not matter.
+   *
+   * @param written as a user writes it
+   * @return the name as the key has it
+   */
+  public static String nameOf(String written) {
+    return written.strip().toLowerCase(Locale.ROOT);
   }
 }

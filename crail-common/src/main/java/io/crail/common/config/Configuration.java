@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -83,23 +82,13 @@ public final class Configuration {
   }
 
   /**
-   * The name of a key, however it is written: letter case and white space around it do not matter.
-   *
-   * @param written as a user writes it
-   * @return the name as the key has it
-   */
-  public static String keyName(String written) {
-    return written.strip().toLowerCase(Locale.ROOT);
-  }
-
-  /**
    * Returns whether a key belongs to Crail, where keys of others have the same source.
    *
    * @param written as a user writes it
    * @return whether it does
    */
   public static boolean isCrailKey(String written) {
-    return keyName(written).startsWith(PREFIX);
+    return ConfigKey.nameOf(written).startsWith(PREFIX);
   }
 
   /**
@@ -234,7 +223,7 @@ public final class Configuration {
      * @return this
      */
     public Builder set(String name, String text, String origin) {
-      settings.put(keyName(name), new Setting(text.strip(), origin));
+      settings.put(ConfigKey.nameOf(name), new Setting(text.strip(), origin));
       return this;
     }
 

@@ -60,7 +60,7 @@ final class SiteLines {
       Matcher matcher = LINE.matcher(stripped);
       String name = matcher.matches() ? matcher.group(1) : stripped;
       String value = matcher.matches() ? COMMENT.matcher(matcher.group(2)).replaceFirst("") : "";
-      Integer earlier = seen.putIfAbsent(Configuration.keyName(name), number);
+      Integer earlier = seen.putIfAbsent(ConfigKey.nameOf(name), number);
       if (earlier != null) {
         throw new ConfigException(
             place + ": key '" + name + "' was set before, in line " + earlier);

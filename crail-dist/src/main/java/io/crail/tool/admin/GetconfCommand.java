@@ -110,7 +110,7 @@ public final class GetconfCommand extends OptionsCommand {
 
   private static ConfigKey<?> find(String name) throws UsageException {
     List<String> names = new ArrayList<>();
-    String wanted = nameHere(Configuration.keyName(name));
+    String wanted = nameHere(ConfigKey.nameOf(name));
     for (ConfigKey<?> key : keys()) {
       if (key.name().equals(wanted)) {
         return key;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.tool.command;
 
+import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,7 +45,7 @@ public record CommonOptions(
 
   /** The words of these options. */
   public static List<String> words() {
-    return OptionWord.inHelp(help(null)).stream()
+    return OptionWord.inHelp(helpOfAll()).stream()
         .flatMap(each -> each.spellings().stream())
         .toList();
   }
@@ -64,18 +65,22 @@ public record CommonOptions(
     return arguments.size();
   }
 
-  /** The help on these options, for one command, or for all commands when it is null. */
-  public static String help(Command command) {
-    if (command == null) {
-      return String.format(
-          Locale.ROOT,
-          HELP,
-          String.format(Locale.ROOT, EMBEDDED_HELP, "; not namenode, datanode, getconf"));
-    }
-    return String.format(
-        Locale.ROOT,
-        HELP,
-        command.usesCluster() ? String.format(Locale.ROOT, EMBEDDED_HELP, "") : "");
+  /** The help on these options, for all commands. */
+  public static String helpOfAll() {
+    return helpWith(String.format(Locale.ROOT, EMBEDDED_HELP, "; not namenode, datanode, getconf"));
+  }
+
+  /**
+   * The help on these options, for one command.
+   *
+   * @param usesCluster whether the command uses a cluster, which may run in its own process
+   */
+  public static String helpOf(boolean usesCluster) {
+    return helpWith(usesCluster ? String.format(Locale.ROOT, EMBEDDED_HELP, "") : "");
+  }
+
+  private static String helpWith(String embedded) {
+    return String.format(Locale.ROOT, HELP, embedded);
   }
 
   /**
@@ -147,7 +152,6 @@ public record CommonOptions(
     String key = setting.substring(0, equals);
     // Hadoop's keys, which 'crail fs' takes too, have a letter case.
     settings.put(
-        Configuration.isCrailKey(key) ? Configuration.keyName(key) : key,
-        setting.substring(equals + 1));
+        Configuration.isCrailKey(key) ? ConfigKey.nameOf(key) : key, setting.substring(equals + 1));
   }
 }

@@ -4,6 +4,7 @@ package io.crail.tool.path;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.common.error.NodeExistsException;
+import io.crail.protocol.part.NodePath;
 import io.crail.tool.command.Example;
 import io.crail.tool.command.UsageException;
 import java.io.IOException;
@@ -91,7 +92,7 @@ public final class MakeCommand extends PathCommand {
     }
     CrailNode present = run.store().lookup(path).get();
     if (present == null) {
-      makeAll(run, PathRun.parent(path), CrailNodeType.DIRECTORY, placement);
+      makeAll(run, NodePath.parent(path), CrailNodeType.DIRECTORY, placement);
       try {
         placement.create(run.store(), path, type);
         return;

@@ -2,6 +2,7 @@
 package io.crail.tool.path;
 
 import io.crail.CrailNode;
+import io.crail.protocol.part.NodePath;
 import io.crail.tool.command.Example;
 import io.crail.tool.command.UsageException;
 import java.io.IOException;
@@ -66,7 +67,7 @@ public final class MoveCommand extends PathCommand {
       run.find(from);
       throw new IOException(place + " exists already; -f replaces a file");
     }
-    String above = PathRun.parent(place);
+    String above = NodePath.parent(place);
     if (run.store().lookup(above).get() == null) {
       run.find(from);
       throw new IOException("there is no " + above + "; make it: crail mkdir -p " + above);

@@ -3,6 +3,7 @@ package io.crail.tool.path;
 
 import io.crail.common.LostText;
 import io.crail.common.error.CrailException;
+import io.crail.protocol.part.NodePath;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -47,7 +48,7 @@ final class PathErrors {
       case NODE_NOT_FOUND:
         return "there is no such node";
       case PARENT_NOT_FOUND:
-        return "its parent does not exist; make it: crail mkdir -p " + PathRun.parent(path);
+        return "its parent does not exist; make it: crail mkdir -p " + NodePath.parent(path);
       case NODE_EXISTS:
         return "exists already";
       case NO_SPACE:

@@ -186,15 +186,9 @@ final class PathRun {
     return NodePath.name(NodePath.parse(path).toString());
   }
 
-  /** The path above; the root for the root. */
-  static String parent(String path) throws CrailException {
-    String whole = NodePath.parse(path).toString();
-    return whole.substring(0, Math.max(1, whole.lastIndexOf('/')));
-  }
-
   /** A new path beside another one, from where a rename leads to it. */
   String temporary(String path) throws IOException {
-    String above = parent(path);
+    String above = NodePath.parent(path);
     int room = NodePath.MAX_LENGTH - Utf8.of(above).length() - 1 - TEMPORARY.length();
     if (room < LEAST_DIGITS) {
       int excess = LEAST_DIGITS - room;

@@ -7,6 +7,7 @@ import io.crail.CrailOutputStream;
 import io.crail.common.Threads;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.NodeNotFoundException;
+import io.crail.protocol.part.NodePath;
 import io.crail.tool.command.DecodedText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -60,7 +61,7 @@ final class Upload {
   }
 
   private CrailNodeType parentType(String target) throws Exception {
-    String above = PathRun.parent(target);
+    String above = NodePath.parent(target);
     CrailNode parent = run.store().lookup(above).get();
     if (parent == null) {
       throw new IOException("there is no " + above + "; make it: crail mkdir -p " + above);

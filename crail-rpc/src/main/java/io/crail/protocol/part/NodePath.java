@@ -157,12 +157,6 @@ public final class NodePath {
     }
   }
 
-  /** True for a path that {@link #check} accepts. */
-  public static boolean isRight(ByteBuffer buffer, int offset, int length) {
-    return brokenRule(buffer, offset, length) == null;
-  }
-
-  /** The rule that these bytes break, or null. Allocates nothing for a valid ASCII path. */
   private static String brokenRule(ByteBuffer buffer, int offset, int length) {
     if (length < 1 || buffer.get(offset) != SLASH) {
       return "path does not begin with a slash";
@@ -281,5 +275,15 @@ public final class NodePath {
   /** The last component, empty for the root. */
   public static String name(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
+  }
+
+  /**
+   * The path above, normalized; the root for the root.
+   *
+   * @throws CrailException when it is no path
+   */
+  public static String parent(String path) throws CrailException {
+    String whole = parse(path).toString();
+    return whole.substring(0, Math.max(1, whole.lastIndexOf('/')));
   }
 }

@@ -67,9 +67,4 @@ public record TierTraits(
   public boolean checksGeneration() {
     return fence == FenceKind.GENERATION;
   }
-
-  /** Whether clients on the datanode's host may map its regions. */
-  public boolean isMappable() {
-    return directory.length() > 0;
-  }
 }

@@ -4,6 +4,7 @@ package io.crail.spark.application;
 import io.crail.CrailStore;
 import io.crail.client.ClientKeys;
 import io.crail.common.config.ConfigException;
+import io.crail.common.config.ConfigKey;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
 import io.crail.protocol.ClusterKeys;
@@ -200,7 +201,7 @@ public final class Stores {
               "Spark's configuration: key '" + name + "' is of an earlier plugin: " + former.now());
         }
       }
-      String key = Configuration.keyName(name);
+      String key = ConfigKey.nameOf(name);
       if (key.startsWith(PREFIX) && !key.equals(APPLICATION_KEY) && !key.equals(STARTED_KEY)) {
         if (own.contains(key)) {
           builder.set(name, each._2(), "Spark's configuration");
