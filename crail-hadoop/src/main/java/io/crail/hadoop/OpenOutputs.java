@@ -18,13 +18,13 @@ import org.slf4j.LoggerFactory;
 final class OpenOutputs {
   private static final Logger LOG = LoggerFactory.getLogger(OpenOutputs.class);
 
-  private final Set<CrailHadoopOutputStream> open = ConcurrentHashMap.newKeySet();
+  private final Set<Closeable> open = ConcurrentHashMap.newKeySet();
 
-  void add(CrailHadoopOutputStream output) {
+  void add(Closeable output) {
     open.add(output);
   }
 
-  void remove(CrailHadoopOutputStream output) {
+  void remove(Closeable output) {
     open.remove(output);
   }
 
@@ -42,7 +42,7 @@ final class OpenOutputs {
   }
 
   /** Closes a stream. A file that is gone has nothing to complete, so its error does not count. */
-  private static void complete(CrailHadoopOutputStream output) throws IOException {
+  private static void complete(Closeable output) throws IOException {
     try {
       output.close();
     } catch (FileNotFoundException e) {

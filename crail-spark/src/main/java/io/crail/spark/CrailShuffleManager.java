@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark;
 
+import io.crail.spark.line42.CrailShuffleDataIO;
 import io.crail.spark.line42.ShuffleManager42;
 import org.apache.spark.SparkConf;
 
@@ -18,6 +19,6 @@ public final class CrailShuffleManager extends ShuffleManager42 {
    *     IllegalStateException} for another line of Spark
    */
   public CrailShuffleManager(SparkConf conf, boolean isDriver) throws Exception {
-    super(SparkVersion.checked(conf), isDriver);
+    super(SparkVersion.checked(conf), isDriver, CrailShuffleDataIO.class);
   }
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.broadcast;
 
-import io.crail.CrailFile;
-import io.crail.CrailNode;
-import io.crail.CrailStore;
-import io.crail.common.error.ErrorCode;
-import io.crail.spark.output.StoreFailure;
-import java.io.IOException;
 import java.io.Serializable;
 
 /**
@@ -53,29 +47,5 @@ public final class ValueFile implements Serializable {
 
   int checksum(int chunk) {
     return checksums[chunk];
-  }
-
-  /**
-   * Opens the file.
-   *
-   * @return a stream of bytes that are checked
-   * @throws IOException a {@code NodeNotFoundException} when the value was deleted, a {@link
-   *     CorruptValueException} for a file of another length, else the error of the store
-   */
-  public ValueInput open(CrailStore store) throws IOException {
-    try {
-      CrailNode node = store.lookup(path).get();
-      if (node == null) {
-        throw ErrorCode.NODE_NOT_FOUND.exception(path);
-      }
-      CrailFile file = node.asFile();
-      if (file.getCapacity() != length) {
-        throw new CorruptValueException(
-            path + " has " + file.getCapacity() + " bytes instead of " + length);
-      }
-      return new ValueInput(this, file.getBufferedInputStream(length));
-    } catch (Exception e) {
-      throw StoreFailure.of(e);
-    }
   }
 }

@@ -2,6 +2,11 @@
 package io.crail.spark.broadcast;
 
 import io.crail.CrailBufferedInputStream;
+import io.crail.CrailFile;
+import io.crail.CrailNode;
+import io.crail.CrailStore;
+import io.crail.common.error.ErrorCode;
+import io.crail.spark.output.StoreFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
@@ -26,6 +31,30 @@ public final class ValueInput extends InputStream {
     this.file = file;
     this.in = in;
     this.chunk = new byte[(int) Math.min(ValueFile.CHUNK_BYTES, file.length())];
+  }
+
+  /**
+   * Opens the file of a value.
+   *
+   * @return a stream of bytes that are checked
+   * @throws IOException a {@code NodeNotFoundException} when the value was deleted, a {@link
+   *     CorruptValueException} for a file of another length, else the error of the store
+   */
+  public static ValueInput open(ValueFile value, CrailStore store) throws IOException {
+    try {
+      CrailNode node = store.lookup(value.path()).get();
+      if (node == null) {
+        throw ErrorCode.NODE_NOT_FOUND.exception(value.path());
+      }
+      CrailFile file = node.asFile();
+      if (file.getCapacity() != value.length()) {
+        throw new CorruptValueException(
+            value.path() + " has " + file.getCapacity() + " bytes instead of " + value.length());
+      }
+      return new ValueInput(value, file.getBufferedInputStream(value.length()));
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
   }
 
   @Override

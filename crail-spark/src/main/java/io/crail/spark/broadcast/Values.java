@@ -71,7 +71,7 @@ public final class Values {
   public static <T> T read(
       ValueFile file, CrailStore store, Serializer serializer, UnaryOperator<InputStream> wrap)
       throws IOException {
-    try (ValueInput in = file.open(store)) {
+    try (ValueInput in = ValueInput.open(file, store)) {
       try {
         return read(in, serializer, wrap);
       } finally {

@@ -28,7 +28,8 @@ import scala.Option;
  * that are missing although Spark needs the shuffle, for example because a namenode came back
  * empty, are made for the task that asks. Thread-safe.
  */
-final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener {
+final class DriverShuffles
+    implements SupersededOutputs.Tracker, ShuffleEndpoint.Driver, CleanerListener {
   private static final Logger LOG = LoggerFactory.getLogger(DriverShuffles.class);
 
   private final ApplicationStore application;
@@ -70,7 +71,7 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     bus = context.listenerBus();
     String queue = "queue." + StageEvents.QUEUE;
     dropped = bus.metrics().metricRegistry().counter(queue + ".numDroppedEvents");
-    bus.addToQueue(new StageEvents(this, superseded), StageEvents.QUEUE);
+    bus.addToQueue(new StageEvents(this::prepare, superseded), StageEvents.QUEUE);
     bus.addToQueue(new LostOutputs(outputs, tracker), LostOutputs.QUEUE);
     RpcEnv rpcEnv = context.env().rpcEnv();
     rpcEnv.setupEndpoint(ShuffleEndpoint.NAME, new ShuffleEndpoint(rpcEnv, this));
@@ -94,12 +95,8 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
     }
   }
 
-  /**
-   * Makes the directories of a shuffle again, for a task that has found none.
-   *
-   * @return false when Spark does not need the shuffle any more
-   */
-  boolean remake(int shuffle) throws IOException {
+  @Override
+  public boolean remake(int shuffle) throws IOException {
     if (!isNeeded(shuffle)) {
       return false;
     }
@@ -108,7 +105,8 @@ final class DriverShuffles implements SupersededOutputs.Tracker, CleanerListener
   }
 
   /** As {@link FullStore#makeRoom}. */
-  String makeRoom() {
+  @Override
+  public String makeRoom() {
     return full.makeRoom();
   }
 

@@ -20,17 +20,30 @@ import scala.runtime.BoxedUnit;
  * of classes that every process has, whichever class loader knows Crail. Has a thread of its own.
  */
 final class ShuffleEndpoint implements IsolatedThreadSafeRpcEndpoint {
+  /** What the driver does for executors. Thread-safe. */
+  interface Driver {
+    /**
+     * Makes the directories of a shuffle again, for a task that has found none.
+     *
+     * @return false when Spark does not need the shuffle any more
+     */
+    boolean remake(int shuffle) throws IOException;
+
+    /** Makes room in a full store, and says what it has done. */
+    String makeRoom();
+  }
+
   static final String NAME = "CrailShuffles";
 
   /** The message of an executor that finds the store full. */
   private static final String FULL = "full";
 
   private final RpcEnv rpcEnv;
-  private final DriverShuffles shuffles;
+  private final Driver driver;
 
-  ShuffleEndpoint(RpcEnv rpcEnv, DriverShuffles shuffles) {
+  ShuffleEndpoint(RpcEnv rpcEnv, Driver driver) {
     this.rpcEnv = rpcEnv;
-    this.shuffles = shuffles;
+    this.driver = driver;
   }
 
   /**
@@ -88,9 +101,9 @@ final class ShuffleEndpoint implements IsolatedThreadSafeRpcEndpoint {
         }
         try {
           if (message instanceof Integer shuffle) {
-            context.reply(shuffles.remake(shuffle));
+            context.reply(driver.remake(shuffle));
           } else {
-            context.reply(shuffles.makeRoom());
+            context.reply(driver.makeRoom());
           }
         } catch (IOException e) {
           context.sendFailure(e);

@@ -28,6 +28,7 @@ import org.apache.spark.shuffle.ShuffleReadMetricsReporter;
 import org.apache.spark.shuffle.ShuffleReader;
 import org.apache.spark.shuffle.ShuffleWriteMetricsReporter;
 import org.apache.spark.shuffle.ShuffleWriter;
+import org.apache.spark.shuffle.api.ShuffleDataIO;
 import org.apache.spark.shuffle.sort.SortShuffleManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,15 +63,20 @@ public class ShuffleManager42 implements ShuffleManager {
   /** The output that a thread has sealed within one of Spark's writers. */
   private final ThreadLocal<SealedOutput> sealed = new ThreadLocal<>();
 
-  /** Connects to the store. */
-  protected ShuffleManager42(SparkConf conf, boolean isDriver) throws Exception {
+  /**
+   * Connects to the store.
+   *
+   * @param dataIo where Spark's writers put their outputs
+   */
+  protected ShuffleManager42(
+      SparkConf conf, boolean isDriver, Class<? extends ShuffleDataIO> dataIo) throws Exception {
     this.isDriver = isDriver;
     REFUSED.forEach((key, reason) -> refuse(conf, key, reason));
-    String dataIo = conf.get(DATA_IO_KEY, CrailShuffleDataIO.class.getName());
-    if (!dataIo.equals(CrailShuffleDataIO.class.getName())) {
-      throw new ConfigException("key '" + DATA_IO_KEY + "' is " + dataIo + ", not Crail's own");
+    String configured = conf.get(DATA_IO_KEY, dataIo.getName());
+    if (!configured.equals(dataIo.getName())) {
+      throw new ConfigException("key '" + DATA_IO_KEY + "' is " + configured + ", not Crail's own");
     }
-    conf.set(DATA_IO_KEY, dataIo);
+    conf.set(DATA_IO_KEY, configured);
     if (isDriver) {
       Stores.nameApplication(conf);
       freeIdleExecutors(conf);

@@ -6,6 +6,7 @@ import io.crail.spark.output.SupersededOutputs;
 import io.crail.spark.output.SupersededOutputs.Known;
 import java.io.IOException;
 import java.util.OptionalInt;
+import java.util.function.IntConsumer;
 import org.apache.spark.ExecutorLostFailure;
 import org.apache.spark.Resubmitted$;
 import org.apache.spark.Success$;
@@ -39,11 +40,16 @@ final class StageEvents extends SparkListener {
     }
   }
 
-  private final DriverShuffles shuffles;
+  private final IntConsumer prepare;
   private final SupersededOutputs outputs;
 
-  StageEvents(DriverShuffles shuffles, SupersededOutputs outputs) {
-    this.shuffles = shuffles;
+  /**
+   * Creates a listener.
+   *
+   * @param prepare called with each shuffle that a stage begins to write
+   */
+  StageEvents(IntConsumer prepare, SupersededOutputs outputs) {
+    this.prepare = prepare;
     this.outputs = outputs;
   }
 
@@ -54,7 +60,7 @@ final class StageEvents extends SparkListener {
         stage.shuffleDepId().isDefined()
             ? OptionalInt.of((Integer) stage.shuffleDepId().get())
             : OptionalInt.empty();
-    shuffle.ifPresent(shuffles::prepare);
+    shuffle.ifPresent(prepare);
     outputs.stageBegan(attempt(stage), shuffle);
   }
 

@@ -80,7 +80,7 @@ class ValueFileTest {
   }
 
   private byte[] read(ValueFile file) throws IOException {
-    try (ValueInput in = file.open(store)) {
+    try (ValueInput in = ValueInput.open(file, store)) {
       return in.readAllBytes();
     }
   }
@@ -118,7 +118,7 @@ class ValueFileTest {
       byte[] wrong = bytes.clone();
       wrong[at] ^= 1;
       replace(wrong);
-      try (ValueInput in = file.open(store)) {
+      try (ValueInput in = ValueInput.open(file, store)) {
         byte[] seen = new byte[bytes.length];
         int[] count = {0};
         assertThrows(
@@ -133,7 +133,7 @@ class ValueFileTest {
       }
     }
     replace(Arrays.copyOf(bytes, bytes.length - 1));
-    assertThrows(CorruptValueException.class, () -> file.open(store));
+    assertThrows(CorruptValueException.class, () -> ValueInput.open(file, store));
     replace(bytes);
     assertArrayEquals(bytes, read(file));
   }
@@ -211,7 +211,8 @@ class ValueFileTest {
   void aDeletedValueIsNotFound() throws Exception {
     ValueFile file = write(bytes(1000));
     place.remove(PATH);
-    IOException error = assertThrows(NodeNotFoundException.class, () -> file.open(store));
+    IOException error =
+        assertThrows(NodeNotFoundException.class, () -> ValueInput.open(file, store));
     String words = CrailBroadcastException.ofRead("Broadcast(1)", error).getMessage();
     assertTrue(words.startsWith("Broadcast(1) was destroyed, or its application has ended"), words);
   }
@@ -223,7 +224,7 @@ class ValueFileTest {
     ValueFile file = write(bytes);
     byte[] seen = new byte[bytes.length];
     int count = 0;
-    try (ValueInput in = file.open(store);
+    try (ValueInput in = ValueInput.open(file, store);
         CrailStore other = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
       count = in.readNBytes(seen, 0, ValueFile.CHUNK_BYTES);
       other.delete(PATH, false).get();
