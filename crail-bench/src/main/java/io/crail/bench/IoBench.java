@@ -109,8 +109,8 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
   }
 
   @Override
-  public BenchClient.Start client() {
-    return new BenchClient.Start(IoBench.class, configuration, Map.of());
+  public Bench.Start client() {
+    return new Bench.Start(IoBench.class, configuration, Map.of());
   }
 
   @Override

@@ -159,12 +159,25 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
   }
 
   @Override
-  public BenchClient.Start client() {
-    return new BenchClient.Start(HadoopBench.class, configuration, keys);
+  public Bench.Start client() {
+    return new Bench.Start(HadoopBench.class, configuration, keys);
   }
 
   @Override
   public Workload workload(BenchOptions<HadoopType> sized, HadoopTarget target) {
-    return sized.type().workload(target.forWorker(sized, context.notices(sized)));
+    HadoopTarget own = target.forWorker(sized, context.notices(sized));
+    return switch (sized.type()) {
+      case WRITE_SEQUENTIAL_HEAP -> new HadoopWrite(own);
+      case READ_SEQUENTIAL_HEAP -> new HadoopRead(own, false, false);
+      case READ_SEQUENTIAL_DIRECT -> new HadoopRead(own, false, true);
+      case READ_RANDOM_HEAP -> new HadoopRead(own, true, false);
+      case READ_RANDOM_DIRECT -> new HadoopRead(own, true, true);
+      case CREATE_FILE -> new HadoopCreate(own);
+      case KEY_GET -> new HadoopKeyGet(own);
+      case GET_FILE -> new HadoopGetFile(own);
+      case GET_MULTI_FILE -> new HadoopGetMultiFile(own);
+      case ENUMERATE_DIR -> new HadoopListing(own, false);
+      case BROWSE_DIR -> new HadoopListing(own, true);
+    };
   }
 }

@@ -27,9 +27,6 @@ public final class BenchSyntax<T extends LoadType> {
   private static final String HELP = "h";
   private static final int HELP_WIDTH = 100;
 
-  /** The most bytes of an operation. */
-  static final int MAX_SIZE = 1 << 30;
-
   /** The most files in a directory: their names have eight digits. */
   private static final int MAX_NAMES = 100_000_000;
 
@@ -90,7 +87,7 @@ public final class BenchSyntax<T extends LoadType> {
         "true|false",
         "move all bytes once before the measurement, so that no figure includes the first use of"
             + " memory (true)");
-    LoadSyntax.declare(this);
+    LoadSyntax.declare(options);
     options.addOption(Option.builder(HELP).longOpt("help").desc("explains all this").get());
   }
 
@@ -134,7 +131,7 @@ public final class BenchSyntax<T extends LoadType> {
             type,
             path,
             frame.sizes().isEmpty() ? 0 : frame.sizes().get(0),
-            values.number("k", 1, 1, Long.MAX_VALUE / MAX_SIZE),
+            values.number("k", 1, 1, Long.MAX_VALUE / LoadSyntax.MAX_SIZE),
             (int) values.number("b", 1, 1, MAX_BATCH),
             (int) values.number("c", 0, -1, Integer.MAX_VALUE),
             (int) values.number("p", 0, Integer.MIN_VALUE, Integer.MAX_VALUE),

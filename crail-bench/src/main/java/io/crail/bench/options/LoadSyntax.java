@@ -10,12 +10,16 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.commons.cli.CommandLine;
+import org.apache.commons.cli.Options;
 
 /**
  * The options for {@link LoadSettings}, and the rules for their combinations. Output files are
  * checked here, before the measurement.
  */
 final class LoadSyntax {
+  /** The most bytes of an operation. */
+  static final int MAX_SIZE = 1 << 30;
+
   private static final int MAX_THREADS = 1024;
   private static final int MAX_CLIENTS = 256;
   private static final double MAX_RATE = 1e9;
@@ -33,53 +37,57 @@ final class LoadSyntax {
   }
 
   /** Declares the options that have no letter in Apache Crail. */
-  static void declare(BenchSyntax<?> syntax) {
-    syntax.with(
-        null,
+  static void declare(Options options) {
+    declare(
+        options,
         "threads",
         "count",
         "workers in a process; each has its own streams and buffers, and all share one store; they"
             + " start together, and their figures are added; a worker that writes uses its own file"
             + " beside -f (1)");
-    syntax.with(
-        null,
+    declare(
+        options,
         "clients",
         "count",
         "processes with --threads workers each; this process starts them and has no workers itself"
             + " (1, this process)");
-    syntax.with(
-        null,
+    declare(
+        options,
         "rate",
         "number",
         "operations a second of all workers together. Each operation has a start time, and its"
             + " latency counts from it: when a slow operation delays later ones, their latencies"
             + " include the delay. After twice the planned time and five seconds, the rest is given"
             + " up (as fast as possible)");
-    syntax.with(null, "json", "file", "settings and figures as JSON; - is standard output (none)");
-    syntax.with(
-        null,
+    declare(options, "json", "file", "settings and figures as JSON; - is standard output (none)");
+    declare(
+        options,
         "plot",
         "file",
         "a chart, in a file that ends in .svg or .png: the percentiles of the latencies, or with"
             + " several sizes the throughput of each (none)");
-    syntax.with(
-        null,
+    declare(
+        options,
         "baseline",
         "file",
         "what --json of an earlier run has written; the chart of --plot shows those figures too;"
             + " may be repeated (none)");
-    syntax.with(
-        null,
+    declare(
+        options,
         "warm-seconds",
         "count",
         "how long the load runs before the first experiment, while the JVM compiles; in no figure"
             + " (2 with several sizes or --plot, else 0)");
   }
 
+  private static void declare(Options options, String name, String argument, String description) {
+    options.addOption(OptionValues.declare(null, name, argument, description));
+  }
+
   /** Reads and checks the options. */
   LoadSettings read() throws OptionException {
     OptionValues values = new OptionValues(line);
-    List<Integer> sizes = values.sizes("s", BenchSyntax.MAX_SIZE);
+    List<Integer> sizes = values.sizes("s", MAX_SIZE);
     boolean drawn = sizes.size() > 1 || line.hasOption("plot");
     LoadSettings frame =
         new LoadSettings(

@@ -5,6 +5,8 @@ import io.crail.bench.options.BenchOptions;
 import io.crail.bench.options.BenchSyntax;
 import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Workload;
+import io.crail.common.config.Configuration;
+import java.util.Map;
 
 /**
  * The parts that differ between benchmarks. One thread uses a benchmark, for one command. Several
@@ -14,6 +16,15 @@ import io.crail.bench.record.Workload;
  * @param <S> the object to measure through: a store or a file system
  */
 public interface Bench<T extends LoadType, S extends AutoCloseable> {
+  /**
+   * How to start a benchmark in another process.
+   *
+   * @param main the class whose {@code main} calls {@code BenchClient.run}
+   * @param configuration the cluster's configuration
+   * @param more values that only this benchmark knows
+   */
+  record Start(Class<?> main, Configuration configuration, Map<String, String> more) {}
+
   /** The command line. */
   BenchSyntax<T> syntax();
 
@@ -34,7 +45,7 @@ public interface Bench<T extends LoadType, S extends AutoCloseable> {
    * How to measure the same in another process. That process uses the same cluster, even one that
    * this process has started.
    */
-  BenchClient.Start client();
+  Start client();
 
   /**
    * Makes a workload, which has not touched the cluster yet.

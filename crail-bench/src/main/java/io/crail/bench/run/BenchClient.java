@@ -16,15 +16,6 @@ import java.util.Map;
  * standard input and output of this process.
  */
 public final class BenchClient {
-  /**
-   * How to start a benchmark in another process.
-   *
-   * @param main the class whose {@code main} calls {@link BenchClient#run}
-   * @param configuration the cluster's configuration
-   * @param more values that only this benchmark knows
-   */
-  public record Start(Class<?> main, Configuration configuration, Map<String, String> more) {}
-
   /** Makes the benchmark of this process. */
   @FunctionalInterface
   public interface Factory<T extends LoadType, S extends AutoCloseable> {
@@ -32,7 +23,7 @@ public final class BenchClient {
      * Makes the benchmark.
      *
      * @param context has the configuration of the parent process
-     * @param more the values that the benchmark gave in its {@link Start}
+     * @param more the values that the benchmark gave in its {@link Bench.Start}
      */
     Bench<T, S> create(BenchContext context, Map<String, String> more);
   }

@@ -33,7 +33,7 @@ public final class ClientsLoad<T extends LoadType> implements Load<T> {
    *
    * @param arguments the arguments of the command, with the seed
    */
-  ClientsLoad(BenchClient.Start start, int count, List<String> arguments, BenchContext context)
+  ClientsLoad(Bench.Start start, int count, List<String> arguments, BenchContext context)
       throws IOException {
     this.out = context.out();
     ProcessBuilder builder = new ProcessBuilder(command(start.main()));

@@ -32,7 +32,7 @@ public final class ParentLink implements Cues, AutoCloseable {
    * @param embedded as in {@link BenchContext}
    * @param arguments the arguments of the command
    * @param configuration keys that are set, with their values
-   * @param more as in {@link BenchClient.Start}
+   * @param more as in {@link Bench.Start}
    */
   public record Orders(
       int client,

@@ -81,7 +81,7 @@ class LocalLoadTest {
     }
 
     @Override
-    public BenchClient.Start client() {
+    public Bench.Start client() {
       throw new AssertionError("one process only");
     }
 

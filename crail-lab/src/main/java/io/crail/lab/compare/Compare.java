@@ -154,10 +154,24 @@ public final class Compare {
     }
   }
 
+  private Section section(Part part) {
+    return switch (part) {
+      case LOOKUP -> new LookupSection(with);
+      case HDFS -> new HdfsSection(with);
+      case RANDOM -> new RandomReadSection(with);
+      case LATENCY -> new LatencySection(with);
+      case CLIENTS -> new ClientsSection(with);
+      case KEYVALUE -> new KeyValueSection(with);
+      case TCP -> new StreamSection(with, false);
+      case MAPPED -> new StreamSection(with, true);
+      case MEMORY -> new MemorySection(with);
+    };
+  }
+
   /** When a section fails, the figures of the other sections are kept. */
   private void measure(Part part) throws IOException, InterruptedException {
     err.println(part.word() + ": " + part.title());
-    Section section = part.section(with);
+    Section section = section(part);
     // The time before belongs to no section.
     with.programs().account().close(0);
     Instant begin = Instant.now();

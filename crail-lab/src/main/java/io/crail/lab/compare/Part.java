@@ -4,26 +4,23 @@ package io.crail.lab.compare;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 
 /** The sections of a comparison, in the order in which they are measured. */
 enum Part {
-  LOOKUP("Lookups, many in flight", LookupSection::new),
-  HDFS("Files and streams beside HDFS", HdfsSection::new),
-  RANDOM("Random reads", RandomReadSection::new),
-  LATENCY("Lookups, one in flight", LatencySection::new),
-  CLIENTS("Lookups of many clients, and of two namenodes", ClientsSection::new),
-  KEYVALUE("Key-values, and reads and writes on the datanode's host", KeyValueSection::new),
-  TCP("Streams over TCP", with -> new StreamSection(with, false)),
-  MAPPED("Streams on the datanode's host", with -> new StreamSection(with, true)),
-  MEMORY("Memory and allocation of servers", MemorySection::new);
+  LOOKUP("Lookups, many in flight"),
+  HDFS("Files and streams beside HDFS"),
+  RANDOM("Random reads"),
+  LATENCY("Lookups, one in flight"),
+  CLIENTS("Lookups of many clients, and of two namenodes"),
+  KEYVALUE("Key-values, and reads and writes on the datanode's host"),
+  TCP("Streams over TCP"),
+  MAPPED("Streams on the datanode's host"),
+  MEMORY("Memory and allocation of servers");
 
   private final String title;
-  private final Function<Comparison, Section> factory;
 
-  Part(String title, Function<Comparison, Section> factory) {
+  Part(String title) {
     this.title = title;
-    this.factory = factory;
   }
 
   /** The name on the command line. */
@@ -41,11 +38,6 @@ enum Part {
    */
   boolean isBesideHdfs() {
     return this == LOOKUP || this == HDFS || this == RANDOM;
-  }
-
-  /** Makes the section. */
-  Section section(Comparison with) {
-    return factory.apply(with);
   }
 
   /** All names. */
