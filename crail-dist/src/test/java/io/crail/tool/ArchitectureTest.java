@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitAccessTarget;
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -85,10 +86,10 @@ class ArchitectureTest {
   /** Lines up to which a class needs no reason. */
   private static final int MOST_LINES = 500;
 
-  /** Most classes that are longer, for whatever reason. */
-  private static final int MOST_LONG_CLASSES = 5;
-
-  /** Classes that are longer because they have one idea, with what it is. */
+  /**
+   * Classes that are longer because they have one idea, with what it is. Knots count, not lines: a
+   * class with one idea stays whole however long it is, and one is cut where two ideas meet.
+   */
   private static final Map<String, String> LONG_CLASSES =
       Map.of(
           "io.crail.rpc.RpcPeer",
@@ -97,6 +98,29 @@ class ArchitectureTest {
           "one completion queue and its thread, which owns all that is polled",
           "io.crail.verbs.Verbs",
           "mirrors the C library: a method for each of its functions");
+
+  /**
+   * Classes whose arrows to others of their package close a circle by nature, with the reason.
+   * These arrows do not count.
+   */
+  private static final Map<String, String> DOORS =
+      Map.of(
+          "io.crail.CrailNode",
+          "gives itself as the type that it is, as in Apache Crail",
+          "io.crail.common.error.ErrorCode",
+          "makes the exception of each code, which has that code",
+          "io.crail.protocol.codec.Codec",
+          "has a layout, whose parts have codecs; and derives the codecs of records");
+
+  /** Packages whose classes still make circles, with the reason. */
+  private static final Map<String, String> KNOTTED =
+      Map.of(
+          "io.crail.namenode.activity",
+          "being rebuilt",
+          "io.crail.namenode.lease",
+          "being rebuilt",
+          "io.crail.namenode.space",
+          "being rebuilt");
 
   /** Packages of programs that only measure or test. They end when a thread of them fails. */
   private static final List<String> PROGRAMS =
@@ -339,7 +363,7 @@ class ArchitectureTest {
   void noPackageIsCrowded() {
     Map<String, Integer> counts = new TreeMap<>();
     for (String name : sources.keySet()) {
-      counts.merge(name.substring(0, name.lastIndexOf('.')), 1, Integer::sum);
+      counts.merge(packageOf(name), 1, Integer::sum);
     }
     counts.values().removeIf(count -> count <= MOST_CLASSES);
     assertEquals(Map.of(), counts);
@@ -350,8 +374,7 @@ class ArchitectureTest {
   void noSimpleNameStandsForTwoClasses() {
     Map<String, TreeSet<String>> classes = new TreeMap<>();
     for (String name : sources.keySet()) {
-      String simple = name.substring(name.lastIndexOf('.') + 1);
-      classes.computeIfAbsent(simple, key -> new TreeSet<>()).add(name);
+      classes.computeIfAbsent(simple(name), key -> new TreeSet<>()).add(name);
     }
     classes.values().removeIf(names -> names.size() == 1);
     assertEquals(Map.of(), classes);
@@ -370,7 +393,6 @@ class ArchitectureTest {
     }
     // Both ways: also a class that has become shorter, or is gone, fails here.
     assertEquals(new TreeSet<>(LONG_CLASSES.keySet()), longOnes);
-    assertTrue(LONG_CLASSES.size() <= MOST_LONG_CLASSES, LONG_CLASSES::toString);
     LONG_CLASSES.forEach((name, reason) -> assertFalse(reason.isBlank(), name));
   }
 
@@ -483,6 +505,108 @@ class ArchitectureTest {
         // CrailStore.newInstance, the door to it all, stands in the API.
         .ignoreDependency(type(CrailStore.class), resideInAPackage("io.crail.client"))
         .check(crail);
+  }
+
+  /**
+   * So that a reader can take the classes of a package one after the other, from below. A nested
+   * class counts as its outermost one. Contracts and simulations of crail-testkit are tests, and
+   * not counted.
+   */
+  @Test
+  void classesOfAPackageMakeNoCircle() {
+    Map<String, Map<String, String>> arrows = arrowsWithinPackages();
+    TreeSet<String> knotted = new TreeSet<>();
+    circles(arrows).forEach(knotted::addAll);
+    // Both ways: also an exception that is none any more fails here.
+    DOORS.keySet().forEach(door -> assertTrue(knotted.contains(door), door));
+    arrows.keySet().removeAll(DOORS.keySet());
+    TreeSet<String> packages = new TreeSet<>();
+    StringBuilder found = new StringBuilder();
+    for (TreeSet<String> circle : circles(arrows)) {
+      String home = packageOf(circle.first());
+      packages.add(home);
+      if (!KNOTTED.containsKey(home)) {
+        found.append("\ncircle of ").append(circle.size()).append(" in ").append(home);
+        for (String from : circle) {
+          arrows
+              .get(from)
+              .forEach(
+                  (to, why) -> {
+                    if (circle.contains(to)) {
+                      found.append("\n  ").append(simple(from)).append(" -> ").append(simple(to));
+                      found.append(": ").append(why);
+                    }
+                  });
+        }
+      }
+    }
+    assertEquals("", found.toString());
+    packages.retainAll(KNOTTED.keySet());
+    assertEquals(new TreeSet<>(KNOTTED.keySet()), packages);
+  }
+
+  /** For each outermost class those of its package that it uses, with one use of each. */
+  private static Map<String, Map<String, String>> arrowsWithinPackages() {
+    Map<String, Map<String, String>> arrows = new TreeMap<>();
+    for (JavaClass type : crail) {
+      if (resideInAPackage("io.crail.testkit..").test(type)) {
+        continue;
+      }
+      for (Dependency each : type.getDirectDependenciesFromSelf()) {
+        JavaClass used = each.getTargetClass().getBaseComponentType();
+        String from = outermost(type);
+        String to = outermost(used);
+        if (used.getPackageName().equals(type.getPackageName()) && !from.equals(to)) {
+          arrows
+              .computeIfAbsent(from, key -> new TreeMap<>())
+              .putIfAbsent(to, each.getDescription());
+        }
+      }
+    }
+    return arrows;
+  }
+
+  /** The largest sets of classes of which each leads to each. */
+  private static List<TreeSet<String>> circles(Map<String, Map<String, String>> arrows) {
+    Map<String, TreeSet<String>> reached = new TreeMap<>();
+    arrows.keySet().forEach(from -> reached.put(from, reachedFrom(from, arrows)));
+    List<TreeSet<String>> circles = new ArrayList<>();
+    reached.forEach(
+        (from, all) -> {
+          TreeSet<String> circle = new TreeSet<>(all);
+          circle.removeIf(to -> !reached.getOrDefault(to, new TreeSet<>()).contains(from));
+          // Once, by its first class.
+          if (!circle.isEmpty() && circle.first().equals(from)) {
+            circles.add(circle);
+          }
+        });
+    return circles;
+  }
+
+  private static TreeSet<String> reachedFrom(String from, Map<String, Map<String, String>> arrows) {
+    TreeSet<String> reached = new TreeSet<>();
+    List<String> left = new ArrayList<>(List.of(from));
+    while (!left.isEmpty()) {
+      String at = left.remove(left.size() - 1);
+      for (String to : arrows.getOrDefault(at, Map.of()).keySet()) {
+        if (reached.add(to)) {
+          left.add(to);
+        }
+      }
+    }
+    return reached;
+  }
+
+  private static String outermost(JavaClass type) {
+    return type.getName().replaceFirst("\\$.*", "");
+  }
+
+  private static String packageOf(String name) {
+    return name.substring(0, name.lastIndexOf('.'));
+  }
+
+  private static String simple(String name) {
+    return name.substring(name.lastIndexOf('.') + 1);
   }
 
   /** Each room of the client may use those that come after it, and none before it. */
@@ -664,7 +788,7 @@ class ArchitectureTest {
                   type.getMethodReferencesFromSelf())
               .flatMap(Set::stream);
       if (calls.anyMatch(ArchitectureTest::makesThreads)) {
-        makers.add(type.getName().replaceFirst("\\$.*", ""));
+        makers.add(outermost(type));
       }
     }
     // Both ways: also an exception that is none any more fails here.
