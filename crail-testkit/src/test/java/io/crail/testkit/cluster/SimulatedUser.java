@@ -852,6 +852,10 @@ final class SimulatedUser {
       return;
     }
     world.end(call, null);
+    if (!readers.contains(reader)) {
+      // Another refresh has failed meanwhile, and closed it.
+      return;
+    }
     reader.input.seek(0);
     read(reader, () -> {});
   }
