@@ -56,9 +56,12 @@ public interface StorageTier {
     return PlannedDatanode.elsewhere(name());
   }
 
-  /** Whether a host with this configuration needs what {@link #examine} looks for. */
-  default boolean isUsed(Configuration configuration) {
-    return configuration.get(StorageKeys.TYPES).contains(name());
+  /**
+   * Whether a host with this configuration needs what {@link #examine} looks for even if it uses no
+   * storage of this tier.
+   */
+  default boolean isNeededWithoutStorage(Configuration configuration) {
+    return false;
   }
 
   /**

@@ -30,7 +30,7 @@ public record Availability(
   }
 
   /**
-   * Tells whether this process can use RDMA: library, devices, permissions, lockable memory. Opens
+   * Says whether this process can use RDMA: library, devices, permissions, lockable memory. Opens
    * and closes each device, so it is slow. Never throws.
    *
    * @param registeredBytes how many bytes the caller plans to register
@@ -99,8 +99,8 @@ public record Availability(
   }
 
   /**
-   * Finds files without permission. The error number does not tell, since libibverbs tries other
-   * places after a file that it may not open.
+   * Finds files without permission. The error number does not show that, since libibverbs tries
+   * other places after a file that it may not open.
    */
   private static String explain(VerbsException e, String what) {
     File[] closed =

@@ -63,11 +63,10 @@ public final class RdmaStorageTier implements StorageTier {
     return RdmaStorageKeys.HOST.plan(configuration, arguments).withoutPort();
   }
 
-  /** Also if only metadata travel over RDMA. */
+  /** Needed if only metadata travel over RDMA. */
   @Override
-  public boolean isUsed(Configuration configuration) {
-    return StorageTier.super.isUsed(configuration)
-        || configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
+  public boolean isNeededWithoutStorage(Configuration configuration) {
+    return configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
   }
 
   @Override

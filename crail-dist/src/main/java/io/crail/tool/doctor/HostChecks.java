@@ -9,6 +9,7 @@ import io.crail.rpc.TransportProvider;
 import io.crail.storage.HostFindings;
 import io.crail.storage.LocalHost;
 import io.crail.storage.PlannedDatanode;
+import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
 import io.crail.storage.region.FreeSpace;
 import io.crail.tool.metrics.MetricsKeys;
@@ -135,7 +136,9 @@ final class HostChecks {
   private void checkTier(StorageTier tier) {
     List<PlannedDatanode> own =
         datanodes.stream().filter(each -> each.tier().equals(tier.name())).toList();
-    if (!own.isEmpty() || tier.isUsed(configuration)) {
+    if (!own.isEmpty()
+        || configuration.get(StorageKeys.TYPES).contains(tier.name())
+        || tier.isNeededWithoutStorage(configuration)) {
       tier.examine(configuration, own, into(findings));
     }
   }
