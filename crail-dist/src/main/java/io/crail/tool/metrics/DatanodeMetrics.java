@@ -30,13 +30,13 @@ final class DatanodeMetrics implements MetricsSource {
     if (isRemoved()) {
       return Optional.of("the namenodes have removed this datanode; it lends nothing any more");
     }
-    for (RegistrationStatus standing : datanode.standings()) {
-      String namenode = "namenode " + standing.namenode();
-      if (!standing.isSettled()) {
-        return Optional.of("not registered at " + namenode + ", state " + standing.state());
+    for (RegistrationStatus status : datanode.registrations()) {
+      String namenode = "namenode " + status.namenode();
+      if (!status.isSettled()) {
+        return Optional.of("not registered at " + namenode + ", state " + status.state());
       }
-      if (standing.silentNanos() > patienceNanos && !standing.isRemoved()) {
-        long seconds = standing.silentNanos() / 1_000_000_000;
+      if (status.silentNanos() > patienceNanos && !status.isRemoved()) {
+        long seconds = status.silentNanos() / 1_000_000_000;
         return Optional.of(namenode + " has not answered for " + seconds + " s");
       }
     }
@@ -45,7 +45,7 @@ final class DatanodeMetrics implements MetricsSource {
 
   /** True when no namenode needs it any more. Its server may be closed then. */
   private boolean isRemoved() {
-    return datanode.standings().stream().allMatch(RegistrationStatus::isRemoved);
+    return datanode.registrations().stream().allMatch(RegistrationStatus::isRemoved);
   }
 
   /** What to say of targets, each with whether it is reached; empty when all are. */
@@ -57,15 +57,15 @@ final class DatanodeMetrics implements MetricsSource {
   }
 
   /** Not at a namenode that has asked it to end, though that one needs nothing more of it. */
-  static boolean isKnown(RegistrationStatus standing) {
-    return standing.state() == RegistrationStatus.State.REGISTERED;
+  static boolean isKnown(RegistrationStatus status) {
+    return status.state() == RegistrationStatus.State.REGISTERED;
   }
 
   @Override
   public void collect(Readings readings) {
-    for (RegistrationStatus standing : datanode.standings()) {
-      readings.add(Metric.REGISTERED, isKnown(standing) ? 1 : 0, standing.namenode());
-      readings.add(Metric.SILENCE_SECONDS, standing.silentNanos() / NANOS, standing.namenode());
+    for (RegistrationStatus status : datanode.registrations()) {
+      readings.add(Metric.REGISTERED, isKnown(status) ? 1 : 0, status.namenode());
+      readings.add(Metric.SILENCE_SECONDS, status.silentNanos() / NANOS, status.namenode());
     }
     if (isRemoved()) {
       readings.add(Metric.LENT_BYTES, 0);

@@ -40,7 +40,7 @@ public final class Fetcher implements AutoCloseable {
    * @param threads that wait for it; their queue holds what the windows of the executor's tasks let
    *     through
    */
-  private record Host(ThreadPoolExecutor threads, HostPatience silence) {}
+  private record Host(ThreadPoolExecutor threads, HostPatience patience) {}
 
   /**
    * Limits of a fetcher.
@@ -77,7 +77,7 @@ public final class Fetcher implements AutoCloseable {
     Host known = host(host);
     FetchRequest request =
         new FetchRequest(
-            outputs, memory, known.silence, blocks, listener, known.threads::isShutdown);
+            outputs, memory, known.patience, blocks, listener, known.threads::isShutdown);
     known.threads.execute(request::run);
   }
 

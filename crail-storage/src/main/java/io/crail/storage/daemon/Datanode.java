@@ -178,8 +178,8 @@ public final class Datanode implements AutoCloseable {
   }
 
   /** How it stands with each namenode, in their order. */
-  public List<RegistrationStatus> standings() {
-    return registration.standings(loop.clock().nanoTime());
+  public List<RegistrationStatus> registrations() {
+    return registration.registrations(loop.clock().nanoTime());
   }
 
   /** The tier's server. */

@@ -139,7 +139,7 @@ public final class Registration {
   }
 
   /** How the datanode stands with each namenode. Any thread may call it. */
-  public List<RegistrationStatus> standings(long now) {
+  public List<RegistrationStatus> registrations(long now) {
     return links.stream()
         .map(l -> new RegistrationStatus(l.address(), l.state, l.begun ? now - l.answeredNanos : 0))
         .toList();

@@ -507,9 +507,9 @@ class RegistrationTest {
     start(1, 1);
     network.runFor(Duration.ofHours(1));
     long begin = network.clock().nanoTime();
-    assertEquals(0, registration.standings(begin).get(0).silentNanos());
+    assertEquals(0, registration.registrations(begin).get(0).silentNanos());
     registration.step(begin);
-    assertEquals(7, registration.standings(begin + 7).get(0).silentNanos());
+    assertEquals(7, registration.registrations(begin + 7).get(0).silentNanos());
   }
 
   @Test
@@ -522,7 +522,7 @@ class RegistrationTest {
     assertFalse(registration.isRemoved());
     assertEquals(
         List.of(RegistrationStatus.State.REMOVED, RegistrationStatus.State.REGISTERED),
-        registration.standings(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
+        registration.registrations(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
     namenodes.get(1).stop = true;
     pass(Duration.ofSeconds(5));
     assertTrue(registration.isRemoved());
@@ -543,7 +543,7 @@ class RegistrationTest {
     pass(Duration.ofSeconds(5));
     assertEquals(
         List.of(RegistrationStatus.State.REGISTERED, RegistrationStatus.State.REGISTERED),
-        registration.standings(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
+        registration.registrations(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
   }
 
   /** A namenode that knows at most one datanode. */

@@ -289,7 +289,7 @@ public final class Tier {
                 Place.HOST,
                 false,
                 () -> new FoundBench(found),
-                Cluster.ofTierIfLong(160 << 20, settings, found.name())));
+                Cluster.ofMore(160 << 20, settings, found.name())));
       }
     }
     return List.copyOf(tiers);
