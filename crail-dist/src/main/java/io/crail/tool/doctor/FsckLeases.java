@@ -97,7 +97,7 @@ public record FsckLeases(
       line.append(", the oldest for ").append(oldest.get().ageMillis() / 1000).append(" s on ");
       line.append(Printable.line(oldest.get().path()));
     }
-    line.append("; ended, and still in the way: ").append(ended);
+    line.append("; ended but not yet released: ").append(ended);
     text.line("%s; overdue: %d", line, overdue);
   }
 }

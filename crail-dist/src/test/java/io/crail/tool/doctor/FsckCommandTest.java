@@ -283,7 +283,7 @@ class FsckCommandTest {
     assertTrue(
         text.endsWith(
             """
-            write leases: 0; ended, and still in the way: 0; overdue: 0
+            write leases: 0; ended but not yet released: 0; overdue: 0
             2 nodes examined; lost: 0 files (0 B); silent: 0 files (0 B); \
             no space has two owners; accounts are right
             """),
@@ -522,7 +522,7 @@ class FsckCommandTest {
                 + ": the write lease of client 7700 ends in \\d s, and no one may write until then"
                 + "\nwrite leases: 2 of 1 client, the oldest for [3-9] s on "
                 + pathAtFirst("old")
-                + "; ended, and still in the way: 1; overdue: 0\n.*"),
+                + "; ended but not yet released: 1; overdue: 0\n.*"),
         text);
     Map<?, ?> leases = (Map<?, ?>) json(0).get("leases");
     assertEquals(2.0, leases.get("held"));
@@ -534,7 +534,7 @@ class FsckCommandTest {
             "(?s).*overdue  "
                 + pathAtFirst("old")
                 + ": the write lease of client 7700 was over 2\\d s ago, and has not ended\n.*"
-                + "write leases: 0; ended, and still in the way: 0; overdue: 3\n.*"),
+                + "write leases: 0; ended but not yet released: 0; overdue: 3\n.*"),
         text);
     namenodes.get(0).tick();
     assertEquals(0.0, ((Map<?, ?>) json(0).get("leases")).get("overdue"));

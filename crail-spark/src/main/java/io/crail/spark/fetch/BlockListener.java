@@ -15,6 +15,6 @@ public interface BlockListener {
    */
   void fetched(BlockRange block, BlockData data);
 
-  /** A block cannot be had. */
+  /** A block cannot be fetched. */
   void failed(BlockRange block, Exception cause);
 }

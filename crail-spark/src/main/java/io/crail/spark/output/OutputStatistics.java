@@ -26,7 +26,7 @@ public final class OutputStatistics {
     bytesFetched.add(bytes);
   }
 
-  /** Counts a block that could not be had. */
+  /** Counts a block that could not be fetched. */
   public void failed() {
     blocksFailed.increment();
   }
@@ -51,7 +51,7 @@ public final class OutputStatistics {
     return bytesFetched.sum();
   }
 
-  /** {@return the blocks that could not be had} */
+  /** {@return the blocks that could not be fetched} */
   public long blocksFailed() {
     return blocksFailed.sum();
   }

@@ -195,7 +195,7 @@ final class LocalWriters implements AutoCloseable {
       }
     } catch (IOException e) {
       allAccepted = false;
-      log.warn("cannot take a process of this host that writes", e);
+      log.warn("cannot accept a connection from a local writer", e);
     }
   }
 
