@@ -25,13 +25,14 @@ import io.crail.namenode.rule.ReplaceExtentRule;
 import io.crail.namenode.rule.SetAttributesRule;
 import io.crail.namenode.rule.SetSizeRule;
 import io.crail.namenode.rule.Supply;
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.Quarantine;
+import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.space.SpaceAudit;
@@ -98,6 +99,7 @@ public final class NameNode {
                 budget,
                 Quarantine.WRITER_FOOTPRINT),
             space,
+            new RestingMoves(options, clock, space),
             new SmallValues(options.smallValue(), options.smallValues(), budget),
             hosts,
             users,
@@ -154,6 +156,11 @@ public final class NameNode {
 
   public DatanodeRegistry datanodes() {
     return datanodes;
+  }
+
+  /** The former extents of nodes whose bytes were moved. */
+  public RestingMoves moves() {
+    return state.moves();
   }
 
   public Allocator allocator() {
@@ -242,7 +249,7 @@ public final class NameNode {
   public void tick() {
     state.leases().tick(rules.leases()::expire);
     dismantler.run(DISMANTLED_PER_TICK);
-    state.space().moves().tick();
+    state.moves().tick();
     state.space().reclaim();
     datanodes.tick();
     activity.tick(clock.nanoTime());
@@ -281,13 +288,13 @@ public final class NameNode {
               }
               for (int i = 0; space != null && i < space.count(); i++) {
                 Allocation extent = space.at(i);
-                used.merge(extent.region().datanode(), (long) extent.allocatedLength(), Long::sum);
-                audit.owned(extent, node);
+                used.merge(extent.datanode(), (long) extent.allocatedLength(), Long::sum);
+                extent.audit(audit, node);
               }
               heap[0] += space == null ? 0 : space.count() * Allocation.FOOTPRINT;
               return true;
             });
-    datanodes.verify(used, audit);
+    datanodes.verify(used, state.moves(), audit);
     if (small[0] != state.values().used()) {
       throw new AssertionError(
           "small values of " + small[0] + " bytes, counted as " + state.values().used());
@@ -300,7 +307,7 @@ public final class NameNode {
             + state.leases().footprint()
             + state.users().footprint()
             + state.hosts().footprint()
-            + datanodes.footprint();
+            + datanodes.footprint(state.moves());
     if (names[0] != state.users().held()) {
       throw new AssertionError(
           names[0] + " owners and groups of nodes, counted as " + state.users().held());

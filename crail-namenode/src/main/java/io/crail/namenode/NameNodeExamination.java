@@ -3,9 +3,9 @@ package io.crail.namenode;
 
 import io.crail.common.Utf8;
 import io.crail.namenode.lease.WriteLease;
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeTable;
 import io.crail.protocol.cluster.Examine;
@@ -134,7 +134,7 @@ final class NameNodeExamination {
       long sum = 0;
       for (int i = from; i < to; i++) {
         Allocation extent = space.at(i);
-        DatanodeSpace place = extent.region().datanode();
+        DatanodeSpace place = extent.datanode();
         int kind = kinds.computeIfAbsent(place, this::kindOf);
         // A removed node counts until it is taken apart, but nobody misses its bytes.
         if (kind != 0 && !detached) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeTable;
 import io.crail.protocol.cluster.ListExtents;
@@ -64,7 +64,7 @@ final class NameNodeExtents {
 
     private boolean isAsked(Allocation extent) {
       return request.datanode() == ListExtents.ANY_DATANODE
-          || extent.region().datanode().id() == request.datanode();
+          || extent.datanode().id() == request.datanode();
     }
   }
 }

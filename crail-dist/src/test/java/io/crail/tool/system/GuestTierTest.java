@@ -45,7 +45,8 @@ class GuestTierTest {
 
   @Test
   void aDatanodeOfItServes() throws Exception {
-    try (EmbeddedCrail crail = EmbeddedCrail.builder().set("crail.storage.types", "tcp,guest").start()) {
+    try (EmbeddedCrail crail =
+        EmbeddedCrail.builder().set("crail.storage.types", "tcp,guest").start()) {
       String address =
           "crail.namenode.address=" + crail.configuration().texts().get("crail.namenode.address");
       try (CrailProcess process =

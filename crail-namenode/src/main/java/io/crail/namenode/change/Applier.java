@@ -4,10 +4,10 @@ package io.crail.namenode.change;
 import io.crail.common.Utf8;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SmallBytes;
@@ -277,7 +277,7 @@ public final class Applier {
   public void move(Node node, int index, Allocation target, RestingMoves.Move move) {
     exchangeAt(node, index, target);
     reportContents(node, target.fileOffset(), target.fileEnd(), false, null);
-    state.space().moves().add(move);
+    state.moves().add(move);
   }
 
   /** A moved extent goes back to its former place. The place that it leaves rests. */

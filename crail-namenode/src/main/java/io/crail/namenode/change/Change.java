@@ -3,8 +3,8 @@ package io.crail.namenode.change;
 
 import io.crail.common.Utf8;
 import io.crail.namenode.lease.WriteLease;
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
@@ -18,8 +18,8 @@ import java.util.List;
  * generations are decided. So it can be applied again elsewhere or later, and twice does no harm.
  * Numbers are permanent. What follows from a change has no record of its own: the end of what is
  * below a removed container, free space, and how long it rests. A request that has found a node
- * before a container above it was removed may still change that node. Its record comes after that
- * of the removal, and has no effect.
+ * before a container above it was removed may still change that node, or create one there. Its
+ * record comes after that of the removal, and has no effect.
  *
  * <p>A record is made only if somebody receives it, see {@link ChangeSink}.
  */

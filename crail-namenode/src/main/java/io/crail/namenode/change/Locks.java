@@ -78,6 +78,14 @@ public final class Locks {
   }
 
   /**
+   * While nothing is renamed, so that no node leaves a container, or what is below it, that is
+   * being removed.
+   */
+  public <T, E extends Exception> T withoutRenames(Decision<T, E> decision) throws E {
+    return renames.runWithout(decision::make);
+  }
+
+  /**
    * Within the sequence of renames, so that a lookup sees all of the change or nothing.
    *
    * @param isOfContainer whether a container gets another name, which excludes all other renames

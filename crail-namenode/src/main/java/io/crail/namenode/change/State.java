@@ -5,6 +5,7 @@ import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
+import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
@@ -16,6 +17,7 @@ import io.crail.namenode.user.UserNames;
  * @param tree the nodes
  * @param leases the write leases of clients
  * @param space the space of the datanodes
+ * @param moves the former extents of nodes whose bytes were moved
  * @param values the account of small values
  * @param hosts the numbers of hosts
  * @param users the numbers of users and groups
@@ -25,6 +27,7 @@ public record State(
     Tree tree,
     LeaseTable<Node> leases,
     Allocator space,
+    RestingMoves moves,
     SmallValues values,
     HostNames hosts,
     UserNames users,

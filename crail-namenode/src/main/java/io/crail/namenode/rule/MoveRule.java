@@ -7,9 +7,10 @@ import io.crail.namenode.change.Applier;
 import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.lease.WriteLease;
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.Purpose;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.tree.Node;
@@ -28,12 +29,14 @@ import io.crail.protocol.part.Extent;
 public final class MoveRule {
   private final Tree tree;
   private final Allocator allocator;
+  private final RestingMoves moves;
   private final Locks locks;
   private final Applier applier;
 
   public MoveRule(State state, Locks locks, Applier applier) {
     this.tree = state.tree();
     this.allocator = state.space();
+    this.moves = state.moves();
     this.locks = locks;
     this.applier = applier;
   }
@@ -48,7 +51,7 @@ public final class MoveRule {
    *     {@link ErrorCode#LIMIT_EXCEEDED} when too many moved extents rest
    */
   public BeginMove.Response begin(BeginMove.Request request, Caller caller) throws CrailException {
-    if (allocator.moves().isFull()) {
+    if (moves.isFull()) {
       throw ErrorCode.LIMIT_EXCEEDED.exception("moved extents that rest for a lease");
     }
     Node node = tree.require(request.id());
@@ -59,7 +62,7 @@ public final class MoveRule {
       throws CrailException {
     int index = requireMovable(node, request.extent());
     Allocation present = node.space().at(index);
-    Allocator.Purpose purpose = purpose(node, present);
+    Purpose purpose = purpose(node, present);
     Allocation target = allocator.takeForCopy(purpose, request.datanode(), present);
     if (target == null && !allocator.isWell(request.datanode(), purpose.storageClass())) {
       throw ErrorCode.UNAVAILABLE.exception(
@@ -221,10 +224,17 @@ public final class MoveRule {
   }
 
   /** The bytes stay in their storage class, and on the node's host where possible. */
-  private static Allocator.Purpose purpose(Node node, Allocation present) {
-    Allocator.Purpose usual = Supply.purpose(node, Supply.last(node.space()), null);
-    int storageClass = present.region().datanode().storageClass();
-    return new Allocator.Purpose(
-        storageClass, true, usual.host(), usual.near(), null, present.region().datanode(), false);
+  private static Purpose purpose(Node node, Allocation present) {
+    Purpose usual = Supply.purpose(node, Supply.last(node.space()), null);
+    int storageClass = present.datanode().storageClass();
+    return new Purpose(
+        storageClass,
+        true,
+        usual.host(),
+        usual.near(),
+        present.fileOffset(),
+        null,
+        present.datanode(),
+        false);
   }
 }

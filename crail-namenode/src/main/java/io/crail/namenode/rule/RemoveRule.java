@@ -75,7 +75,11 @@ public final class RemoveRule {
       if (container.childCount() > 0 && !recursive) {
         throw ErrorCode.NOT_EMPTY.exception(path.toString());
       }
-      applier.removeContainer(container, clock.currentTimeMillis());
+      locks.withoutRenames(
+          () -> {
+            applier.removeContainer(container, clock.currentTimeMillis());
+            return null;
+          });
     } else {
       applier.remove(node, clock.currentTimeMillis());
     }

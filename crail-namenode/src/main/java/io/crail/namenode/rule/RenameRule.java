@@ -88,10 +88,14 @@ public final class RenameRule {
         });
   }
 
-  /** Returns null when the new place was moved. */
+  /** Returns null when a place was moved or removed since it was found. */
   private NodeInfo decide(
       Node node, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
       throws CrailException {
+    // From here on, no container that is not empty is removed.
+    if (Tree.reachesRemoved(node) || Tree.reachesRemoved(to.container())) {
+      return null;
+    }
     requireRename(node, source, to, target, replace);
     return isReachable(node, source, to.container(), target)
         ? rename(node, source, to.container(), target, to.child())

@@ -8,10 +8,11 @@ import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.lease.WriteLease;
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.Purpose;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Extend;
@@ -95,11 +96,11 @@ public final class ReplaceExtentRule {
           node + ": readers see bytes of the extent at " + present.fileOffset());
     }
     lease.spaceInUse();
-    Allocator.Purpose purpose = Supply.purpose(node, Supply.last(space), lease.client());
+    Purpose purpose = Supply.purpose(node, Supply.last(space), lease.client());
     if (reason == ReplaceExtent.PINNED) {
       return supply.inPlaceOf(present, purpose);
     }
-    DatanodeSpace unreachable = present.region().datanode();
+    DatanodeSpace unreachable = present.datanode();
     allocator.outOfReach(unreachable, lease.client(), reason == ReplaceExtent.FULL);
     // A datanode that is only slow is better than one that cannot be reached.
     boolean lastResort = reason != ReplaceExtent.SILENT;

@@ -4,11 +4,12 @@ package io.crail.namenode.rule;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.change.State;
 import io.crail.namenode.lease.ClientLeases;
-import io.crail.namenode.space.Allocation;
 import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.Purpose;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.node.Extend;
@@ -35,16 +36,17 @@ public final class Supply {
   }
 
   /**
-   * The purpose of more space for a node. A node that has a host stays together: where that host
-   * has no room, the space is on the host of the last extent if possible. So the node is lost with
-   * few hosts.
+   * The purpose of more space for a node, after what it has. A node that has a host stays together:
+   * where that host has no room, the space is on the host of the last extent if possible. So the
+   * node is lost with few hosts.
    *
    * @param last the last extent that it has; null for none
    */
-  static Allocator.Purpose purpose(Node node, Allocation last, ClientLeases<Node> client) {
+  static Purpose purpose(Node node, Allocation last, ClientLeases<Node> client) {
     boolean stays = node.host() != HostNames.ANY && last != null;
-    int near = stays ? last.region().datanode().host() : HostNames.ANY;
-    return new Allocator.Purpose(node.storageClass(), node.isStrict(), node.host(), near, client);
+    int near = stays ? last.datanode().host() : HostNames.ANY;
+    long end = last == null ? 0 : last.fileEnd();
+    return new Purpose(node.storageClass(), node.isStrict(), node.host(), near, end, client);
   }
 
   /** The last extent of a space, which may be null; null for none. */
@@ -68,7 +70,7 @@ public final class Supply {
     if (request.isPut()) {
       return all(request.path(), node, request.length(), client);
     }
-    return request.length() == 0 ? null : next(node, null, client, 0, request.length());
+    return request.length() == 0 ? null : next(node, null, client, request.length());
   }
 
   /**
@@ -85,7 +87,7 @@ public final class Supply {
     int count = (space == null ? 0 : space.count()) - from;
     NodeSpace more = null;
     for (; end < target && count < Extend.MAX_EXTENTS; count++) {
-      Allocation next = next(node, last, client, end, target - end);
+      Allocation next = next(node, last, client, target - end);
       if (next == null) {
         break;
       }
@@ -100,17 +102,15 @@ public final class Supply {
    * Takes one extent: twice as long as the last one up to a block, or as long as needed.
    *
    * @param last the last extent of the node; null for none
-   * @param end the end of that extent
-   * @param needed bytes needed after that
+   * @param needed bytes needed after it
    * @return null when there is no space
    */
-  private Allocation next(
-      Node node, Allocation last, ClientLeases<Node> client, long end, long needed) {
+  private Allocation next(Node node, Allocation last, ClientLeases<Node> client, long needed) {
     int block = allocator.blockSize();
     int grown =
         last == null ? Extent.MIN_LENGTH : (int) Math.min(block, 2L * last.allocatedLength());
     return allocator.allocate(
-        purpose(node, last, client), end, Math.min(Math.max(fitting(needed), grown), block));
+        purpose(node, last, client), Math.min(Math.max(fitting(needed), grown), block));
   }
 
   /** The length of the shortest extent for so many bytes, or of a block. */
@@ -159,7 +159,7 @@ public final class Supply {
     while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {
       // No larger than the bytes that will come.
       Allocation next =
-          allocator.allocate(purpose(node, last(space), client), end, fitting(wanted - end));
+          allocator.allocate(purpose(node, last(space), client), fitting(wanted - end));
       if (next == null) {
         return space;
       }
@@ -170,13 +170,13 @@ public final class Supply {
   }
 
   /** Takes other space for all bytes of an extent; null when there is too little. */
-  NodeSpace inPlaceOf(Allocation extent, Allocator.Purpose purpose) {
+  NodeSpace inPlaceOf(Allocation extent, Purpose purpose) {
     NodeSpace space = null;
     long end = extent.fileOffset();
     while (end < extent.fileEnd()) {
       int length = Integer.highestOneBit((int) (extent.fileEnd() - end));
       boolean fits = space == null || space.count() < Extend.MAX_EXTENTS;
-      Allocation next = fits ? allocator.allocate(purpose, end, length) : null;
+      Allocation next = fits ? allocator.allocate(purpose.at(end), length) : null;
       if (next == null) {
         giveBack(space);
         return null;

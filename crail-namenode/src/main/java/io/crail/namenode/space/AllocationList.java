@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.namenode.space.NodeSpace.Allocation;
 import java.util.Arrays;
 
 /**
@@ -59,9 +60,23 @@ public final class AllocationList extends NodeSpace {
     return new AllocationList(items, space.size());
   }
 
-  /** The extents of {@code space}, which may be null, and one more. */
+  /** The extents of {@code space}, which may be null, and one more, with the same size. */
   public static NodeSpace append(NodeSpace space, Allocation next) {
-    return space == null ? next : space.with(next);
+    if (space == null) {
+      return next;
+    }
+    if (space instanceof Allocation first) {
+      return new AllocationList(first, next);
+    }
+    if (space instanceof AllocationList list) {
+      list.add(next);
+      return list;
+    }
+    if (space instanceof MovingBytes moving) {
+      moving.extents(append(moving.extents(), next));
+      return moving;
+    }
+    return new MovingBytes(space.small(), next);
   }
 
   /** The extents of {@code space}, one of which is replaced by other extents for the same bytes. */
@@ -92,14 +107,12 @@ public final class AllocationList extends NodeSpace {
     return items[index];
   }
 
-  @Override
-  public NodeSpace with(Allocation next) {
+  private void add(Allocation next) {
     int present = count;
     if (present == items.length) {
       items = Arrays.copyOf(items, present * 2);
     }
     items[present] = next;
     count = present + 1;
-    return this;
   }
 }

@@ -8,6 +8,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.BlockSelection;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.ClientLeases;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.part.Extent;
 import java.util.Arrays;
@@ -40,42 +41,10 @@ public final class Allocator {
     }
   }
 
-  /**
-   * The purpose of an allocation.
-   *
-   * @param storageClass the node's class, asked first
-   * @param strict whether no other class may be asked
-   * @param host the host to prefer within a class, or {@link HostNames#ANY}
-   * @param near the host that is asked next, or {@link HostNames#ANY}
-   * @param client the writer, whose unreachable datanodes are asked last; null when there is none
-   * @param except a datanode that must not be asked; null for none
-   * @param lastResort whether unreachable datanodes are asked at all, and those that are late with
-   *     their signs of life
-   */
-  public record Purpose(
-      int storageClass,
-      boolean strict,
-      int host,
-      int near,
-      ClientLeases<?> client,
-      DatanodeSpace except,
-      boolean lastResort) {
-    /** Space for a writer, at any datanode. */
-    public Purpose(int storageClass, boolean strict, int host, int near, ClientLeases<?> client) {
-      this(storageClass, strict, host, near, client, null, true);
-    }
-
-    /** The same purpose, but without this datanode. */
-    public Purpose except(DatanodeSpace datanode, boolean asLastResort) {
-      return new Purpose(storageClass, strict, host, near, client, datanode, asLastResort);
-    }
-  }
-
   private final NameNodeOptions options;
   private final Clock clock;
   private final RateLimitedLog log;
   private final Quarantine quarantine;
-  private final RestingMoves moves;
   private final RestingRegions resting;
   private final SpaceProspects prospects;
   private final int[][] classOrders;
@@ -90,7 +59,6 @@ public final class Allocator {
     this.log = new RateLimitedLog(LoggerFactory.getLogger(Allocator.class), clock, LOG_BURST);
     this.resting = new RestingRegions(clock);
     this.prospects = new SpaceProspects(options, clock, resting);
-    this.moves = new RestingMoves(options, clock, this);
     this.classOrders = new int[options.storageClasses()][];
     this.selections = new BlockSelection[options.storageClasses()];
     this.classes = new Members[options.storageClasses()];
@@ -106,14 +74,9 @@ public final class Allocator {
   }
 
   /** Holds back a region, of which another namenode has given out space, for this time. */
-  void rest(RegionSpace region, long restNanos) {
+  void rest(DatanodeSpace datanode, RegionSpace region, long restNanos) {
     prospects.takeOver();
-    resting.add(region, restNanos);
-  }
-
-  /** The former extents of nodes whose bytes were moved. */
-  public RestingMoves moves() {
-    return moves;
+    resting.add(datanode, region, restNanos);
   }
 
   /** Gives out space of the active ones of these datanodes from now on. */
@@ -140,91 +103,56 @@ public final class Allocator {
    * Takes an extent for a node. Datanodes that a client could not reach, or that are impaired, are
    * asked only when no other datanode of any class has space.
    *
-   * @param fileOffset the extent's position in the node
    * @param length bytes, a power of two up to the block size; if a class has only smaller extents,
    *     one of these is given
    * @return null when nothing at all is free
    */
-  public Allocation allocate(Purpose purpose, long fileOffset, int length) {
+  public Allocation allocate(Purpose purpose, int length) {
     long now = clock.nanoTime();
-    FreePieces.Place place = take(purpose, length, true, now);
-    if (place == null && purpose.lastResort) {
-      place = take(purpose, length, false, now);
-    }
-    return allocation(place, fileOffset);
+    Allocation extent = take(purpose, length, true, now);
+    return extent == null && purpose.lastResort() ? take(purpose, length, false, now) : extent;
   }
 
-  private static Allocation allocation(FreePieces.Place place, long fileOffset) {
-    return place == null ? null : place.allocation(fileOffset);
+  private Allocation take(Purpose purpose, int length, boolean careful, long now) {
+    int[] order = classOrders[purpose.storageClass()];
+    int tried = purpose.strict() ? 1 : order.length;
+    Allocation extent = null;
+    for (int i = 0; i < tried && extent == null; i++) {
+      extent = take(purpose, order[i], length, careful, now);
+    }
+    return extent;
   }
 
-  private FreePieces.Place take(Purpose purpose, int length, boolean careful, long now) {
-    int[] order = classOrders[purpose.storageClass];
-    int tried = purpose.strict ? 1 : order.length;
-    for (int i = 0; i < tried; i++) {
-      Members members = classes[order[i]];
-      if (members.datanodes.length == 0) {
-        continue;
-      }
-      int first = selections[order[i]].first(members);
-      FreePieces.Place place = take(purpose, members, first, length, false, careful, now);
-      if (place == null) {
-        place = take(purpose, members, first, length, true, careful, now);
-      }
-      if (place != null) {
-        return place;
-      }
-    }
-    return null;
-  }
-
-  private FreePieces.Place take(
-      Purpose purpose,
-      Members members,
-      int first,
-      int length,
-      boolean orLess,
-      boolean careful,
-      long now) {
-    FreePieces.Place place = null;
-    if (purpose.host != HostNames.ANY) {
-      place = take(purpose, members, first, purpose.host, length, orLess, careful, now);
-    }
-    if (place == null && purpose.near != HostNames.ANY) {
-      place = take(purpose, members, first, purpose.near, length, orLess, careful, now);
-    }
-    return place != null
-        ? place
-        : take(purpose, members, first, HostNames.ANY, length, orLess, careful, now);
-  }
-
-  private FreePieces.Place take(
-      Purpose purpose,
-      Members members,
-      int first,
-      int host,
-      int length,
-      boolean orLess,
-      boolean careful,
-      long now) {
-    DatanodeSpace[] datanodes = members.datanodes;
-    for (int i = 0; i < datanodes.length; i++) {
-      DatanodeSpace datanode = datanodes[(first + i) % datanodes.length];
-      if ((host == HostNames.ANY || datanode.host() == host)
-          && datanode != purpose.except
-          && isOnline(datanode, purpose, now)
-          && !(careful && isOutOfReach(datanode, purpose.client, now))) {
-        FreePieces.Place place = datanode.take(length, orLess);
-        if (place != null) {
-          return place;
+  /** Takes an extent of one class: as long as wanted on any host rather than a shorter one. */
+  private Allocation take(
+      Purpose purpose, int storageClass, int length, boolean careful, long now) {
+    Members members = classes[storageClass];
+    int count = members.datanodes.length;
+    int first = count == 0 ? 0 : selections[storageClass].first(members);
+    for (int choice = 0; choice < 2 * Purpose.HOSTS && count > 0; choice++) {
+      boolean orLess = choice >= Purpose.HOSTS;
+      for (int i = 0; i < count; i++) {
+        DatanodeSpace datanode = members.datanodes[(first + i) % count];
+        if (purpose.isOfHost(choice % Purpose.HOSTS, datanode)
+            && mayAsk(datanode, purpose, careful, now)) {
+          FreePieces.Place place = datanode.take(length, orLess);
+          if (place != null) {
+            return new Allocation(datanode, place, purpose.fileOffset());
+          }
         }
       }
     }
     return null;
   }
 
+  private boolean mayAsk(DatanodeSpace datanode, Purpose purpose, boolean careful, long now) {
+    return datanode != purpose.except()
+        && isOnline(datanode, purpose, now)
+        && !(careful && isOutOfReach(datanode, purpose.client(), now));
+  }
+
   private boolean isOnline(DatanodeSpace datanode, Purpose purpose, long now) {
-    return purpose.lastResort
+    return purpose.lastResort()
         ? datanode.isOnline(now, options.offlineNanos())
         : datanode.isWell(now, options.presentNanos());
   }
@@ -266,10 +194,10 @@ public final class Allocator {
   public void release(
       Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean maySay) {
     boolean leased = writer != null;
-    DatanodeSpace datanode = extent.region().datanode();
+    DatanodeSpace datanode = extent.datanode();
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
     if (lost || (datanode.checksGeneration() && !leased && !extent.isSealed())) {
-      datanode.give(extent);
+      extent.free();
       return;
     }
     long now = clock.nanoTime();
@@ -281,7 +209,7 @@ public final class Allocator {
     if (leased && leaseEndNanos - ready > 0) {
       ready = leaseEndNanos;
     }
-    datanode.await(extent);
+    datanode.countAsWaiting(extent.allocatedLength());
     boolean heard = endsEarly || !datanode.checksGeneration();
     quarantine.add(extent, restedNanos(extent, ready), heard ? writer : null, maySay, endsEarly);
   }
@@ -291,9 +219,9 @@ public final class Allocator {
    * off clients, it must cut off this one.
    */
   public void cutOff(Allocation extent, long client) {
-    DatanodeSpace datanode = extent.region().datanode();
+    DatanodeSpace datanode = extent.datanode();
     if (datanode.cutsOff()) {
-      datanode.cutOffs().order(client, clock.nanoTime());
+      quarantine.cutOffs(datanode).order(client, clock.nanoTime());
     }
   }
 
@@ -302,7 +230,7 @@ public final class Allocator {
    * every tier the next owner may have it at once.
    */
   public void giveBack(Allocation extent) {
-    extent.region().datanode().give(extent);
+    extent.free();
   }
 
   /**
@@ -316,9 +244,7 @@ public final class Allocator {
   public Allocation takeForCopy(Purpose purpose, int id, Allocation original) {
     int length = Extent.lengthFor(original.length(), options.blockSize());
     Allocation extent =
-        id == BeginMove.ANY_DATANODE
-            ? allocate(purpose, original.fileOffset(), length)
-            : allocateAt(purpose, id, original.fileOffset(), length);
+        id == BeginMove.ANY_DATANODE ? allocate(purpose, length) : allocateAt(purpose, id, length);
     if (extent != null && extent.length() < length) {
       giveBack(extent);
       extent = null;
@@ -333,14 +259,14 @@ public final class Allocator {
    * #takeGranted} gives it to a node before.
    */
   public void lend(Allocation extent, Quarantine.Grant grant) {
-    extent.region().datanode().lend(extent.allocatedLength());
+    extent.datanode().lend(extent.allocatedLength());
     long endNanos = clock.nanoTime() + options.leaseNanos();
     quarantine.add(extent, restedNanos(extent, endNanos), grant, true, true);
   }
 
   /** When what began before the end of a lease is in its place. */
   long restedNanos(Allocation extent, long leaseEndNanos) {
-    return leaseEndNanos + extent.region().datanode().marginNanos(options.freeMarginNanos());
+    return leaseEndNanos + extent.datanode().marginNanos(options.freeMarginNanos());
   }
 
   /** Whether a datanode is well and takes data; true also for {@link BeginMove#ANY_DATANODE}. */
@@ -352,12 +278,13 @@ public final class Allocator {
   }
 
   /** Takes an extent at one datanode, which has to be of the right class. */
-  private Allocation allocateAt(Purpose purpose, int id, long fileOffset, int length) {
-    for (DatanodeSpace datanode : classes[purpose.storageClass].datanodes) {
+  private Allocation allocateAt(Purpose purpose, int id, int length) {
+    for (DatanodeSpace datanode : classes[purpose.storageClass()].datanodes) {
       if (datanode.id() == id
-          && datanode != purpose.except
+          && datanode != purpose.except()
           && isOnline(datanode, purpose, clock.nanoTime())) {
-        return allocation(datanode.take(length, false), fileOffset);
+        FreePieces.Place place = datanode.take(length, false);
+        return place == null ? null : new Allocation(datanode, place, purpose.fileOffset());
       }
     }
     return null;
@@ -369,12 +296,12 @@ public final class Allocator {
    * datanode that is being removed must not end before.
    */
   public void releaseMoved(Allocation extent) {
-    DatanodeSpace datanode = extent.region().datanode();
+    DatanodeSpace datanode = extent.datanode();
     if (datanode.state() == DatanodeSpace.State.DEAD) {
-      datanode.give(extent);
+      extent.free();
       return;
     }
-    datanode.await(extent);
+    datanode.countAsWaiting(extent.allocatedLength());
     long endNanos = clock.nanoTime() + options.leaseNanos();
     quarantine.add(extent, restedNanos(extent, endNanos), null, false, false);
   }
@@ -400,7 +327,7 @@ public final class Allocator {
             bytes,
             datanode -> isOnline(datanode, purpose, clock.nanoTime()));
     if (extent != null) {
-      extent.region().datanode().useLent(extent);
+      extent.datanode().useLent(extent.allocatedLength());
     }
     return extent;
   }

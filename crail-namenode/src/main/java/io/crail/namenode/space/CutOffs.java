@@ -2,6 +2,7 @@
 package io.crail.namenode.space;
 
 import io.crail.common.ByteText;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.protocol.cluster.KeepAlive;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -92,15 +93,15 @@ final class CutOffs {
   /**
    * Keeps space, which its datanode counts as waiting, until no client can write to it any more.
    *
-   * @param writer the client that may still write, besides those whose lease ended before a seal;
+   * @param client the client that may still write, besides those whose lease ended before a seal;
    *     null for none
    * @return false when no client can write to it now; then nothing is kept
    */
-  synchronized boolean keep(Allocation extent, Quarantine.Writer writer, long nowNanos) {
+  synchronized boolean keep(Allocation extent, Long client, long nowNanos) {
     if (dead) {
       return false;
     }
-    Order order = writer == null ? null : ordered(writer.client(), nowNanos);
+    Order order = client == null ? null : ordered(client, nowNanos);
     if (extent.isSealed()) {
       // The cut-off of each client that wrote before a seal was ordered then. Orders are done in
       // sequence, so the last one covers them all.
@@ -168,7 +169,7 @@ final class CutOffs {
     List<Order> all = new ArrayList<>(told);
     all.addAll(next.values());
     for (Order order : all) {
-      order.extents.forEach(extent -> audit.owned(extent, "client " + order.client));
+      order.extents.forEach(extent -> extent.audit(audit, "client " + order.client));
     }
   }
 

@@ -2,6 +2,7 @@
 package io.crail.namenode.space;
 
 import io.crail.common.error.CrailException;
+import io.crail.namenode.memory.Footprint;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.cluster.RegisterDatanode;
 
@@ -15,6 +16,13 @@ final class DatanodeHeap {
 
   /** Bytes of a region without its lists of blocks. */
   private static final long REGION = 256;
+
+  /**
+   * Bytes of an extent ({@code NodeSpace.Allocation}), of its place in a list, and of its rest in
+   * the quarantine with the places in the queues there.
+   */
+  static final long EXTENT =
+      Footprint.object(1, 39) + Footprint.object(4, 14) + 6L * Footprint.REFERENCE;
 
   private final HeapBudget budget;
   private long taken;
@@ -41,12 +49,12 @@ final class DatanodeHeap {
 
   /** Takes the heap for an extent; false when there is none. */
   boolean takeExtent() {
-    return budget.take(Allocation.FOOTPRINT, 0);
+    return budget.take(EXTENT, 0);
   }
 
   /** Gives the heap of an extent back. */
   void giveExtent() {
-    budget.give(Allocation.FOOTPRINT);
+    budget.give(EXTENT);
   }
 
   /** Takes heap for lists of blocks; a negative number gives some back. */

@@ -150,7 +150,7 @@ public final class DatanodeRegistry {
     if (space != null && request.generation() == 0) {
       datanode.wake(space);
     } else if (space != null) {
-      rest(space);
+      rest(datanode, space);
     }
     return region.length() / options.blockSize();
   }
@@ -160,11 +160,10 @@ public final class DatanodeRegistry {
    * requests with an earlier generation. If its tier has no generations, all leases on that space
    * must end first.
    */
-  private void rest(RegionSpace region) {
-    DatanodeSpace datanode = region.datanode();
+  private void rest(DatanodeSpace datanode, RegionSpace region) {
     long leaseNanos = datanode.checksGeneration() ? 0 : options.leaseNanos();
     long restNanos = leaseNanos + datanode.marginNanos(options.freeMarginNanos());
-    allocator.rest(region, restNanos);
+    allocator.rest(datanode, region, restNanos);
     if (datanode.restingBytes() == region.region().length()) {
       LOG.info("{} was in use; its space rests for {} ms", datanode, restNanos / 1_000_000);
     }
@@ -178,7 +177,7 @@ public final class DatanodeRegistry {
   public synchronized void haveCutOff(int id, long number) {
     DatanodeSpace datanode = byId.get(id);
     if (datanode != null) {
-      allocator.quarantine().areSafe(datanode.cutOffs().done(number));
+      allocator.quarantine().areSafe(cutOffs(datanode).done(number));
     }
   }
 
@@ -205,7 +204,7 @@ public final class DatanodeRegistry {
         log.info(datanode + " has its targets again");
       }
     }
-    CutOffs.Page page = datanode.cutOffs().page();
+    CutOffs.Page page = cutOffs(datanode).page();
     boolean drained = datanode.state() == DatanodeSpace.State.DRAINING && datanode.isEmpty();
     if (drained && !datanode.isStopped()) {
       // Remembered a little longer, so that it is told again if this answer gets lost.
@@ -352,9 +351,10 @@ public final class DatanodeRegistry {
         }
       } else if (!online && datanode.isStopped()) {
         forgotten.add(datanode);
-      } else if (!datanode.isOnline(now, options.forgottenNanos()) && datanode.dieIfEmpty()) {
+      } else if (!datanode.isOnline(now, options.forgottenNanos())
+          && datanode.dieIfEmpty(cutOffs(datanode).bytes())) {
         // It is forgotten, or every restart would leave a dead entry. It may register anew.
-        allocator.quarantine().areSafe(datanode.cutOffs().die());
+        allocator.quarantine().areSafe(cutOffs(datanode).die());
         forgotten.add(datanode);
         log.info(datanode + " is forgotten");
       } else if (!online && reportedOffline.put(datanode.id(), true) == null) {
@@ -368,7 +368,7 @@ public final class DatanodeRegistry {
   }
 
   private void reportOverdue(DatanodeSpace datanode, long now) {
-    CutOffs.Overdue overdue = datanode.cutOffs().overdue(now - options.presentNanos());
+    CutOffs.Overdue overdue = cutOffs(datanode).overdue(now - options.presentNanos());
     if (overdue != null) {
       log.warn(datanode + " has not cut off client " + overdue.text(now));
     }
@@ -381,6 +381,7 @@ public final class DatanodeRegistry {
       reportedOffline.remove(datanode.id());
       contested.remove(datanode.id());
       datanode.heap().forget();
+      allocator.quarantine().forget(datanode);
     }
     allocator.use(byId.values());
   }
@@ -389,18 +390,20 @@ public final class DatanodeRegistry {
    * Counts all space again and compares it with the accounts; for tests, while nothing changes.
    *
    * @param used bytes that belong to nodes, by datanode
+   * @param moves what rests after moves
    * @param audit knows the extents of nodes
    */
-  public synchronized void verify(Map<DatanodeSpace, Long> used, SpaceAudit audit) {
+  public synchronized void verify(
+      Map<DatanodeSpace, Long> used, RestingMoves moves, SpaceAudit audit) {
     allocator.quarantine().audit(audit);
-    allocator.moves().audit(audit);
+    moves.audit(audit);
     for (DatanodeSpace datanode : byId.values()) {
       datanode.verify(allocator.quarantine().lentOf(datanode), audit);
       DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
       long expectedUsed = used.getOrDefault(datanode, 0L);
       long expectedWaiting =
           allocator.quarantine().bytesOf(datanode)
-              + allocator.moves().bytesOf(datanode)
+              + moves.bytesOf(datanode)
               + datanode.restingBytes();
       if (accounts.used() != expectedUsed
           || accounts.waiting() != expectedWaiting
@@ -423,8 +426,12 @@ public final class DatanodeRegistry {
   }
 
   /** Bytes of heap of datanodes, and of extents that belong to no node; for tests. */
-  public synchronized long footprint() {
-    return reports.footprint(byId.values(), allocator.quarantine(), allocator.moves().extents());
+  public synchronized long footprint(RestingMoves moves) {
+    return reports.footprint(byId.values(), allocator.quarantine(), moves.extents());
+  }
+
+  private CutOffs cutOffs(DatanodeSpace datanode) {
+    return allocator.quarantine().cutOffs(datanode);
   }
 
   private static CrailException unknown(int id) {
@@ -474,7 +481,7 @@ public final class DatanodeRegistry {
   /** Declares a datanode's data lost. It need not cut off clients any more. */
   private void die(DatanodeSpace datanode) {
     datanode.die();
-    allocator.quarantine().areSafe(datanode.cutOffs().die());
+    allocator.quarantine().areSafe(cutOffs(datanode).die());
   }
 
   private void bury(DatanodeSpace datanode, String why) {

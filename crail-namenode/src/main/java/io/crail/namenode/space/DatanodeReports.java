@@ -228,8 +228,8 @@ final class DatanodeReports {
     long bytes = quarantine.writers() * Quarantine.WRITER_FOOTPRINT;
     for (DatanodeSpace datanode : datanodes) {
       bytes += datanode.heap().taken();
-      extents += datanode.cutOffs().extents();
+      extents += quarantine.cutOffs(datanode).extents();
     }
-    return bytes + extents * Allocation.FOOTPRINT;
+    return bytes + extents * DatanodeHeap.EXTENT;
   }
 }

@@ -60,7 +60,6 @@ public final class DatanodeSpace {
   private final Set<RegionSpace> resting = new HashSet<>();
   private final DatanodeHeap heap;
   private final FreePieces pieces;
-  private final CutOffs cutOffs = new CutOffs();
   private final SignsOfLife signs;
 
   private volatile State state = State.ACTIVE;
@@ -89,9 +88,9 @@ public final class DatanodeSpace {
     this.host = host;
     this.description = description;
     this.blockSize = blockSize;
-    this.pieces = new FreePieces(blockSize);
     this.signs = new SignsOfLife(nowNanos);
     this.heap = new DatanodeHeap(budget, description);
+    this.pieces = new FreePieces(blockSize, heap);
   }
 
   /** The heap that it takes. */
@@ -205,17 +204,14 @@ public final class DatanodeSpace {
     return state == State.DRAINING ? nowNanos - drainNanos : 0;
   }
 
-  /** The clients that it must cut off before their space is given to others. */
-  CutOffs cutOffs() {
-    return cutOffs;
-  }
-
   /**
    * Declares it dead if it holds only space that waits for its confirmation of a cut-off. No node
    * gets space from it any more.
+   *
+   * @param cutOffBytes bytes that wait for that
    */
-  synchronized boolean dieIfEmpty() {
-    if (used == 0 && waiting == cutOffs.bytes()) {
+  synchronized boolean dieIfEmpty(long cutOffBytes) {
+    if (used == 0 && waiting == cutOffBytes) {
       state = State.DEAD;
     }
     return state == State.DEAD;
@@ -284,7 +280,7 @@ public final class DatanodeSpace {
     }
     heap.takeRegion("region " + region.index() + " of " + this);
     RegionSpace space =
-        new RegionSpace(this, region, (int) (region.length() / blockSize), generation);
+        new RegionSpace(heap, region, (int) (region.length() / blockSize), generation);
     regions.put(region.index(), space);
     resting.add(space);
     waiting += region.length();
@@ -345,16 +341,16 @@ public final class DatanodeSpace {
     return place;
   }
 
-  /** Gives an extent back that belonged to a node. */
-  synchronized void give(Allocation allocation) {
-    used -= allocation.allocatedLength();
-    becomeFree(allocation);
+  /** Gives space back that belonged to a node. */
+  synchronized void give(int region, long regionOffset, int length) {
+    used -= length;
+    becomeFree(region, regionOffset, length);
   }
 
-  /** Notes that an extent no longer belongs to a node but is not free yet. */
-  synchronized void await(Allocation allocation) {
-    used -= allocation.allocatedLength();
-    waiting += allocation.allocatedLength();
+  /** Counts bytes as waiting: they no longer belong to a node but are not free yet. */
+  synchronized void countAsWaiting(int length) {
+    used -= length;
+    waiting += length;
   }
 
   /** Lends an extent that was taken to the writer of a copy. It counts as waiting. */
@@ -364,34 +360,39 @@ public final class DatanodeSpace {
     lent += length;
   }
 
-  /** Notes that an extent that was waiting belongs to a node again. */
-  synchronized void takeBack(Allocation allocation) {
-    waiting -= allocation.allocatedLength();
-    used += allocation.allocatedLength();
+  /** Notes that bytes that were waiting belong to a node again. */
+  synchronized void takeBack(int length) {
+    waiting -= length;
+    used += length;
   }
 
-  /** Notes that a lent extent now belongs to a node. */
-  synchronized void useLent(Allocation allocation) {
-    lent -= allocation.allocatedLength();
-    waiting -= allocation.allocatedLength();
-    used += allocation.allocatedLength();
+  /** Notes that lent bytes now belong to a node. */
+  synchronized void useLent(int length) {
+    lent -= length;
+    waiting -= length;
+    used += length;
   }
 
-  /** Notes that a lent extent only waits from now on. */
-  synchronized void lentNoMore(Allocation allocation) {
-    lent -= allocation.allocatedLength();
+  /** Notes that lent bytes only wait from now on. */
+  synchronized void lentNoMore(int length) {
+    lent -= length;
   }
 
-  /** Gives an extent back that was waiting. */
-  synchronized void giveAwaited(Allocation allocation) {
-    waiting -= allocation.allocatedLength();
-    becomeFree(allocation);
+  /** Gives space back that was waiting. */
+  synchronized void giveAwaited(int region, long regionOffset, int length) {
+    waiting -= length;
+    becomeFree(region, regionOffset, length);
   }
 
-  private void becomeFree(Allocation allocation) {
-    free += allocation.allocatedLength();
-    pieces.give(allocation);
+  private void becomeFree(int region, long regionOffset, int length) {
+    free += length;
+    pieces.give(region, regionOffset, length);
     heap.giveExtent();
+  }
+
+  /** The last generation that was given out in a region. */
+  synchronized long generation(int region) {
+    return regions.get(region).generation();
   }
 
   /**
@@ -405,9 +406,8 @@ public final class DatanodeSpace {
       throw new AssertionError(
           this + " has lent " + lent + " bytes, but " + expectedLent + " can be found");
     }
-    cutOffs.audit(audit);
     long total = regions().stream().mapToLong(Region::length).sum();
-    long counted = pieces.verify(audit);
+    long counted = pieces.verify(this, audit);
     if (counted != free || free + used + waiting != total) {
       throw new AssertionError(
           this + ": counted " + counted + " of " + total + " bytes as free; " + accounts(true));

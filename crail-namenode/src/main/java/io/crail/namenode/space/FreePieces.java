@@ -8,16 +8,17 @@ import io.crail.protocol.part.Extent;
  * monitor of its {@link DatanodeSpace}.
  */
 final class FreePieces {
-  /** A piece of space and the generation of its new owner. */
-  record Place(RegionSpace region, long regionOffset, int length, long generation) {
-    /** The extent of a node at a position. */
-    Allocation allocation(long fileOffset) {
-      return new Allocation(region, regionOffset, fileOffset, generation, length);
-    }
-  }
+  /**
+   * A piece of space.
+   *
+   * @param region the index of its region
+   * @param generation the generation of its new owner
+   */
+  record Place(int region, long regionOffset, int length, long generation) {}
 
   private final int blockSize;
   private final int maxOrder;
+  private final DatanodeHeap heap;
   // The split blocks, by the order plus one of their largest free piece.
   private final SplitBlock[] splitBlocks;
   private RegionSpace[] regions = {};
@@ -25,8 +26,9 @@ final class FreePieces {
   private int firstFreeRegion;
   private long blocks;
 
-  FreePieces(int blockSize) {
+  FreePieces(int blockSize, DatanodeHeap heap) {
     this.blockSize = blockSize;
+    this.heap = heap;
     this.maxOrder = order(blockSize);
     this.splitBlocks = new SplitBlock[maxOrder + 1];
   }
@@ -44,9 +46,6 @@ final class FreePieces {
   /** Adds a region that is completely free. {@code all} contains it and the earlier regions. */
   void add(RegionSpace[] all, RegionSpace region) {
     regions = all;
-    for (int i = 0; i < regions.length; i++) {
-      regions[i].position(i);
-    }
     firstFreeRegion = 0;
     blocks += region.blocks();
   }
@@ -73,7 +72,7 @@ final class FreePieces {
     RegionSpace region = regionWithFreeBlock();
     blocks--;
     return new Place(
-        region, (long) region.takeBlock() * blockSize, blockSize, region.nextGeneration());
+        region.index(), (long) region.takeBlock() * blockSize, blockSize, region.nextGeneration());
   }
 
   private Place takePiece(int order) {
@@ -84,9 +83,9 @@ final class FreePieces {
     if (block == null) {
       RegionSpace region = regionWithFreeBlock();
       blocks--;
-      block = new SplitBlock(region, region.takeBlock(), maxOrder);
+      block = new SplitBlock(region.index(), region.takeBlock(), maxOrder);
       region.split(block.block(), block);
-      region.datanode().heap().add(block.footprint());
+      heap.add(block.footprint());
     } else {
       unlink(block);
     }
@@ -96,15 +95,20 @@ final class FreePieces {
         block.region(),
         (long) block.block() * blockSize + (long) unit * Extent.MIN_LENGTH,
         Extent.MIN_LENGTH << order,
-        block.region().nextGeneration());
+        regions[position(block.region())].nextGeneration());
   }
 
-  /** Takes a piece back. */
-  void give(Allocation allocation) {
-    RegionSpace region = allocation.region();
-    int block = (int) (allocation.regionOffset() / blockSize);
-    if (allocation.allocatedLength() == blockSize) {
-      giveBlock(region, block);
+  /**
+   * Takes a piece back.
+   *
+   * @param index of its region
+   */
+  void give(int index, long regionOffset, int length) {
+    int at = position(index);
+    RegionSpace region = regions[at];
+    int block = (int) (regionOffset / blockSize);
+    if (length == blockSize) {
+      giveBlock(at, block);
       return;
     }
     SplitBlock split = region.split(block);
@@ -112,21 +116,36 @@ final class FreePieces {
       throw new AssertionError("block " + block + " is not split");
     }
     unlink(split);
-    int unit = (int) (allocation.regionOffset() % blockSize) / Extent.MIN_LENGTH;
-    split.give(unit, order(allocation.allocatedLength()));
+    int unit = (int) (regionOffset % blockSize) / Extent.MIN_LENGTH;
+    split.give(unit, order(length));
     if (split.isFree()) {
       region.split(block, null);
-      region.datanode().heap().add(-split.footprint());
-      giveBlock(region, block);
+      heap.add(-split.footprint());
+      giveBlock(at, block);
     } else {
       link(split);
     }
   }
 
-  private void giveBlock(RegionSpace region, int block) {
-    region.giveBlock(block);
+  /** Where the region of an index is; they are ordered by it. */
+  private int position(int index) {
+    int low = 0;
+    int high = regions.length - 1;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (regions[middle].index() < index) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  private void giveBlock(int at, int block) {
+    regions[at].giveBlock(block);
     blocks++;
-    firstFreeRegion = Math.min(firstFreeRegion, region.position());
+    firstFreeRegion = Math.min(firstFreeRegion, at);
   }
 
   /**
@@ -174,14 +193,15 @@ final class FreePieces {
   }
 
   /** Counts everything again and compares; for tests. Returns the free bytes. */
-  long verify(SpaceAudit audit) {
+  long verify(Object datanode, SpaceAudit audit) {
     long bytes = 0;
     long counted = 0;
     for (RegionSpace region : regions) {
       bytes += region.countFreeBytes(blockSize, Extent.MIN_LENGTH);
       counted += region.freeBlocks();
-      region.auditFree(blockSize, audit);
-      audit.requireWhole(region);
+      SpaceAudit.Region noted = audit.region(datanode, region.index());
+      region.auditFree(blockSize, noted);
+      noted.requireWhole(region.blocks());
     }
     if (counted != blocks) {
       throw new AssertionError("counted " + counted + " free blocks, not " + blocks);

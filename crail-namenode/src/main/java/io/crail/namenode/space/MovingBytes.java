@@ -33,10 +33,4 @@ public final class MovingBytes extends SmallBytes {
   public Allocation at(int index) {
     return extents.at(index);
   }
-
-  @Override
-  public NodeSpace with(Allocation next) {
-    extents = extents.with(next);
-    return this;
-  }
 }

@@ -37,9 +37,6 @@ public abstract class NodeSpace {
   /** The extent at an index below {@link #count()}. */
   public abstract Allocation at(int index);
 
-  /** These extents and one more, with the same size. */
-  public abstract NodeSpace with(Allocation next);
-
   /** The position after the last byte of the last extent; 0 when there is none. */
   public final long end() {
     int count = count();
@@ -73,6 +70,175 @@ public abstract class NodeSpace {
     for (int i = from; i < to; i++) {
       at(i).encode(committed, out, at);
       at += Extent.WIRE_LENGTH;
+    }
+  }
+
+  /**
+   * An extent that belongs to a node, or waits to become free. Immutable.
+   *
+   * <p>It holds as many bytes of the node as space was allocated, unless it was sealed. After a
+   * seal the node continues in another extent, and the space after the seal stays unused until the
+   * whole extent is freed.
+   */
+  public static final class Allocation extends NodeSpace {
+    /** Bytes of heap of an extent, of its place in a list, and of its rest in the quarantine. */
+    public static final long FOOTPRINT = DatanodeHeap.EXTENT;
+
+    private final DatanodeSpace datanode;
+    private final long regionOffset;
+    private final long fileOffset;
+    private final long generation;
+    private final int length;
+    private final short region;
+    // The exponent of the allocated length. With it an extent has 56 bytes.
+    private final byte order;
+
+    /** An extent of a node at a position, with all of a place. */
+    Allocation(DatanodeSpace datanode, FreePieces.Place place, long fileOffset) {
+      this(
+          datanode,
+          place.region(),
+          place.regionOffset(),
+          fileOffset,
+          place.generation(),
+          place.length(),
+          Integer.numberOfTrailingZeros(place.length()));
+    }
+
+    private Allocation(
+        DatanodeSpace datanode,
+        int region,
+        long regionOffset,
+        long fileOffset,
+        long generation,
+        int length,
+        int order) {
+      this.datanode = datanode;
+      this.region = (short) region;
+      this.regionOffset = regionOffset;
+      this.fileOffset = fileOffset;
+      this.generation = generation;
+      this.length = length;
+      this.order = (byte) order;
+    }
+
+    /** The datanode that has it. */
+    public DatanodeSpace datanode() {
+      return datanode;
+    }
+
+    /** The index of its region at the datanode. */
+    int region() {
+      return region & 0xffff;
+    }
+
+    long regionOffset() {
+      return regionOffset;
+    }
+
+    public long fileOffset() {
+      return fileOffset;
+    }
+
+    /** The position in the node after the last byte. */
+    public long fileEnd() {
+      return fileOffset + length;
+    }
+
+    long generation() {
+      return generation;
+    }
+
+    /** The number of the node's bytes that it holds or may hold later. */
+    int length() {
+      return length;
+    }
+
+    /** The length of its space in bytes, a power of two. */
+    public int allocatedLength() {
+      return 1 << order;
+    }
+
+    /** True when a writer that lost its lease may still write after the end. */
+    boolean isSealed() {
+      return length < allocatedLength();
+    }
+
+    /** True when it is the same space as another one, of which it may hold fewer bytes. */
+    public boolean isIn(Allocation other) {
+      return datanode == other.datanode
+          && region == other.region
+          && regionOffset == other.regionOffset
+          && generation == other.generation
+          && fileOffset == other.fileOffset;
+    }
+
+    /** The same space, sealed: it holds no byte of the node from {@code fileEnd} on. */
+    public Allocation sealedAt(long fileEnd) {
+      return new Allocation(
+          datanode,
+          region(),
+          regionOffset,
+          fileOffset,
+          generation,
+          (int) (fileEnd - fileOffset),
+          order);
+    }
+
+    /** The part before {@code fileEnd}, for clients. */
+    public Extent extentBefore(long fileEnd) {
+      return new Extent(
+          fileOffset, generation, regionOffset, lengthBefore(fileEnd), datanode.id(), region());
+    }
+
+    private int lengthBefore(long fileEnd) {
+      return (int) Math.min(length, fileEnd - fileOffset);
+    }
+
+    public Extent extent() {
+      return new Extent(fileOffset, generation, regionOffset, length, datanode.id(), region());
+    }
+
+    /** Writes the part before {@code fileEnd} in the form of the wire. */
+    void encode(long fileEnd, ByteBuffer out, int offset) {
+      Extent.encode(
+          out,
+          offset,
+          fileOffset,
+          generation,
+          regionOffset,
+          lengthBefore(fileEnd),
+          datanode.id(),
+          region());
+    }
+
+    @Override
+    public int count() {
+      return 1;
+    }
+
+    @Override
+    public Allocation at(int index) {
+      return this;
+    }
+
+    /** Gives its space back, which belonged to a node. */
+    void free() {
+      datanode.give(region(), regionOffset, allocatedLength());
+    }
+
+    /** Gives its space back, which was waiting. */
+    void freeAwaited() {
+      datanode.giveAwaited(region(), regionOffset, allocatedLength());
+    }
+
+    /** Notes its space and its owner; for tests. */
+    public void audit(SpaceAudit audit, Object owner) {
+      if (generation <= 0 || generation > datanode.generation(region())) {
+        throw new AssertionError(
+            owner + " has generation " + generation + ", which was not given out");
+      }
+      audit.region(datanode, region()).owned(regionOffset, allocatedLength(), owner);
     }
   }
 }

@@ -3,11 +3,13 @@ package io.crail.namenode.space;
 
 import io.crail.namenode.memory.Footprint;
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 /**
@@ -20,9 +22,6 @@ import java.util.function.Predicate;
  */
 public final class Quarantine {
   private static final int FIRST_CAPACITY = 64;
-
-  /** Bytes of heap that each extent takes here. */
-  static final long REST_FOOTPRINT = Rest.FOOTPRINT;
 
   /** Bytes of heap that a writer takes that can still release extents. */
   public static final long WRITER_FOOTPRINT = Footprint.object(1, 36) + Footprint.MAP_ENTRY;
@@ -76,7 +75,7 @@ public final class Quarantine {
       this.host = host;
     }
 
-    private boolean isFor(Allocator.Purpose purpose) {
+    private boolean isFor(Purpose purpose) {
       return storageClass == purpose.storageClass()
           && strict == purpose.strict()
           && host == purpose.host();
@@ -85,9 +84,6 @@ public final class Quarantine {
 
   /** An extent that rests. */
   private static final class Rest {
-    /** Bytes of heap, and of its places in the queues. */
-    private static final long FOOTPRINT = Footprint.object(4, 14) + 2L * Footprint.REFERENCE;
-
     private final Allocation extent;
     private final long readyNanos;
     private final boolean endsEarly;
@@ -108,6 +104,7 @@ public final class Quarantine {
 
   private final HeapBudget budget;
   private final Map<Long, Writer> writers = new HashMap<>();
+  private final ConcurrentHashMap<DatanodeSpace, CutOffs> cutOffs = new ConcurrentHashMap<>();
   // Extents whose writers were cut off.
   private final ArrayDeque<Allocation> safe = new ArrayDeque<>();
   private Rest[] heap = new Rest[FIRST_CAPACITY];
@@ -115,6 +112,16 @@ public final class Quarantine {
 
   public Quarantine(HeapBudget budget) {
     this.budget = budget;
+  }
+
+  /** The clients that a datanode must cut off before their space is given to others. */
+  CutOffs cutOffs(DatanodeSpace datanode) {
+    return cutOffs.computeIfAbsent(datanode, any -> new CutOffs());
+  }
+
+  /** Forgets a datanode that has no space any more. */
+  void forget(DatanodeSpace datanode) {
+    cutOffs.remove(datanode);
   }
 
   /**
@@ -157,7 +164,7 @@ public final class Quarantine {
     for (int looked = 0; looked < most; looked++) {
       Allocation extent = pollSafe();
       if (extent != null) {
-        extent.region().datanode().giveAwaited(extent);
+        extent.freeAwaited();
         reclaimed++;
         continue;
       }
@@ -171,15 +178,16 @@ public final class Quarantine {
   }
 
   /** Frees an extent, unless a client must be cut off first. */
-  private static boolean timeHasCome(Rest rest, long nowNanos) {
-    DatanodeSpace datanode = rest.extent.region().datanode();
+  private boolean timeHasCome(Rest rest, long nowNanos) {
+    DatanodeSpace datanode = rest.extent.datanode();
     if (rest.writer instanceof Grant) {
-      datanode.lentNoMore(rest.extent);
+      datanode.lentNoMore(rest.extent.allocatedLength());
     }
-    if (datanode.cutsOff() && datanode.cutOffs().keep(rest.extent, rest.writer, nowNanos)) {
+    Long client = rest.writer == null ? null : (Long) rest.writer.client();
+    if (datanode.cutsOff() && cutOffs(datanode).keep(rest.extent, client, nowNanos)) {
       return false;
     }
-    datanode.giveAwaited(rest.extent);
+    rest.extent.freeAwaited();
     return true;
   }
 
@@ -198,11 +206,10 @@ public final class Quarantine {
    */
   void letGo(long node, long token) {
     for (Rest rest = poll(node, token); rest != null; rest = poll(node, token)) {
-      DatanodeSpace datanode = rest.extent.region().datanode();
       if (rest.writer instanceof Grant) {
-        datanode.lentNoMore(rest.extent);
+        rest.extent.datanode().lentNoMore(rest.extent.allocatedLength());
       }
-      datanode.giveAwaited(rest.extent);
+      rest.extent.freeAwaited();
     }
   }
 
@@ -216,18 +223,14 @@ public final class Quarantine {
    * @return null when the extent is not reserved any more, or was granted for another purpose
    */
   synchronized Allocation take(
-      long grant,
-      long token,
-      Allocator.Purpose purpose,
-      long bytes,
-      Predicate<DatanodeSpace> isOnline) {
+      long grant, long token, Purpose purpose, long bytes, Predicate<DatanodeSpace> isOnline) {
     Writer writer = writers.get(grant);
     if (!(writer instanceof Grant given) || writer.token != token || !given.isFor(purpose)) {
       return null;
     }
     Allocation extent = writer.first.extent;
     // If the datanode is being removed or is gone, it is better to write the bytes again elsewhere.
-    DatanodeSpace datanode = extent.region().datanode();
+    DatanodeSpace datanode = extent.datanode();
     boolean stays =
         datanode.state() == DatanodeSpace.State.ACTIVE
             && isOnline.test(datanode)
@@ -248,9 +251,10 @@ public final class Quarantine {
   /** Notes the extents that rest; for tests. */
   synchronized void audit(SpaceAudit audit) {
     for (int i = 0; i < count; i++) {
-      audit.owned(heap[i].extent, "the quarantine");
+      heap[i].extent.audit(audit, "the quarantine");
     }
-    safe.forEach(extent -> audit.owned(extent, "what need not wait any more"));
+    safe.forEach(extent -> extent.audit(audit, "what need not wait any more"));
+    cutOffs.values().forEach(each -> each.audit(audit));
   }
 
   /** Bytes that wait at a datanode; for tests. */
@@ -258,12 +262,12 @@ public final class Quarantine {
     long bytes = 0;
     for (int i = 0; i < count; i++) {
       Allocation extent = heap[i].extent;
-      bytes += extent.region().datanode() == datanode ? extent.allocatedLength() : 0;
+      bytes += extent.datanode() == datanode ? extent.allocatedLength() : 0;
     }
     for (Allocation extent : safe) {
-      bytes += extent.region().datanode() == datanode ? extent.allocatedLength() : 0;
+      bytes += extent.datanode() == datanode ? extent.allocatedLength() : 0;
     }
-    return bytes + datanode.cutOffs().bytes();
+    return bytes + cutOffs(datanode).bytes();
   }
 
   /** Bytes that a datanode has lent; for tests. */
@@ -271,7 +275,7 @@ public final class Quarantine {
     long bytes = 0;
     for (int i = 0; i < count; i++) {
       Rest rest = heap[i];
-      boolean lent = rest.writer instanceof Grant && rest.extent.region().datanode() == datanode;
+      boolean lent = rest.writer instanceof Grant && rest.extent.datanode() == datanode;
       bytes += lent ? rest.extent.allocatedLength() : 0;
     }
     return bytes;
@@ -282,7 +286,7 @@ public final class Quarantine {
       return null;
     }
     Rest rest = heap[0];
-    boolean lost = rest.extent.region().datanode().state() == DatanodeSpace.State.DEAD;
+    boolean lost = rest.extent.datanode().state() == DatanodeSpace.State.DEAD;
     return lost || nowNanos - rest.readyNanos >= 0 ? remove(rest) : null;
   }
 

@@ -10,12 +10,11 @@ import java.util.Arrays;
  * A region of a datanode, cut into blocks. Takes memory only for blocks that have been used. Not
  * thread-safe: used under the monitor of its {@link DatanodeSpace}.
  */
-public final class RegionSpace {
-  private final DatanodeSpace datanode;
+final class RegionSpace {
+  private final DatanodeHeap heap;
   private final Region region;
   private final int blocks;
 
-  private int position;
   private long generation;
 
   // Blocks from here on were never used.
@@ -27,10 +26,11 @@ public final class RegionSpace {
   /**
    * Creates the space of a region, all free.
    *
+   * @param heap the account of its lists
    * @param generation the number above which its generations begin
    */
-  RegionSpace(DatanodeSpace datanode, Region region, int blocks, long generation) {
-    this.datanode = datanode;
+  RegionSpace(DatanodeHeap heap, Region region, int blocks, long generation) {
+    this.heap = heap;
     this.region = region;
     this.blocks = blocks;
     this.generation = generation;
@@ -45,10 +45,6 @@ public final class RegionSpace {
       return "is too long";
     }
     return generation < 0 || generation > Generation.MAX ? "has generation " + generation : null;
-  }
-
-  public DatanodeSpace datanode() {
-    return datanode;
   }
 
   Region region() {
@@ -73,15 +69,6 @@ public final class RegionSpace {
     return ++generation;
   }
 
-  /** Its index among the regions of its datanode whose space is given out. */
-  int position() {
-    return position;
-  }
-
-  void position(int newPosition) {
-    position = newPosition;
-  }
-
   /** The number of completely free blocks. */
   int freeBlocks() {
     return blocks - firstFresh + returnedCount;
@@ -102,7 +89,7 @@ public final class RegionSpace {
     }
     if (returnedCount == returned.length) {
       int[] grown = Arrays.copyOf(returned, Math.max(16, returned.length * 2));
-      datanode.heap().add(bytes(grown.length) - bytes(returned.length));
+      heap.add(bytes(grown.length) - bytes(returned.length));
       returned = grown;
     }
     returned[returnedCount++] = block;
@@ -122,7 +109,7 @@ public final class RegionSpace {
     if (block >= split.length) {
       SplitBlock[] grown =
           Arrays.copyOf(split, Math.max(block + 1, Math.min(blocks, split.length * 2)));
-      datanode.heap().add(Footprint.references(grown.length) - Footprint.references(split.length));
+      heap.add(Footprint.references(grown.length) - Footprint.references(split.length));
       split = grown;
     }
     split[block] = newSplit;
@@ -150,10 +137,10 @@ public final class RegionSpace {
   }
 
   /** Notes the free space. */
-  void auditFree(int blockSize, SpaceAudit audit) {
-    audit.free(this, (long) firstFresh * blockSize, (long) (blocks - firstFresh) * blockSize);
+  void auditFree(int blockSize, SpaceAudit.Region audit) {
+    audit.free((long) firstFresh * blockSize, (long) (blocks - firstFresh) * blockSize);
     for (int i = 0; i < returnedCount; i++) {
-      audit.free(this, (long) returned[i] * blockSize, blockSize);
+      audit.free((long) returned[i] * blockSize, blockSize);
     }
     for (SplitBlock block : split) {
       if (block != null) {

@@ -3,6 +3,7 @@ package io.crail.namenode.space;
 
 import io.crail.common.Clock;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -73,7 +74,8 @@ public final class RestingMoves {
   private final Map<DatanodeSpace, ArrayDeque<Move>> byTarget = new HashMap<>();
   private int count;
 
-  RestingMoves(NameNodeOptions options, Clock clock, Allocator allocator) {
+  /** Creates an empty list; {@code allocator} takes back what rests no longer. */
+  public RestingMoves(NameNodeOptions options, Clock clock, Allocator allocator) {
     this.options = options;
     this.clock = clock;
     this.allocator = allocator;
@@ -91,20 +93,20 @@ public final class RestingMoves {
 
   /** Takes the former extent of a node, whose bytes are where the move says from now on. */
   public void add(Move move) {
-    DatanodeSpace datanode = move.from.region().datanode();
+    DatanodeSpace datanode = move.from.datanode();
     if (datanode.state() == DatanodeSpace.State.DEAD) {
-      datanode.give(move.from);
+      move.from.free();
       return;
     }
-    datanode.await(move.from);
+    datanode.countAsWaiting(move.from.allocatedLength());
     // Readers may use the former location for a lease from now on.
     move.readyNanos = allocator.restedNanos(move.from, clock.nanoTime() + options.leaseNanos());
-    move.answer = move.to.region().datanode().signs().answers();
+    move.answer = move.to.datanode().signs().answers();
     put(move);
   }
 
   private synchronized void put(Move move) {
-    byTarget.computeIfAbsent(move.to.region().datanode(), to -> new ArrayDeque<>()).add(move);
+    byTarget.computeIfAbsent(move.to.datanode(), to -> new ArrayDeque<>()).add(move);
     count++;
   }
 
@@ -116,19 +118,19 @@ public final class RestingMoves {
         settle(move, now);
       } catch (RuntimeException | AssertionError e) {
         // The others must not be forgotten for it.
-        LOG.error("cannot end the move of an extent from {}", move.from.region().datanode(), e);
+        LOG.error("cannot end the move of an extent from {}", move.from.datanode(), e);
       }
     }
   }
 
   private void settle(Move move, long now) {
-    DatanodeSpace source = move.from.region().datanode();
+    DatanodeSpace source = move.from.datanode();
     Move.Undone undone = Move.Undone.NEEDLESS;
     if (!isSettled(move, now) && !source.isGone()) {
       undone = mayGoBack(move, now) ? move.undo() : Move.Undone.NOT_NOW;
     }
     switch (undone) {
-      case DONE -> source.takeBack(move.from);
+      case DONE -> source.takeBack(move.from.allocatedLength());
       case NEEDLESS -> allocator.quarantine().add(move.from, move.readyNanos, null, false, false);
       default -> put(move);
     }
@@ -157,7 +159,7 @@ public final class RestingMoves {
   }
 
   private boolean isSettled(Move move, long now) {
-    DatanodeSpace target = move.to.region().datanode();
+    DatanodeSpace target = move.to.datanode();
     return now - move.readyNanos >= 0
         && target.signs().hasHeardMoreThan(move.answer)
         && target.isWell(now, options.presentNanos());
@@ -165,20 +167,19 @@ public final class RestingMoves {
 
   /** Of two places in doubt, one that is not lost is better than one that is. */
   private boolean mayGoBack(Move move, long now) {
-    return move.from.region().datanode().isWell(now, options.presentNanos())
-        || move.to.region().datanode().isGone();
+    return move.from.datanode().isWell(now, options.presentNanos()) || move.to.datanode().isGone();
   }
 
   /** Notes the extents that rest; for tests. */
   synchronized void audit(SpaceAudit audit) {
-    byTarget.values().forEach(moves -> moves.forEach(move -> audit.owned(move.from, "a move")));
+    byTarget.values().forEach(moves -> moves.forEach(move -> move.from.audit(audit, "a move")));
   }
 
   /** Bytes that wait at a datanode; for tests. */
   synchronized long bytesOf(DatanodeSpace datanode) {
     return byTarget.values().stream()
         .flatMap(ArrayDeque::stream)
-        .filter(move -> move.from.region().datanode() == datanode)
+        .filter(move -> move.from.datanode() == datanode)
         .mapToLong(move -> move.from.allocatedLength())
         .sum();
   }

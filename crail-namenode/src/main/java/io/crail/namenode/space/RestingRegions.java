@@ -12,7 +12,7 @@ import java.util.function.Predicate;
  */
 final class RestingRegions {
   /** A region whose space is not given out yet. */
-  private record Resting(RegionSpace region, long readyNanos) {}
+  private record Resting(DatanodeSpace datanode, RegionSpace region, long readyNanos) {}
 
   private final Clock clock;
   private final PriorityQueue<Resting> resting =
@@ -23,16 +23,16 @@ final class RestingRegions {
   }
 
   /** Holds back a region for this time. */
-  synchronized void add(RegionSpace region, long restNanos) {
-    resting.add(new Resting(region, clock.nanoTime() + restNanos));
+  synchronized void add(DatanodeSpace datanode, RegionSpace region, long restNanos) {
+    resting.add(new Resting(datanode, region, clock.nanoTime() + restNanos));
   }
 
   /** Releases the regions whose time has come. Returns their number. */
   synchronized int wake(long nowNanos) {
     int count = 0;
     while (!resting.isEmpty() && nowNanos - resting.peek().readyNanos >= 0) {
-      RegionSpace region = resting.remove().region;
-      region.datanode().wake(region);
+      Resting next = resting.remove();
+      next.datanode.wake(next.region);
       count++;
     }
     return count;
@@ -44,7 +44,7 @@ final class RestingRegions {
     long last = clock.nanoTime();
     long now = last;
     for (Resting each : resting) {
-      if (datanodes.test(each.region.datanode())) {
+      if (datanodes.test(each.datanode)) {
         bytes += each.region.region().length();
         last = each.readyNanos - last > 0 ? each.readyNanos : last;
       }

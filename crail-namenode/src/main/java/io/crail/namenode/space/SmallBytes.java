@@ -36,9 +36,4 @@ public class SmallBytes extends NodeSpace {
   public Allocation at(int index) {
     throw new AssertionError("a small value has no extent " + index);
   }
-
-  @Override
-  public NodeSpace with(Allocation next) {
-    return new MovingBytes(bytes, next);
-  }
 }

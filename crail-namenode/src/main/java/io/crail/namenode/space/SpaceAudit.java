@@ -3,66 +3,66 @@ package io.crail.namenode.space;
 
 import io.crail.protocol.part.Extent;
 import java.util.BitSet;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Finds space that has two owners. The space of nodes, waiting space and free space are noted here,
- * unit by unit. For tests. Not thread-safe.
+ * Finds space that has two owners, or none: all extents and all free space are noted here, unit by
+ * unit. For tests. Not thread-safe.
  */
 public final class SpaceAudit {
   private final int blockSize;
-  private final Map<RegionSpace, BitSet> owned = new IdentityHashMap<>();
+  private final Map<Key, Region> regions = new HashMap<>();
+
+  /** A region of a datanode; two datanodes are equal only if they are the same object. */
+  private record Key(Object datanode, int region) {}
 
   public SpaceAudit(int blockSize) {
     this.blockSize = blockSize;
   }
 
-  /** Notes an extent and its owner. */
-  public void owned(Allocation extent, Object owner) {
-    if (extent.generation() <= 0 || extent.generation() > extent.region().generation()) {
-      throw new AssertionError(
-          owner + " has generation " + extent.generation() + ", which was not given out");
-    }
-    mark(extent.region(), extent.regionOffset(), extent.allocatedLength(), owner);
+  /** What is noted of a region. */
+  Region region(Object datanode, int region) {
+    return regions.computeIfAbsent(new Key(datanode, region), Region::new);
   }
 
-  /** Notes free space. */
-  void free(RegionSpace region, long regionOffset, long length) {
-    mark(region, regionOffset, length, "free space");
-  }
+  /** What is noted of one region. */
+  final class Region {
+    private final Key key;
+    private final BitSet units = new BitSet();
 
-  /** Fails if a part of a region has no owner. */
-  void requireWhole(RegionSpace region) {
-    long units = region.blocks() * (long) (blockSize / Extent.MIN_LENGTH);
-    int found = owned.computeIfAbsent(region, any -> new BitSet()).cardinality();
-    if (found != units) {
-      throw new AssertionError(
-          (units - found)
-              + " units of region "
-              + region.index()
-              + " of "
-              + region.datanode()
-              + " have no owner");
+    private Region(Key key) {
+      this.key = key;
     }
-  }
 
-  private void mark(RegionSpace region, long regionOffset, long length, Object owner) {
-    BitSet units = owned.computeIfAbsent(region, any -> new BitSet());
-    int first = (int) (regionOffset / Extent.MIN_LENGTH);
-    int end = (int) ((regionOffset + length) / Extent.MIN_LENGTH);
-    int taken = units.nextSetBit(first);
-    if (taken >= 0 && taken < end) {
-      throw new AssertionError(
-          owner
-              + " has unit "
-              + taken
-              + " of region "
-              + region.index()
-              + " of "
-              + region.datanode()
-              + ", which somebody else has");
+    /** Notes free space. */
+    void free(long regionOffset, long length) {
+      owned(regionOffset, length, "free space");
     }
-    units.set(first, end);
+
+    /** Notes space and its owner. */
+    void owned(long regionOffset, long length, Object owner) {
+      int first = (int) (regionOffset / Extent.MIN_LENGTH);
+      int end = (int) ((regionOffset + length) / Extent.MIN_LENGTH);
+      int taken = units.nextSetBit(first);
+      if (taken >= 0 && taken < end) {
+        throw new AssertionError(
+            owner + " has unit " + taken + " of " + this + ", which has another owner");
+      }
+      units.set(first, end);
+    }
+
+    /** Fails if a part of the region has no owner. */
+    void requireWhole(int blocks) {
+      long missing = blocks * (long) (blockSize / Extent.MIN_LENGTH) - units.cardinality();
+      if (missing != 0) {
+        throw new AssertionError(missing + " units of " + this + " have no owner");
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "region " + key.region + " of " + key.datanode;
+    }
   }
 }

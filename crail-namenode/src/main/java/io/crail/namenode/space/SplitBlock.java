@@ -13,7 +13,7 @@ import io.crail.protocol.part.Extent;
  * buddy on the way up. Not thread-safe: used under the monitor of its {@link DatanodeSpace}.
  */
 final class SplitBlock {
-  private final RegionSpace region;
+  private final int region;
   private final int block;
   private final int units;
   private final byte[] tree;
@@ -23,7 +23,7 @@ final class SplitBlock {
   private SplitBlock next;
 
   /** Creates a block all of whose units are free. */
-  SplitBlock(RegionSpace region, int block, int maxOrder) {
+  SplitBlock(int region, int block, int maxOrder) {
     this.region = region;
     this.block = block;
     this.units = 1 << maxOrder;
@@ -41,7 +41,8 @@ final class SplitBlock {
     return Footprint.object(4, 8) + Footprint.bytes(tree.length);
   }
 
-  RegionSpace region() {
+  /** The index of its region. */
+  int region() {
     return region;
   }
 
@@ -142,17 +143,17 @@ final class SplitBlock {
   }
 
   /** Notes the free pieces. For tests. */
-  void auditFree(int blockSize, SpaceAudit audit) {
+  void auditFree(int blockSize, SpaceAudit.Region audit) {
     auditFree((long) block * blockSize, 1, units, audit);
   }
 
-  private void auditFree(long regionOffset, int node, int width, SpaceAudit audit) {
+  private void auditFree(long regionOffset, int node, int width, SpaceAudit.Region audit) {
     if (tree[node] == 0) {
       return;
     }
     long length = (long) width * Extent.MIN_LENGTH;
     if (tree[node] == Integer.numberOfTrailingZeros(width) + 1) {
-      audit.free(region, regionOffset, length);
+      audit.free(regionOffset, length);
       return;
     }
     auditFree(regionOffset, 2 * node, width / 2, audit);

@@ -116,6 +116,16 @@ public final class RenameSequence {
     }
   }
 
+  /** Runs something during which nothing is renamed. */
+  public <T, E extends Exception> T runWithout(Change<T, E> action) throws E {
+    lock();
+    try {
+      return action.make();
+    } finally {
+      unlock();
+    }
+  }
+
   /** Runs a change of the name of a node with bytes: no container is renamed meanwhile. */
   public <T, E extends Exception> T runBeside(Change<T, E> change) throws E {
     lock.readLock().lock();

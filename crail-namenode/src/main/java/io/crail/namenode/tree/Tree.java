@@ -193,7 +193,8 @@ public final class Tree {
     return reachesRemoved(node) && renames.read(() -> reachesRemoved(node));
   }
 
-  private static boolean reachesRemoved(Node node) {
+  /** As {@link #isDetached}, while no container is renamed. */
+  public static boolean reachesRemoved(Node node) {
     for (Node at = node; at != null; at = at.parent()) {
       if (at.isRemoved()) {
         return true;

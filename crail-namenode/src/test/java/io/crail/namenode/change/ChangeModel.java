@@ -153,8 +153,7 @@ final class ChangeModel implements ChangeSink {
     }
     return change instanceof Change.Contents contents && gone.contains(contents.id())
         || change instanceof Change.Unlink unlink && gone.contains(unlink.id())
-        || change instanceof Change.Attributes attributes && gone.contains(attributes.id())
-        || change instanceof Change.Rename rename && gone.contains(rename.id());
+        || change instanceof Change.Attributes attributes && gone.contains(attributes.id());
   }
 
   @SuppressWarnings("unchecked")
@@ -241,8 +240,7 @@ final class ChangeModel implements ChangeSink {
   private void rename(Change.Rename rename) {
     Entry entry = require(rename.id());
     Entry from = require(entry.parent);
-    boolean ends = gone.contains(rename.parent());
-    Entry to = ends ? new Entry() : require(rename.parent());
+    Entry to = require(rename.parent());
     if (entry.heir != rename.heir()) {
       throw new AssertionError(rename + ", but the heir is " + entry.heir);
     }
@@ -260,16 +258,13 @@ final class ChangeModel implements ChangeSink {
     }
     entry.parent = rename.parent();
     entry.name = rename.name().toString();
-    if (rename.replaces() != 0 && !ends) {
+    if (rename.replaces() != 0) {
       to.children.set(to.children.indexOf(rename.replaces()), rename.id());
       end(rename.replaces());
     } else if (!stays) {
       to.children.add(rename.id());
     }
     to.modified = rename.millis();
-    if (ends) {
-      end(rename.id());
-    }
   }
 
   private void attributes(Change.Attributes attributes) {

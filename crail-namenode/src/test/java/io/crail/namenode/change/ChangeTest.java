@@ -29,6 +29,7 @@ import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,7 @@ class ChangeTest {
   private final ManualClock clock = new ManualClock();
   private long seed;
   private ChangeModel model;
+  private volatile ChangeSink onChange = change -> {};
   private TestStore store;
   private int[] datanodes;
 
@@ -53,7 +55,13 @@ class ChangeTest {
   void start() throws CrailException {
     seed = TestStore.seed();
     model = new ChangeModel();
-    store = new TestStore(clock, model);
+    store =
+        new TestStore(
+            clock,
+            change -> {
+              model.changed(change);
+              onChange.changed(change);
+            });
     model.begin(store.namenode);
     // One that checks generations, and one that cuts clients off.
     datanodes =
@@ -282,6 +290,38 @@ class ChangeTest {
     store.namenode.verify();
     // Otherwise it has not tried them.
     assertEquals(List.of(), model.kindsBelow(1), () -> model.kinds().toString());
+  }
+
+  @Test
+  void nothingLeavesASubtreeOnceItsRemovalIsRecorded() throws Exception {
+    make(store.wire, NodeType.DATAFILE, "/a/c/x");
+    Wire wire = Wire.connect(store.server, 5);
+    Rename.Request rename = new Rename.Request(false, Utf8.of("/a/c/x"), Utf8.of("/b/x"));
+    AtomicReference<ErrorCode> outcome = new AtomicReference<>(ErrorCode.OK);
+    Thread renamer =
+        new Thread(
+            () -> {
+              try {
+                wire.call(NameNodeOperations.RENAME, rename);
+              } catch (CrailException e) {
+                outcome.set(e.code());
+              }
+            });
+    long removed = store.lookup("/a").node().id();
+    onChange =
+        change -> {
+          if (change instanceof Change.Unlink unlink && unlink.id() == removed) {
+            renamer.start();
+            // Until it is done, or waits for the end of the removal.
+            while (renamer.isAlive() && renamer.getState() != Thread.State.WAITING) {
+              Thread.onSpinWait();
+            }
+          }
+        };
+    store.remove("/a", true);
+    renamer.join();
+    assertEquals(ErrorCode.NODE_NOT_FOUND, outcome.get());
+    model.verify(store.namenode);
   }
 
   @Test

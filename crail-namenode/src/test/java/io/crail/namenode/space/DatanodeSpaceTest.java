@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.crail.namenode.TestStore;
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -40,17 +41,15 @@ class DatanodeSpaceTest {
     for (FreePieces.Place place = datanode.take(TestStore.BLOCK, false);
         place != null;
         place = datanode.take(TestStore.BLOCK, false)) {
-      taken.add(
-          new Allocation(
-              place.region(), place.regionOffset(), 0, place.generation(), place.length()));
-      regions.add(place.region().region().index());
+      taken.add(new Allocation(datanode, place, 0));
+      regions.add(place.region());
     }
     return regions;
   }
 
   private void verify(List<Allocation> taken) {
     SpaceAudit audit = new SpaceAudit(TestStore.BLOCK);
-    taken.forEach(extent -> audit.owned(extent, "the test"));
+    taken.forEach(extent -> extent.audit(audit, "the test"));
     datanode.verify(0, audit);
   }
 
@@ -76,10 +75,10 @@ class DatanodeSpaceTest {
     takeAll(taken);
     assertEquals(3 * BLOCKS, taken.size());
     assertNull(datanode.take(Extent.MIN_LENGTH, true));
-    datanode.give(taken.remove(2 * BLOCKS));
+    taken.remove(2 * BLOCKS).free();
     Allocation awaited = taken.remove(1);
-    datanode.await(awaited);
-    datanode.giveAwaited(awaited);
+    datanode.countAsWaiting(awaited.allocatedLength());
+    awaited.freeAwaited();
     assertEquals(List.of(0, 2), takeAll(taken));
     verify(taken);
   }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.namenode.TestStore;
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -35,9 +36,8 @@ class QuarantineTest {
 
   private void rest(long readyAtNanos, Quarantine.Writer writer) {
     FreePieces.Place place = datanode.take(Extent.MIN_LENGTH, false);
-    Allocation extent =
-        new Allocation(place.region(), place.regionOffset(), 0, place.generation(), place.length());
-    datanode.await(extent);
+    Allocation extent = new Allocation(datanode, place, 0);
+    datanode.countAsWaiting(extent.allocatedLength());
     quarantine.add(extent, readyAtNanos, writer, writer != null, writer != null);
   }
 

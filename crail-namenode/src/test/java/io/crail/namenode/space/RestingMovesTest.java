@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.namenode.TestStore;
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
@@ -31,14 +32,13 @@ class RestingMovesTest {
 
   private static Allocation take(DatanodeSpace datanode) {
     FreePieces.Place place = datanode.take(Extent.MIN_LENGTH, false);
-    return new Allocation(
-        place.region(), place.regionOffset(), 0, place.generation(), place.length());
+    return new Allocation(datanode, place, 0);
   }
 
   @Test
   void aMoveThatCannotBeEndedKeepsNoOtherFromItsEnd() throws Exception {
     TestStore store = new TestStore();
-    RestingMoves moves = store.namenode.allocator().moves();
+    RestingMoves moves = store.namenode.moves();
     DatanodeSpace source = datanode(1, store.clock.nanoTime());
     DatanodeSpace target = datanode(2, store.clock.nanoTime());
     for (String name : List.of("broken", "other")) {

@@ -4,48 +4,69 @@ package io.crail.namenode.space;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.namenode.TestStore;
+import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class SpaceAuditTest {
   private static final int UNIT = Extent.MIN_LENGTH;
   private static final int BLOCK = 4 * UNIT;
 
-  private final RegionSpace region = new RegionSpace(null, new Region(0, 2 * BLOCK, 0, 0), 2, 5);
   private final SpaceAudit audit = new SpaceAudit(BLOCK);
+  private DatanodeSpace datanode;
+  private SpaceAudit.Region region;
 
-  private Allocation extent(int unit, int units, long generation) {
-    return new Allocation(region, (long) unit * UNIT, 0, generation, units * UNIT);
+  @BeforeEach
+  void start() throws Exception {
+    datanode =
+        new DatanodeSpace(
+            1,
+            0,
+            TestStore.registration(1, "host", 1000, 0, true),
+            BLOCK,
+            0,
+            new HeapBudget(1 << 20, ""));
+    datanode.wake(datanode.register(new Region(0, 2 * BLOCK, 0, 0), 5));
+    region = audit.region(datanode, 0);
+  }
+
+  private void owned(int unit, int units, long generation, String owner) {
+    FreePieces.Place place = new FreePieces.Place(0, (long) unit * UNIT, units * UNIT, generation);
+    new Allocation(datanode, place, 0).audit(audit, owner);
   }
 
   @Test
-  void takesSpaceThatIsAllSomebodys() {
-    audit.owned(extent(0, 4, 5), "a");
-    audit.owned(extent(6, 2, 1), "b");
-    audit.free(region, 4 * UNIT, 2 * UNIT);
-    audit.requireWhole(region);
+  void takesSpaceOfWhichEachPartHasAnOwner() {
+    owned(0, 4, 5, "a");
+    owned(6, 2, 1, "b");
+    region.free(4 * UNIT, 2 * UNIT);
+    region.requireWhole(2);
   }
 
   @Test
   void findsSpaceWithTwoOwners() {
-    audit.owned(extent(2, 2, 5), "a");
-    AssertionError error =
-        assertThrows(AssertionError.class, () -> audit.owned(extent(0, 4, 4), "b"));
+    owned(2, 2, 5, "a");
+    AssertionError error = assertThrows(AssertionError.class, () -> owned(0, 4, 4, "b"));
     assertTrue(error.getMessage().startsWith("b has unit 2"), error.getMessage());
-    assertThrows(AssertionError.class, () -> audit.free(region, 3 * UNIT, BLOCK));
+    assertThrows(AssertionError.class, () -> region.free(3 * UNIT, BLOCK));
   }
 
   @Test
-  void findsSpaceOfNobody() {
-    audit.owned(extent(0, 7, 5), "a");
-    AssertionError error = assertThrows(AssertionError.class, () -> audit.requireWhole(region));
+  void findsSpaceWithoutAnOwner() {
+    owned(0, 4, 5, "a");
+    owned(4, 2, 5, "a");
+    owned(6, 1, 5, "a");
+    AssertionError error = assertThrows(AssertionError.class, () -> region.requireWhole(2));
     assertTrue(error.getMessage().startsWith("1 units of region 0"), error.getMessage());
   }
 
   @Test
-  void findsAGenerationThatNobodyGave() {
-    assertThrows(AssertionError.class, () -> audit.owned(extent(0, 1, 6), "a"));
-    assertThrows(AssertionError.class, () -> audit.owned(extent(0, 1, 0), "a"));
+  void findsAGenerationThatWasNotGivenOut() {
+    assertThrows(AssertionError.class, () -> owned(0, 1, 6, "a"));
+    assertThrows(AssertionError.class, () -> owned(0, 1, 0, "a"));
   }
 }

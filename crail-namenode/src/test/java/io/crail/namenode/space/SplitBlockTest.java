@@ -20,7 +20,7 @@ class SplitBlockTest {
   @Test
   void randomPiecesNeverOverlapAndMergeAgain() {
     Random random = new Random(TestStore.seed());
-    SplitBlock block = new SplitBlock(null, 0, MAX_ORDER);
+    SplitBlock block = new SplitBlock(0, 0, MAX_ORDER);
     BitSet taken = new BitSet();
     List<int[]> pieces = new ArrayList<>();
     for (int step = 0; step < 100_000; step++) {
@@ -63,7 +63,7 @@ class SplitBlockTest {
 
   @Test
   void smallPiecesAreTakenWhereNothingLargerIsLost() {
-    SplitBlock block = new SplitBlock(null, 0, MAX_ORDER);
+    SplitBlock block = new SplitBlock(0, 0, MAX_ORDER);
     int half = block.take(MAX_ORDER - 1);
     int unit = block.take(0);
     block.give(half, MAX_ORDER - 1);
@@ -75,7 +75,7 @@ class SplitBlockTest {
 
   @Test
   void aPieceThatWasNotTakenIsABug() {
-    SplitBlock block = new SplitBlock(null, 0, MAX_ORDER);
+    SplitBlock block = new SplitBlock(0, 0, MAX_ORDER);
     int unit = block.take(3);
     assertThrows(AssertionError.class, () -> block.give(unit, 2));
     assertThrows(AssertionError.class, () -> block.give(unit + 8, 3));
