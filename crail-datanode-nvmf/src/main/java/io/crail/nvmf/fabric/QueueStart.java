@@ -52,7 +52,9 @@ final class QueueStart implements NvmeQueue.Listener {
     /** The target refuses, or cannot be used. */
     abstract void refuse(ErrorCode code, String why);
 
-    /** Begins to refuse: the target gets the reason first, and whatever ends this has that reason. */
+    /**
+     * Begins to refuse: the target gets the reason first, and whatever ends this has that reason.
+     */
     abstract void doom(ErrorCode code, String why);
 
     /**

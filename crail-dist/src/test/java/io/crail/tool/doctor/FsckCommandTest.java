@@ -12,9 +12,9 @@ import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNode;
 import io.crail.namenode.NameNodeServer;
-import io.crail.namenode.space.Allocation;
+import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.NodeSpace;
-import io.crail.namenode.space.RegionSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.TreeWriter;
 import io.crail.protocol.NameNodeClient;
@@ -347,10 +347,18 @@ class FsckCommandTest {
     long offset = large.extent().regionOffset() + Extent.MIN_LENGTH;
     Constructor<Allocation> constructor =
         Allocation.class.getDeclaredConstructor(
-            RegionSpace.class, long.class, long.class, long.class, int.class);
+            DatanodeSpace.class,
+            int.class,
+            long.class,
+            long.class,
+            long.class,
+            int.class,
+            int.class);
     constructor.setAccessible(true);
     give(first, sealed);
-    give(second, constructor.newInstance(large.region(), offset, 0L, 77L, Extent.MIN_LENGTH));
+    give(
+        second,
+        constructor.newInstance(large.datanode(), 0, offset, 0L, 77L, Extent.MIN_LENGTH, 12));
     String text = fsck(1).stdout();
     assertTrue(text.contains(" both have the space at " + offset + " of region 0 of "), text);
   }

@@ -5,7 +5,6 @@ import io.crail.common.Utf8;
 import java.util.Comparator;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 /** What all clients do at a namenode. Thread-safe. */
 public final class Activity {
@@ -15,18 +14,16 @@ public final class Activity {
       new ConcurrentSkipListMap<>(
           Comparator.comparingLong(Key::clientId).thenComparingLong(Key::sequence));
   private final AtomicLong sequence = new AtomicLong();
-  private final LongAdder located = new LongAdder();
-  private final LongAdder committed = new LongAdder();
-  private final HotNodes hotNodes;
+  private final ActivityTotals totals;
 
   /** Creates one without clients. */
   public Activity(long nowNanos) {
-    hotNodes = new HotNodes(nowNanos);
+    totals = new ActivityTotals(new HotNodes(nowNanos));
   }
 
   /** Begins to count a connection. */
   public ClientActivity begin(long clientId, Utf8 host, Utf8 user) {
-    return new ClientActivity(this, clientId, sequence.incrementAndGet(), host, user);
+    return new ClientActivity(totals, clientId, sequence.incrementAndGet(), host, user);
   }
 
   /** Shows the connection, until {@link #end}. */
@@ -46,29 +43,21 @@ public final class Activity {
 
   /** The nodes that are looked up most. */
   public HotNodes hotNodes() {
-    return hotNodes;
+    return totals.hotNodes();
   }
 
   /** Bytes whose places clients were given since the start, also those that are gone. */
   public long locatedBytes() {
-    return located.sum();
+    return totals.located().sum();
   }
 
   /** Bytes that clients have made visible since the start, also those that are gone. */
   public long committedBytes() {
-    return committed.sum();
-  }
-
-  void addLocated(long bytes) {
-    located.add(bytes);
-  }
-
-  void addCommitted(long bytes) {
-    committed.add(bytes);
+    return totals.committed().sum();
   }
 
   /** Does the periodic work; one thread at a time. */
   public void tick(long nowNanos) {
-    hotNodes.tick(nowNanos);
+    totals.hotNodes().tick(nowNanos);
   }
 }

@@ -24,7 +24,7 @@ public final class ClientActivity {
   private static final int LOCATED = Kind.values().length;
   private static final int COMMITTED = LOCATED + 1;
 
-  private final Activity all;
+  private final ActivityTotals all;
   private final long clientId;
   private final long sequence;
   private final Utf8 host;
@@ -35,7 +35,7 @@ public final class ClientActivity {
   private int untilSample = 1;
   private int random;
 
-  ClientActivity(Activity all, long clientId, long sequence, Utf8 host, Utf8 user) {
+  ClientActivity(ActivityTotals all, long clientId, long sequence, Utf8 host, Utf8 user) {
     this.all = all;
     this.clientId = clientId;
     this.sequence = sequence;
@@ -75,7 +75,7 @@ public final class ClientActivity {
   public void committed(long bytes) {
     if (bytes > 0) {
       add(COMMITTED, bytes);
-      all.addCommitted(bytes);
+      all.committed().add(bytes);
     }
   }
 
@@ -85,7 +85,7 @@ public final class ClientActivity {
     followLoad();
     long located = counts[LOCATED];
     if (located != locatedBefore) {
-      all.addLocated(located - locatedBefore);
+      all.located().add(located - locatedBefore);
       locatedBefore = located;
     }
   }

@@ -7,16 +7,13 @@ import java.util.Map;
 /**
  * The write leases of one client, which are renewed together, and the datanodes that the client has
  * recently not reached. Thread-safe.
- *
- * @param <T> what the leases are for, a node
  */
-public final class ClientLeases<T> {
+public final class ClientLeases {
   /** The most datanodes that are remembered. */
   private static final int MOST_AVOIDED = 64;
 
   private final long clientId;
-  private WriteLease<T> first;
-  private int count;
+  private final Chain leases = new Chain();
   private volatile long renewedUntilNanos;
   private volatile boolean gone;
 
@@ -70,49 +67,29 @@ public final class ClientLeases<T> {
   }
 
   synchronized int count() {
-    return count;
+    return leases.count();
   }
 
   /** Adds a lease. Returns false when the client is gone. */
-  synchronized boolean add(WriteLease<T> lease, long untilNanos) {
+  synchronized boolean add(Chain.Link lease, long untilNanos) {
     if (gone) {
       return false;
     }
     renew(untilNanos);
-    lease.link(null, first, true);
-    if (first != null) {
-      first.link(lease, first.next(), true);
-    }
-    first = lease;
-    count++;
+    leases.add(lease);
     return true;
   }
 
   /** Removes a lease. Returns false when it was already removed. */
-  synchronized boolean remove(WriteLease<T> lease) {
-    if (!lease.isLinked()) {
-      return false;
-    }
-    WriteLease<T> previous = lease.previous();
-    WriteLease<T> next = lease.next();
-    if (previous == null) {
-      first = next;
-    } else {
-      previous.link(previous.previous(), next, true);
-    }
-    if (next != null) {
-      next.link(previous, next.next(), true);
-    }
-    lease.link(null, null, false);
-    count--;
-    return true;
+  synchronized boolean remove(Chain.Link lease) {
+    return leases.remove(lease);
   }
 
   /** Removes and returns any lease; null when there is none. */
-  synchronized WriteLease<T> removeAny() {
-    WriteLease<T> lease = first;
+  synchronized Chain.Link removeAny() {
+    Chain.Link lease = leases.any();
     if (lease != null) {
-      remove(lease);
+      leases.remove(lease);
     }
     return lease;
   }

@@ -39,12 +39,12 @@ public final class LeaseTable<T> {
   private final int maxLeases;
   private final HeapBudget budget;
   private final long footprint;
-  private final ConcurrentHashMap<Long, ClientLeases<T>> clients = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Long, ClientLeases> clients = new ConcurrentHashMap<>();
   private final AtomicInteger count = new AtomicInteger();
   // Leases with an end of their own. All last equally long, so they end in this order.
   private final ArrayDeque<WriteLease<T>> ending = new ArrayDeque<>();
   // Used only by tick.
-  private final ArrayDeque<ClientLeases<T>> gone = new ArrayDeque<>();
+  private final ArrayDeque<ClientLeases> gone = new ArrayDeque<>();
 
   /**
    * Creates an empty table.
@@ -79,12 +79,12 @@ public final class LeaseTable<T> {
     while (true) {
       long now = clock.nanoTime();
       long until = now + leaseNanos;
-      ClientLeases<T> client =
+      ClientLeases client =
           clients.computeIfAbsent(
               clientId,
               id -> {
                 budget.add(CLIENT_FOOTPRINT);
-                return new ClientLeases<>(clientId, until);
+                return new ClientLeases(clientId, until);
               });
       WriteLease<T> lease = new WriteLease<>(subject, token, client, now);
       if (client.add(lease, until)) {
@@ -95,7 +95,7 @@ public final class LeaseTable<T> {
     }
   }
 
-  private void forget(ClientLeases<T> client) {
+  private void forget(ClientLeases client) {
     if (clients.remove(client.clientId(), client)) {
       budget.give(CLIENT_FOOTPRINT);
     }
@@ -112,7 +112,7 @@ public final class LeaseTable<T> {
   }
 
   /** The leases of a client; null when it is not known. */
-  public ClientLeases<T> of(long clientId) {
+  public ClientLeases of(long clientId) {
     return clients.get(clientId);
   }
 
@@ -135,7 +135,7 @@ public final class LeaseTable<T> {
 
   /** Renews all leases of a client. */
   public void renew(long clientId) {
-    ClientLeases<T> client = clients.get(clientId);
+    ClientLeases client = clients.get(clientId);
     if (client != null) {
       client.renew(clock.nanoTime() + leaseNanos);
     }
@@ -159,7 +159,7 @@ public final class LeaseTable<T> {
   /** Ends the leases that have run out. One thread at a time may call it. */
   public void tick(Expiry<T> expiry) {
     long now = clock.nanoTime();
-    for (ClientLeases<T> client : clients.values()) {
+    for (ClientLeases client : clients.values()) {
       if (client.expire(now)) {
         forget(client);
         if (client.count() > 0) {
@@ -173,7 +173,7 @@ public final class LeaseTable<T> {
     }
     int left = MAX_EXPIRED_PER_TICK;
     while (left > 0 && !gone.isEmpty()) {
-      WriteLease<T> lease = gone.peek().removeAny();
+      WriteLease<T> lease = removeAny(gone.peek());
       if (lease == null) {
         gone.remove();
       } else {
@@ -189,6 +189,12 @@ public final class LeaseTable<T> {
       expiry.expired(lease);
       left--;
     }
+  }
+
+  // All leases in the table are for the same kind of subject.
+  @SuppressWarnings("unchecked")
+  private WriteLease<T> removeAny(ClientLeases client) {
+    return (WriteLease<T>) client.removeAny();
   }
 
   private WriteLease<T> pollEnding(long nowNanos, int left) {

@@ -8,23 +8,18 @@ package io.crail.namenode.lease;
  *
  * @param <T> what the lease is for, a node
  */
-public final class WriteLease<T> {
+public final class WriteLease<T> extends Chain.Link {
   private final T subject;
   private final long token;
-  private final ClientLeases<T> client;
+  private final ClientLeases client;
   private final long grantedNanos;
-
-  // Links of the client's list; guarded by the client's monitor.
-  private WriteLease<T> previous;
-  private WriteLease<T> next;
-  private boolean linked;
 
   private boolean ending;
   private boolean spaceInUse;
   private boolean valueRefused;
   private long endNanos;
 
-  WriteLease(T subject, long token, ClientLeases<T> client, long grantedNanos) {
+  WriteLease(T subject, long token, ClientLeases client, long grantedNanos) {
     this.subject = subject;
     this.token = token;
     this.client = client;
@@ -40,7 +35,7 @@ public final class WriteLease<T> {
     return token;
   }
 
-  public ClientLeases<T> client() {
+  public ClientLeases client() {
     return client;
   }
 
@@ -88,23 +83,5 @@ public final class WriteLease<T> {
   /** Notes that the holder has to write a small value to extents. Under the node's monitor. */
   public void refuseValue() {
     valueRefused = true;
-  }
-
-  WriteLease<T> previous() {
-    return previous;
-  }
-
-  WriteLease<T> next() {
-    return next;
-  }
-
-  boolean isLinked() {
-    return linked;
-  }
-
-  void link(WriteLease<T> newPrevious, WriteLease<T> newNext, boolean nowLinked) {
-    previous = newPrevious;
-    next = newNext;
-    linked = nowLinked;
   }
 }

@@ -42,7 +42,7 @@ public final class Supply {
    *
    * @param last the last extent that it has; null for none
    */
-  static Purpose purpose(Node node, Allocation last, ClientLeases<Node> client) {
+  static Purpose purpose(Node node, Allocation last, ClientLeases client) {
     boolean stays = node.host() != HostNames.ANY && last != null;
     int near = stays ? last.datanode().host() : HostNames.ANY;
     long end = last == null ? 0 : last.fileEnd();
@@ -66,7 +66,7 @@ public final class Supply {
   }
 
   /** Takes space for all bytes of a put, or for the first bytes after a create if it wants any. */
-  NodeSpace first(Node node, NewNode request, ClientLeases<Node> client) throws CrailException {
+  NodeSpace first(Node node, NewNode request, ClientLeases client) throws CrailException {
     if (request.isPut()) {
       return all(request.path(), node, request.length(), client);
     }
@@ -81,7 +81,7 @@ public final class Supply {
    * @param target the position up to which space is wanted
    * @return fewer than wanted, or null for none, if there is no more space or the answer is full
    */
-  NodeSpace more(Node node, NodeSpace space, int from, long target, ClientLeases<Node> client) {
+  NodeSpace more(Node node, NodeSpace space, int from, long target, ClientLeases client) {
     Allocation last = last(space);
     long end = space == null ? 0 : space.end();
     int count = (space == null ? 0 : space.count()) - from;
@@ -105,7 +105,7 @@ public final class Supply {
    * @param needed bytes needed after it
    * @return null when there is no space
    */
-  private Allocation next(Node node, Allocation last, ClientLeases<Node> client, long needed) {
+  private Allocation next(Node node, Allocation last, ClientLeases client, long needed) {
     int block = allocator.blockSize();
     int grown =
         last == null ? Extent.MIN_LENGTH : (int) Math.min(block, 2L * last.allocatedLength());
@@ -126,7 +126,7 @@ public final class Supply {
    *
    * @param what the owner of the space, for the error
    */
-  private NodeSpace all(Object what, Node node, long wanted, ClientLeases<Node> client)
+  private NodeSpace all(Object what, Node node, long wanted, ClientLeases client)
       throws CrailException {
     NodeSpace space = all(node, wanted, client, allOrNothing.readLock());
     if (space == null && wanted > 0) {
@@ -139,7 +139,7 @@ public final class Supply {
   }
 
   /** The space, or null when there is too little. */
-  private NodeSpace all(Node node, long wanted, ClientLeases<Node> client, Lock lock) {
+  private NodeSpace all(Node node, long wanted, ClientLeases client, Lock lock) {
     lock.lock();
     try {
       NodeSpace space = most(node, wanted, client);
@@ -153,7 +153,7 @@ public final class Supply {
     }
   }
 
-  private NodeSpace most(Node node, long wanted, ClientLeases<Node> client) {
+  private NodeSpace most(Node node, long wanted, ClientLeases client) {
     NodeSpace space = null;
     long end = 0;
     while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {

@@ -161,7 +161,7 @@ public final class Allocator {
    * True when this client could not reach the datanode lately, any client could not since the
    * datanode's last sign of life, or it says that it does not reach all of its space itself.
    */
-  private static boolean isOutOfReach(DatanodeSpace datanode, ClientLeases<?> client, long now) {
+  private static boolean isOutOfReach(DatanodeSpace datanode, ClientLeases client, long now) {
     return datanode.signs().isAskedLast() || (client != null && client.avoids(datanode.id(), now));
   }
 
@@ -173,7 +173,7 @@ public final class Allocator {
    *
    * @param isFull whether it was reached, and has no memory for space that it has announced
    */
-  public void outOfReach(DatanodeSpace datanode, ClientLeases<?> client, boolean isFull) {
+  public void outOfReach(DatanodeSpace datanode, ClientLeases client, boolean isFull) {
     long now = clock.nanoTime();
     client.avoid(datanode.id(), now, now + options.offlineNanos());
     if (datanode.signs().suspect()) {

@@ -22,7 +22,7 @@ public record Purpose(
     int host,
     int near,
     long fileOffset,
-    ClientLeases<?> client,
+    ClientLeases client,
     DatanodeSpace except,
     boolean lastResort) {
   /** The choices of hosts: the host itself, the one that is next to it, and any. */
@@ -30,12 +30,7 @@ public record Purpose(
 
   /** Space for a writer, at any datanode. */
   public Purpose(
-      int storageClass,
-      boolean strict,
-      int host,
-      int near,
-      long fileOffset,
-      ClientLeases<?> client) {
+      int storageClass, boolean strict, int host, int near, long fileOffset, ClientLeases client) {
     this(storageClass, strict, host, near, fileOffset, client, null, true);
   }
 

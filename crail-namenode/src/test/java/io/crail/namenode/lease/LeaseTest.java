@@ -11,7 +11,6 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
-import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.AcquireLease;
 import io.crail.protocol.node.Create;
@@ -375,7 +374,7 @@ class LeaseTest {
 
   @Test
   void aRenewalThatIsServedLateTakesNothingBack() {
-    ClientLeases<Node> client = new ClientLeases<>(5, 100);
+    ClientLeases client = new ClientLeases(5, 100);
     client.renew(300);
     client.renew(200);
     assertEquals(300, client.renewedUntilNanos());
