@@ -30,8 +30,8 @@ import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
+import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Session;
-import io.crail.rpc.Turns;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -306,7 +306,7 @@ final class NameNodeService {
       requests += figures.count();
       nanos += figures.nanos();
     }
-    return namenode.usage(requests, nanos, transport.getOrDefault(Turns.WAITED, 0L));
+    return namenode.usage(requests, nanos, transport.getOrDefault(ConnectionScheduler.WAITED, 0L));
   }
 
   private static Node create(NewNode request, Session session) throws CrailException {

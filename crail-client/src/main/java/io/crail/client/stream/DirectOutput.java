@@ -39,7 +39,7 @@ public final class DirectOutput extends DirectStream
   private final WriteLeases.Held lease;
   private final WriteLedger writes;
   private final HeldValue held;
-  private final Farewell farewell;
+  private final OutputClose closing;
 
   private long position;
   private boolean closed;
@@ -82,7 +82,7 @@ public final class DirectOutput extends DirectStream
             : 0;
     boolean holds = value.length() > 0 || (info.size() == 0 && most > 0 && writeHint <= most);
     this.held = new HeldValue(most, holds, value);
-    this.farewell = new Farewell(this, id, writes, held, token, handle);
+    this.closing = new OutputClose(this, id, writes, held, token, handle);
     streams.statistics().outputOpened();
     if (!holds) {
       locator().issuedUpTo(position, context.nanoTime());
@@ -176,7 +176,7 @@ public final class DirectOutput extends DirectStream
         writes.end(0);
         held.beginWrite();
         // The namenode had no memory for the value, so another close follows.
-        farewell.again();
+        closing.again();
       }
     }
     if (end != null) {
@@ -272,7 +272,7 @@ public final class DirectOutput extends DirectStream
     synchronized (this) {
       writes.refuse(why);
     }
-    writes.whenIdle(() -> farewell.of(false).giveUpValue(then));
+    writes.whenIdle(() -> closing.of(false).giveUpValue(then));
   }
 
   @Override
@@ -330,19 +330,19 @@ public final class DirectOutput extends DirectStream
     CrailException cause;
     try {
       awaitOperations();
-      cause = farewell.await();
+      cause = closing.await();
       if (isFull(cause)) {
         // The namenode has no memory for the value.
         context().smallValuesFull(id);
         writeHeld(context().nanoTime());
         awaitOperations();
-        cause = farewell.await();
+        cause = closing.await();
       }
     } catch (CrailException e) {
       cause = e;
     } finally {
       lease.close();
-      ended(farewell.end());
+      ended(closing.end());
     }
     CrailException first = writes.failure();
     // A write to a node that this store has removed fails as the program asked for.
@@ -356,7 +356,7 @@ public final class DirectOutput extends DirectStream
 
   /** Ends a stream that its program has dropped, as the store does at its own close. */
   void abandon() {
-    end(ErrorCode.CLOSED.exception(file().getPath()), () -> ended(farewell.of(false)));
+    end(ErrorCode.CLOSED.exception(file().getPath()), () -> ended(closing.of(false)));
   }
 
   /**
@@ -367,9 +367,9 @@ public final class DirectOutput extends DirectStream
    */
   public void beginClose(Consumer<CrailException> then) {
     closed = true;
-    farewell.begin(
+    closing.begin(
         cause -> {
-          ended(farewell.of(false));
+          ended(closing.of(false));
           CrailException first = writes.failure();
           then.accept(first == null ? cause : first);
         });

@@ -6,7 +6,7 @@ import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.NvmeStatus;
 import io.crail.nvmf.ProtocolError;
 import io.crail.rpc.netty.Receiver;
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -90,7 +90,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
   }
 
   @Override
-  public boolean place(Window window) {
+  public boolean place(RetargetableBuf window) {
     if (!straight
         || queue.isClosed()
         || arriving == TcpSlots.NONE

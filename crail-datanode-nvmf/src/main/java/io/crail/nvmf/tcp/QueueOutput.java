@@ -4,7 +4,7 @@ package io.crail.nvmf.tcp;
 import io.crail.nvmf.Digests;
 import io.crail.nvmf.NvmeRequest;
 import io.crail.nvmf.ProtocolError;
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -38,10 +38,10 @@ final class QueueOutput {
   private final ByteBuffer bytes;
   private final ByteBuffer checked;
   private final ByteBuffer[] views;
-  private final Window[] commandHeads;
-  private final Window[] dataHeads;
-  private final Window[] data;
-  private final Window[] digestParts;
+  private final RetargetableBuf[] commandHeads;
+  private final RetargetableBuf[] dataHeads;
+  private final RetargetableBuf[] data;
+  private final RetargetableBuf[] digestParts;
   private final int[] pending;
   private final CRC32C crc = new CRC32C();
   private int alignment = 4;
@@ -69,10 +69,10 @@ final class QueueOutput {
     this.pending = new int[slots];
   }
 
-  private static Window[] windows(int count) {
-    Window[] windows = new Window[count];
+  private static RetargetableBuf[] windows(int count) {
+    RetargetableBuf[] windows = new RetargetableBuf[count];
     for (int i = 0; i < count; i++) {
-      windows[i] = new Window();
+      windows[i] = new RetargetableBuf();
     }
     return windows;
   }
@@ -244,7 +244,7 @@ final class QueueOutput {
     ByteBuffer part = request.view().duplicate();
     int from = request.offset() + offset;
     int digest = digests.data() ? Pdu.digest(crc, part, from, length) : 0;
-    Window window = new Window();
+    RetargetableBuf window = new RetargetableBuf();
     window.toSend(part.clear(), from, length);
     write(slot, window.retain());
     if (digests.data()) {

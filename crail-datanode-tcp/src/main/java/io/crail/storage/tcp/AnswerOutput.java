@@ -4,7 +4,7 @@ package io.crail.storage.tcp;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import java.nio.ByteBuffer;
@@ -138,7 +138,7 @@ final class AnswerOutput {
   }
 
   /** Sends data after what was given to the channel. */
-  void send(Window data) {
+  void send(RetargetableBuf data) {
     context.writeAndFlush(data.retain(), context.voidPromise());
     giveBack();
   }

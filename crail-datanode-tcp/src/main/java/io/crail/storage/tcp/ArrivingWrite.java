@@ -4,7 +4,7 @@ package io.crail.storage.tcp;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Generation;
 import io.crail.rpc.netty.Receiver;
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.crail.storage.host.HostedRegions;
 import io.crail.storage.region.Hazard;
 import java.nio.ByteBuffer;
@@ -75,7 +75,7 @@ final class ArrivingWrite {
    * @return false when the data have to go through the receiver; else the caller retracts {@code
    *     hazard}
    */
-  boolean place(Window window, int smallest, Hazard hazard) {
+  boolean place(RetargetableBuf window, int smallest, Hazard hazard) {
     if (missing < smallest || refusal != ErrorCode.OK) {
       return false;
     }

@@ -6,7 +6,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.rpc.netty.Receiver;
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.network.DataHello;
 import io.crail.storage.network.TransferQueue;
@@ -72,7 +72,7 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
   private final TcpTransfer[] ring;
   private final int[] lengths;
   private final boolean[] writes;
-  private final Window[] heads;
+  private final RetargetableBuf[] heads;
   private final ByteBuffer[] headViews;
   private final ByteBuf headMemory;
   private final ByteBuffer headBytes;
@@ -114,13 +114,13 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
     this.ring = new TcpTransfer[capacity];
     this.lengths = new int[capacity];
     this.writes = new boolean[capacity];
-    this.heads = new Window[capacity];
+    this.heads = new RetargetableBuf[capacity];
     this.headViews = new ByteBuffer[capacity];
     int bytes = capacity * SLOT_LENGTH;
     this.headMemory = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes);
     this.headBytes = headMemory.nioBuffer(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
     for (int slot = 0; slot < capacity; slot++) {
-      heads[slot] = new Window();
+      heads[slot] = new RetargetableBuf();
       headViews[slot] = headMemory.nioBuffer(0, bytes);
     }
     this.quietSinceNanos = loop.clock().nanoTime();
@@ -158,7 +158,7 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
   /** Sends a transfer. The caller knows that there is room. */
   void send(TcpTransfer transfer) {
     int slot = slot(next);
-    Window head = heads[slot];
+    RetargetableBuf head = heads[slot];
     int length = transfer.transfer().length();
     int at = slot * SLOT_LENGTH;
     int headLength = encode(transfer, at, length);
@@ -173,7 +173,7 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
     channel.write(head.retain(), channel.voidPromise());
     unflushed += headLength;
     if (transfer.isWrite()) {
-      Window window = transfer.window();
+      RetargetableBuf window = transfer.window();
       window.toSend(transfer.view(), transfer.transfer().bufferOffset(), length);
       channel.write(window.retain(), channel.voidPromise());
       unflushed += length;
@@ -296,7 +296,7 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
   }
 
   @Override
-  public boolean place(Window window) {
+  public boolean place(RetargetableBuf window) {
     if (awaited != Next.DATA || !straight || missing < DataNodeOperations.SMALLEST_PLACED) {
       return false;
     }

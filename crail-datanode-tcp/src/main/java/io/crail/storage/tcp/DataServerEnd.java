@@ -8,7 +8,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.rpc.Frame;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.Receiver;
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.crail.storage.host.HostedRegions;
 import io.crail.storage.network.DataHello;
 import io.netty.buffer.Unpooled;
@@ -227,7 +227,7 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
   }
 
   @Override
-  public boolean place(Window window) {
+  public boolean place(RetargetableBuf window) {
     return straight && write.place(window, DataNodeOperations.SMALLEST_PLACED, loop.hazard());
   }
 

@@ -4,7 +4,7 @@ package io.crail.storage.tcp;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.Frame;
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.crail.storage.host.HostedRegions;
 import java.nio.ByteBuffer;
 
@@ -127,7 +127,7 @@ final class LeavingRead {
   }
 
   /** The data of a large read. Reports when the channel has finished with them. */
-  private final class Payload extends Window {
+  private final class Payload extends RetargetableBuf {
     @Override
     public boolean release() {
       boolean freed = super.release();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
-import io.crail.rpc.netty.Window;
+import io.crail.rpc.netty.RetargetableBuf;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkTransfer;
 import java.nio.ByteBuffer;
@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  * submitted.
  */
 final class TcpTransfer extends NetworkTransfer<TcpTransfer> {
-  private Window window = new Window();
+  private RetargetableBuf window = new RetargetableBuf();
 
   private TcpTransfer(Transfer transfer) {
     super(transfer);
@@ -36,7 +36,7 @@ final class TcpTransfer extends NetworkTransfer<TcpTransfer> {
   }
 
   /** Sends the user's bytes. */
-  Window window() {
+  RetargetableBuf window() {
     return window;
   }
 
@@ -44,7 +44,7 @@ final class TcpTransfer extends NetworkTransfer<TcpTransfer> {
   protected void connectionLost() {
     if (!window.isIdle()) {
       // A channel that is being closed may hold the window for a moment longer.
-      window = new Window();
+      window = new RetargetableBuf();
     }
   }
 }

@@ -6,7 +6,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
 import io.crail.protocol.part.ClassUsage;
-import io.crail.rpc.Turns;
+import io.crail.rpc.ConnectionScheduler;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -67,7 +67,7 @@ final class NamenodeMetrics implements MetricsSource {
               if (figure.startsWith(ENDED)) {
                 String reason = figure.substring(ENDED.length());
                 readings.add(Metric.CONNECTIONS_ENDED, value, reason);
-              } else if (figure.equals(Turns.WAITED)) {
+              } else if (figure.equals(ConnectionScheduler.WAITED)) {
                 readings.add(Metric.WAITED_SECONDS, value / 1e9);
               } else {
                 readings.add(Metric.TRANSPORT, value, figure);

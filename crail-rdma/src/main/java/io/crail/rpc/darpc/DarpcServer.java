@@ -7,10 +7,10 @@ import io.crail.common.RateLimitedLog;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
+import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
-import io.crail.rpc.Turns;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
 import io.crail.rpc.rdma.RdmaListener;
@@ -228,7 +228,8 @@ final class DarpcServer
         "waiting-connections",
         threads.stream().mapToLong(thread -> thread.turns().waitingCount()).sum());
     figures.put(
-        Turns.WAITED, threads.stream().mapToLong(thread -> thread.turns().waitedNanos()).sum());
+        ConnectionScheduler.WAITED,
+        threads.stream().mapToLong(thread -> thread.turns().waitedNanos()).sum());
     HeldAnswers.addFigures(figures, threads.stream().map(PollingThread::answers).toList());
     return figures;
   }

@@ -4,9 +4,9 @@ package io.crail.rpc.darpc;
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.Threads;
+import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
-import io.crail.rpc.Turns;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
@@ -57,7 +57,7 @@ public final class PollingThread implements Executor, ServerMessenger.Owner {
   private final DarpcSettings settings;
   private final int processor;
   private final Clock clock;
-  private final Turns turns;
+  private final ConnectionScheduler turns;
   private final HeldAnswers answers;
   private final Workspace workspace;
   private final RdmaQueues queues;
@@ -84,7 +84,7 @@ public final class PollingThread implements Executor, ServerMessenger.Owner {
     this.settings = server.settings();
     this.processor = processor;
     this.clock = server.clock();
-    this.turns = new Turns(clock);
+    this.turns = new ConnectionScheduler(clock);
     this.answers = new HeldAnswers(clock, this, mostHeldBytes);
     this.workspace = new Workspace(settings);
     this.queues =
@@ -182,7 +182,7 @@ public final class PollingThread implements Executor, ServerMessenger.Owner {
 
   /** The turns of the connections. Each poll is a turn. */
   @Override
-  public Turns turns() {
+  public ConnectionScheduler turns() {
     return turns;
   }
 

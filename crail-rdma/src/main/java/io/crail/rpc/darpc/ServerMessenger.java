@@ -3,13 +3,13 @@ package io.crail.rpc.darpc;
 
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
+import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Frame;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
-import io.crail.rpc.Turns;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -28,7 +28,7 @@ final class ServerMessenger extends Messenger {
     Clock clock();
 
     /** The turns of the thread's connections. */
-    Turns turns();
+    ConnectionScheduler turns();
 
     /** The answers that the thread's connections hold back. */
     HeldAnswers answers();
@@ -48,8 +48,8 @@ final class ServerMessenger extends Messenger {
   private final RequestBatch batch;
   private final HeldAnswers.OfConnection held;
   private final Responses responses;
-  private final Turns.Member turn =
-      new Turns.Member() {
+  private final ConnectionScheduler.Member turn =
+      new ConnectionScheduler.Member() {
         @Override
         protected void serve() {
           resume();
@@ -108,7 +108,7 @@ final class ServerMessenger extends Messenger {
   }
 
   /** This connection as a member of the queue of waiting connections. */
-  Turns.Member turn() {
+  ConnectionScheduler.Member turn() {
     return turn;
   }
 

@@ -17,7 +17,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
   private final Handler handler;
   private final long outputLimit;
   private final ReceiveBuffer input;
-  private final Output output;
+  private final SendBuffer output;
 
   private ChannelHandlerContext context;
   private ByteBuffer view;
@@ -33,7 +33,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     this.handler = handler;
     this.outputLimit = outputLimit;
     this.input = new ReceiveBuffer(memory.inputs());
-    this.output = new Output(memory.outputs(), this::drained);
+    this.output = new SendBuffer(memory.outputs(), this::drained);
   }
 
   /** The buffer to receive into, for the channel's configuration. */

@@ -5,10 +5,10 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
+import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
-import io.crail.rpc.Turns;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -43,7 +43,7 @@ final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Ow
   private final Clock clock;
   private final EventLoopGroup group;
   private final Map<EventExecutor, ServerLoop> loops = new IdentityHashMap<>();
-  private final Map<Ending, RateLimitedLog> droppedLogs = new EnumMap<>(Ending.class);
+  private final Map<CloseReason, RateLimitedLog> droppedLogs = new EnumMap<>(CloseReason.class);
   private final int connectionLimit;
   private final long outputLimit;
   private final long handshakeTimeoutNanos;
@@ -51,7 +51,7 @@ final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Ow
   private final ChannelGroup channels =
       new DefaultChannelGroup(ImmediateEventExecutor.INSTANCE, true);
   private final AtomicInteger connections = new AtomicInteger();
-  private final Map<Ending, LongAdder> endings = new EnumMap<>(Ending.class);
+  private final Map<CloseReason, LongAdder> endings = new EnumMap<>(CloseReason.class);
   private final AtomicBoolean closed = new AtomicBoolean();
   private Channel listener;
 
@@ -71,7 +71,7 @@ final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Ow
     this.handshakeTimeoutNanos = values.get(NettyKeys.HANDSHAKE_TIMEOUT).toNanos();
     this.stallTimeoutNanos = values.get(NettyKeys.STALL_TIMEOUT).toNanos();
     group.forEach(executor -> this.loops.put(executor, loops.get(executor)));
-    for (Ending ending : Ending.values()) {
+    for (CloseReason ending : CloseReason.values()) {
       endings.put(ending, new LongAdder());
       droppedLogs.put(ending, new RateLimitedLog(LOG, clock));
     }
@@ -158,7 +158,7 @@ final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Ow
   }
 
   @Override
-  public void dropped(String peer, Ending why, String detail) {
+  public void dropped(String peer, CloseReason why, String detail) {
     endings.get(why).increment();
     String reason = why.text() + (detail.isEmpty() ? "" : ": " + detail);
     String line =
@@ -178,7 +178,8 @@ final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Ow
         "waiting-connections",
         loops.values().stream().mapToLong(loop -> loop.turns().waitingCount()).sum());
     figures.put(
-        Turns.WAITED, loops.values().stream().mapToLong(loop -> loop.turns().waitedNanos()).sum());
+        ConnectionScheduler.WAITED,
+        loops.values().stream().mapToLong(loop -> loop.turns().waitedNanos()).sum());
     figures.put("held-bytes", loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum());
     figures.put(
         "peak-held-bytes",
@@ -233,7 +234,7 @@ final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Ow
   private void accepted(Channel channel) {
     if (connections.incrementAndGet() > connectionLimit) {
       connections.decrementAndGet();
-      dropped(NettySockets.peer(channel), Ending.CONNECTION_LIMIT, connectionLimit + "");
+      dropped(NettySockets.peer(channel), CloseReason.CONNECTION_LIMIT, connectionLimit + "");
       channel.close();
       return;
     }

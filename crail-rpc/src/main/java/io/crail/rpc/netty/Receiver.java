@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
 /**
  * Receives for a data connection: frame headers and small data into a buffer of its own, large data
  * straight to their place. Before each read of the socket it asks the connection where the bytes
- * go. A read goes through one {@link Window}, so it allocates nothing. Used only by the
+ * go. A read goes through one {@link RetargetableBuf}, so it allocates nothing. Used only by the
  * connection's thread.
  */
 @SuppressWarnings("deprecation") // Netty's own base class of handles is deprecated as well.
@@ -23,7 +23,7 @@ public final class Receiver implements RecvByteBufAllocator {
      *
      * @return false when the next bytes go to the receiver's own buffer
      */
-    boolean place(Window window);
+    boolean place(RetargetableBuf window);
 
     /** Nothing more is received at the place that {@link #place} pointed at. */
     default void placed() {}
@@ -39,7 +39,7 @@ public final class Receiver implements RecvByteBufAllocator {
   private final ByteBuf memory;
   private final ByteBuffer bytes;
   private final ByteBuffer view;
-  private final Window window = new Target();
+  private final RetargetableBuf window = new Target();
   private int start;
   private int end;
   private int windowStart;
@@ -112,7 +112,7 @@ public final class Receiver implements RecvByteBufAllocator {
   }
 
   /** A window that knows when the channel has finished with it, whether or not bytes came. */
-  private final class Target extends Window {
+  private final class Target extends RetargetableBuf {
     @Override
     public boolean release() {
       boolean freed = super.release();

@@ -39,7 +39,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     long stallTimeoutNanos();
 
     /** Counts and reports a connection that was not closed by its peer. */
-    void dropped(String peer, Ending why, String detail);
+    void dropped(String peer, CloseReason why, String detail);
 
     /** Reports a bug of the service. */
     void failed(String peer, Throwable cause);
@@ -60,7 +60,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private final Owner server;
   private final ServerLoop loop;
   private final ReceiveBuffer input;
-  private final Output output;
+  private final SendBuffer output;
   private final HeldAnswers.OfConnection held;
   private final Responses responses;
   private final ServerLoop.Member member =
@@ -94,7 +94,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     this.server = server;
     this.loop = loop;
     this.input = new ReceiveBuffer(loop.memory().inputs());
-    this.output = new Output(loop.memory().outputs(), this::drained);
+    this.output = new SendBuffer(loop.memory().outputs(), this::drained);
     this.held = loop.answers().of(this::released);
     this.responses = new Responses();
   }
@@ -134,7 +134,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   @Override
   public void channelReadComplete(ChannelHandlerContext ignored) {
     if (input.refusal() != null) {
-      close(Ending.NO_MEMORY, NettySockets.text(input.refusal()));
+      close(CloseReason.NO_MEMORY, NettySockets.text(input.refusal()));
     }
     input.giveBackIfEmpty();
     countHeld();
@@ -162,8 +162,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   @Override
   public void exceptionCaught(ChannelHandlerContext ignored, Throwable cause) {
     boolean gone = cause instanceof IOException && !(cause instanceof CrailException);
-    Ending why = gone ? Ending.NETWORK : Ending.FAILED;
-    close(cause instanceof OutOfMemoryError ? Ending.NO_MEMORY : why, NettySockets.text(cause));
+    CloseReason why = gone ? CloseReason.NETWORK : CloseReason.FAILED;
+    close(
+        cause instanceof OutOfMemoryError ? CloseReason.NO_MEMORY : why, NettySockets.text(cause));
   }
 
   private void checkDeadlines(long nowNanos) {
@@ -171,7 +172,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     input.giveBackIfEmpty();
     countHeld();
     if (servedBytes == 0 && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
-      close(Ending.NO_HANDSHAKE, "");
+      close(CloseReason.NO_HANDSHAKE, "");
       return;
     }
     long patience = loop.held().patienceNanos(heldBytes, server.stallTimeoutNanos());
@@ -180,7 +181,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       sweptBytes = servedBytes;
       partialSinceNanos = nowNanos;
     } else if (nowNanos - partialSinceNanos >= patience) {
-      close(Ending.UNENDED_REQUEST, "");
+      close(CloseReason.UNENDED_REQUEST, "");
       return;
     }
     long untaken = output.untakenBytes();
@@ -188,7 +189,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       untakenBytes = untaken;
       untakenSinceNanos = nowNanos;
     } else if (nowNanos - untakenSinceNanos >= patience) {
-      close(Ending.TAKES_NO_ANSWERS, "");
+      close(CloseReason.TAKES_NO_ANSWERS, "");
     }
   }
 
@@ -202,10 +203,10 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   @Override
   public void endForMemory() {
-    close(Ending.HOLDS_MEMORY, heldBytes + " bytes");
+    close(CloseReason.HOLDS_MEMORY, heldBytes + " bytes");
   }
 
-  private void close(Ending why, String detail) {
+  private void close(CloseReason why, String detail) {
     if (!closed) {
       server.dropped(session == null ? "a new connection" : session.peer(), why, detail);
       letGo();
@@ -269,13 +270,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
         }
       }
     } catch (CrailException e) {
-      close(Ending.PROTOCOL, e.getMessage());
+      close(CloseReason.PROTOCOL, e.getMessage());
     } catch (OutOfMemoryError e) {
-      close(Ending.NO_MEMORY, NettySockets.text(e));
+      close(CloseReason.NO_MEMORY, NettySockets.text(e));
     } catch (RuntimeException | Error e) {
       // Errors of any kind: in a turn of the queue, no caller would close the connection.
       server.failed(session.peer(), e);
-      close(Ending.FAILED, "");
+      close(CloseReason.FAILED, "");
     } finally {
       serving = false;
       if (closed) {

@@ -2,9 +2,9 @@
 package io.crail.rpc.netty;
 
 import io.crail.common.Clock;
+import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
-import io.crail.rpc.Turns;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.IoHandler;
 import io.netty.util.concurrent.EventExecutor;
@@ -22,7 +22,7 @@ final class ServerLoop extends LoopSockets {
   private static final int IDLE_SHARE = 8;
 
   /** One of its connections. */
-  abstract static class Member extends Turns.Member {
+  abstract static class Member extends ConnectionScheduler.Member {
     /** Looks at the deadlines. */
     abstract void sweep(long nowNanos);
   }
@@ -35,7 +35,7 @@ final class ServerLoop extends LoopSockets {
   private final RequestBatch batch = new RequestBatch();
   private final ArrayList<Member> connections = new ArrayList<>();
 
-  private final Turns turns;
+  private final ConnectionScheduler turns;
   private int unswept;
   private boolean isSweepQueued;
   private boolean sliceScheduled;
@@ -60,7 +60,7 @@ final class ServerLoop extends LoopSockets {
     this.memory = new LoopMemory(memory, mostHeld / IDLE_SHARE);
     this.held = new HeldMemory(mostHeld);
     this.answers = answers;
-    this.turns = new Turns(clock);
+    this.turns = new ConnectionScheduler(clock);
   }
 
   LoopMemory memory() {
@@ -112,7 +112,7 @@ final class ServerLoop extends LoopSockets {
       answers.sweep(began);
     }
     long now = began;
-    while (unswept > 0 && now - began < Turns.SLICE_NANOS) {
+    while (unswept > 0 && now - began < ConnectionScheduler.SLICE_NANOS) {
       unswept--;
       // Connections that were ended during the sweep have made the list shorter.
       if (unswept < connections.size()) {
@@ -134,7 +134,7 @@ final class ServerLoop extends LoopSockets {
   }
 
   /** The turns of the connections. */
-  Turns turns() {
+  ConnectionScheduler turns() {
     return turns;
   }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
@@ -15,7 +16,6 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
 import io.crail.rpc.Transport;
-import io.crail.rpc.Turns;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -159,7 +159,7 @@ class ServerMemoryTest {
     @Override
     public long nanoTime() {
       return System.nanoTime()
-          + readings.incrementAndGet() * (Turns.SLICE_NANOS / READINGS_OF_SLICE);
+          + readings.incrementAndGet() * (ConnectionScheduler.SLICE_NANOS / READINGS_OF_SLICE);
     }
 
     @Override
@@ -367,7 +367,7 @@ class ServerMemoryTest {
         assertTrue(held <= MIB + 64 * KIB, io + ": held " + held);
         assertEquals(count, readAnswers(silent, count));
         until("nothing held", () -> figure(server, "held-bytes") == 0);
-        long waited = figure(server, Turns.WAITED);
+        long waited = figure(server, ConnectionScheduler.WAITED);
         assertTrue(waited >= STANDS_NANOS, io + ": waited " + waited + " ns");
       }
     }

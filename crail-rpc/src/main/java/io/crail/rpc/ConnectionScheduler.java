@@ -24,7 +24,7 @@ import java.util.PriorityQueue;
  *
  * <p>Used by one thread, except for the figures.
  */
-public final class Turns {
+public final class ConnectionScheduler {
   /** How long a turn lasts before other connections come first. */
   public static final long TURN_NANOS = 1_000_000;
 
@@ -76,7 +76,7 @@ public final class Turns {
   }
 
   /** Creates a queue without waiting connections. */
-  public Turns(Clock clock) {
+  public ConnectionScheduler(Clock clock) {
     this.clock = clock;
   }
 

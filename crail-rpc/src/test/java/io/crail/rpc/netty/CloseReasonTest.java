@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-class EndingTest {
+class CloseReasonTest {
   private static final long PATIENCE_NANOS = 60_000_000_000L;
 
   private static final Service SILENT =
@@ -34,8 +34,8 @@ class EndingTest {
   @Test
   void onlyThatThePeerHasGoneIsOrdinary() {
     assertEquals(
-        List.of(Ending.NETWORK),
-        Arrays.stream(Ending.values()).filter(Ending::isOrdinary).toList());
+        List.of(CloseReason.NETWORK),
+        Arrays.stream(CloseReason.values()).filter(CloseReason::isOrdinary).toList());
   }
 
   /** As the kernel ends the connections of a program that is killed with data unread. */

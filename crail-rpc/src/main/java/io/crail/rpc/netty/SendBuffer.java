@@ -14,7 +14,7 @@ import java.util.ArrayDeque;
  * socket has taken everything that was handed to it. So a slow peer costs a bounded number of
  * chunks, no matter how small the writes are. Used only by the connection's thread.
  */
-final class Output {
+final class SendBuffer {
   private final Chunk.Pool pool;
   private final Runnable drained;
   private final ArrayDeque<Chunk> sending = new ArrayDeque<>(0);
@@ -29,7 +29,7 @@ final class Output {
    *
    * @param drained called when a socket that was full has taken everything
    */
-  Output(Chunk.Pool pool, Runnable drained) {
+  SendBuffer(Chunk.Pool pool, Runnable drained) {
     this.pool = pool;
     this.drained = drained;
   }
@@ -144,7 +144,7 @@ final class Output {
   }
 
   private void tellWhenTaken() {
-    // Output leaves in order, so an empty buffer at the end tells when all of it is gone.
+    // SendBuffer leaves in order, so an empty buffer at the end tells when all of it is gone.
     context
         .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())
         .addListener(future -> taken());

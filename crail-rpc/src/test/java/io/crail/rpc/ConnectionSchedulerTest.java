@@ -11,14 +11,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Tests which connection is served when, with a clock that the test controls. */
-class TurnsTest {
+class ConnectionSchedulerTest {
   private static final long MICRO = 1_000;
-  private static final long SLICE_MICROS = Turns.SLICE_NANOS / MICRO;
+  private static final long SLICE_MICROS = ConnectionScheduler.SLICE_NANOS / MICRO;
 
   private final List<String> order = new ArrayList<>();
   private long nowNanos = 1;
-  private final Turns turns =
-      new Turns(
+  private final ConnectionScheduler turns =
+      new ConnectionScheduler(
           new Clock() {
             @Override
             public long nanoTime() {
@@ -32,7 +32,7 @@ class TurnsTest {
           });
 
   /** A connection whose requests take a given time each. */
-  private final class Peer extends Turns.Member {
+  private final class Peer extends ConnectionScheduler.Member {
     private final String name;
     private final long micros;
     private int requests;
@@ -88,7 +88,7 @@ class TurnsTest {
     assertEquals(0, turns.waitedNanos());
     nowNanos += 7;
     turns.serveSlice();
-    assertEquals(Turns.SLICE_NANOS + 7, turns.waitedNanos());
+    assertEquals(ConnectionScheduler.SLICE_NANOS + 7, turns.waitedNanos());
   }
 
   @Test
@@ -147,12 +147,12 @@ class TurnsTest {
   @Test
   void restsAfterRequestsThatTakeLong() {
     new Peer("long", SLICE_MICROS, 1);
-    assertEquals(Turns.SLICE_NANOS, turns.serveSlice());
+    assertEquals(ConnectionScheduler.SLICE_NANOS, turns.serveSlice());
     // The machine was stopped meanwhile.
     new Peer("stopped", 1_000 * SLICE_MICROS, 1);
-    assertEquals(Turns.TURN_NANOS, turns.serveSlice());
-    Turns.Member brief =
-        new Turns.Member() {
+    assertEquals(ConnectionScheduler.TURN_NANOS, turns.serveSlice());
+    ConnectionScheduler.Member brief =
+        new ConnectionScheduler.Member() {
           @Override
           protected void serve() {
             nowNanos += 10 * MICRO;
@@ -167,10 +167,10 @@ class TurnsTest {
   void allowsNothingLongInATurnThatHasLasted() {
     turns.begin();
     assertTrue(turns.allowLong());
-    nowNanos += Turns.SLICE_NANOS;
+    nowNanos += ConnectionScheduler.SLICE_NANOS;
     assertFalse(turns.allowLong());
     assertFalse(turns.isOver());
-    nowNanos += Turns.TURN_NANOS;
+    nowNanos += ConnectionScheduler.TURN_NANOS;
     assertTrue(turns.isOver());
     turns.begin();
     assertTrue(turns.allowLong());

@@ -4,7 +4,7 @@ package io.crail.rpc.netty;
 import java.util.Locale;
 
 /** The reasons why a server ends a connection. */
-enum Ending {
+enum CloseReason {
   /** There are as many connections as allowed. */
   CONNECTION_LIMIT("there are as many connections as may be"),
   /** No whole request came in time. */
@@ -26,7 +26,7 @@ enum Ending {
 
   private final String text;
 
-  Ending(String text) {
+  CloseReason(String text) {
     this.text = text;
   }
 

@@ -13,7 +13,7 @@ import java.util.function.Consumer;
  * first of them decides what the namenode is told, and the second waits for that. Thread-safe,
  * under the monitor of the stream.
  */
-final class Farewell {
+final class OutputClose {
   private final DirectStream stream;
   private final long id;
   private final WriteLedger writes;
@@ -24,7 +24,7 @@ final class Farewell {
   /** Null until the user or the store begins. Guarded by the stream. */
   private LeaseReturn begun;
 
-  Farewell(
+  OutputClose(
       DirectStream stream,
       long id,
       WriteLedger writes,

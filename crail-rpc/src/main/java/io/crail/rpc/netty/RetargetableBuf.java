@@ -26,12 +26,12 @@ import java.nio.channels.ScatteringByteChannel;
  * each use. {@link #isIdle} tells when the channel has released that reference. Used by one thread
  * at a time.
  */
-public class Window extends AbstractReferenceCountedByteBuf {
+public class RetargetableBuf extends AbstractReferenceCountedByteBuf {
   private ByteBuffer view = Unpooled.EMPTY_BUFFER.nioBuffer();
   private int end;
 
   /** Creates a window that points at nothing. */
-  public Window() {
+  public RetargetableBuf() {
     super(Integer.MAX_VALUE);
   }
 
