@@ -60,7 +60,7 @@ public final class ClusterKeys implements ConfigKeys {
               "Deadline of a metadata operation, reconnecting included.")
           .check(value -> value.toMillis() < 1 ? "must be at least 1 ms" : null);
 
-  /** How often a datanode tells the namenodes that it is alive. */
+  /** How often a datanode reports to the namenodes that it is alive. */
   public static final ConfigKey<Duration> KEEP_ALIVE =
       ConfigKey.of(
               "crail.storage.keepalive",

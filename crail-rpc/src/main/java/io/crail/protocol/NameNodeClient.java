@@ -91,8 +91,8 @@ public final class NameNodeClient {
   /**
    * As the other constructor, with listeners.
    *
-   * @param listener is told of each handshake
-   * @param calls is told of each call
+   * @param listener learns of each handshake
+   * @param calls learns of each call
    */
   public NameNodeClient(
       ClientLoop loop,

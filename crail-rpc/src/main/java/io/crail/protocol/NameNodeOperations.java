@@ -142,7 +142,7 @@ public final class NameNodeOperations {
           RenewLeases.Response.CODEC,
           IDEMPOTENT,
           named(),
-          "renews all write leases of a client, tells which are lost");
+          "renews all write leases of a client, returns which are lost");
   public static final Operation<ListNodes.Request, ListNodes.Response> LIST_NODES =
       add(
           11,
@@ -160,7 +160,7 @@ public final class NameNodeOperations {
           Locations.Response.CODEC,
           IDEMPOTENT,
           byId(Locations.Request::id),
-          "tells schedulers where a range of a node lies");
+          "returns where a range of a node is, for schedulers");
   public static final Operation<RegisterDatanode.Request, RegisterDatanode.Response>
       REGISTER_DATANODE =
           add(
@@ -188,7 +188,7 @@ public final class NameNodeOperations {
           KeepAlive.Response.CODEC,
           IDEMPOTENT,
           named(),
-          "tells that a datanode lives");
+          "reports that a datanode is alive");
   public static final Operation<RemoveDatanode.Request, RemoveDatanode.Response> REMOVE_DATANODE =
       add(
           16,
@@ -245,7 +245,7 @@ public final class NameNodeOperations {
           Names.Response.CODEC,
           IDEMPOTENT,
           named(),
-          "tells the names of owners and groups");
+          "returns the names of owners and groups");
   public static final Operation<SetAttributes.Request, SetAttributes.Response> SET_ATTRIBUTES =
       add(
           23,
@@ -319,7 +319,7 @@ public final class NameNodeOperations {
               ReportDatanodes.Response.CODEC,
               IDEMPOTENT,
               named(),
-              "tells how each datanode stands");
+              "returns the state of each datanode");
   public static final Operation<DrainDatanode.Request, DrainDatanode.Response> DRAIN_DATANODE =
       add(
           31,
@@ -328,7 +328,7 @@ public final class NameNodeOperations {
           DrainDatanode.Response.CODEC,
           IDEMPOTENT,
           named(),
-          "begins or cancels the drain of a datanode, or tells how far it is");
+          "begins or cancels the drain of a datanode, or returns how far it is");
   public static final Operation<ReportActivity.Request, ReportActivity.Response> REPORT_ACTIVITY =
       add(
           36,
@@ -337,7 +337,7 @@ public final class NameNodeOperations {
           ReportActivity.Response.CODEC,
           IDEMPOTENT,
           named(),
-          "tells what clients do, and which nodes are looked up most");
+          "returns what clients do, and which nodes are looked up most");
 
   private NameNodeOperations() {}
 

@@ -49,7 +49,7 @@ public final class OperationServer implements Service {
   }
 
   /**
-   * Reads a request where it lies.
+   * Reads a request in place.
    *
    * @param <V> the object that the request is read into; it may be reused for the next request
    */
@@ -113,7 +113,7 @@ public final class OperationServer implements Service {
   private final SessionListener sessionListener;
   private final RunListener runListener;
 
-  /** Is told of connections that are gone. */
+  /** Learns of connections that are gone. */
   @FunctionalInterface
   public interface SessionListener {
     /** The connection of {@code session} is gone. */

@@ -50,8 +50,8 @@ public final class RequestBatch {
 
   /**
    * Gives back the requests from {@code index} on. They have no answer yet, and are offered again
-   * in another batch. A service may do this when it is told that answers do not leave, or that
-   * other connections have waited long enough.
+   * in another batch. A service may do this when it learns that answers do not leave, or that other
+   * connections have waited long enough.
    */
   public void giveBackFrom(int index) {
     if (index < 0 || index > count) {

@@ -86,9 +86,9 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     }
   }
 
-  /** Is told of the calls of a peer. In the loop. */
+  /** Learns of the calls of a peer. In the loop. */
   public interface Listener {
-    /** Is told of none. */
+    /** Learns of none. */
     Listener NONE =
         new Listener() {
           @Override
@@ -98,7 +98,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
           public void ended(RpcCall call, int opcode, CrailException failure) {}
         };
 
-    /** A call has begun; a handshake is not told of. */
+    /** A call has begun; a handshake is not reported. */
     void begun(RpcCall call);
 
     /**

@@ -11,8 +11,8 @@ public interface Service {
   /**
    * Serves the requests of a batch in their order and without blocking, each with exactly one
    * response, which is written now or {@linkplain Session#hold held}. It may give the last ones
-   * back when it is told to: see {@link ResponseWriter#isFull}, {@link ResponseWriter#hasTurn} and
-   * {@link RequestBatch#giveBackFrom}. When the writer is full, no response may be held.
+   * back on request: see {@link ResponseWriter#isFull}, {@link ResponseWriter#hasTurn} and {@link
+   * RequestBatch#giveBackFrom}. When the writer is full, no response may be held.
    *
    * @throws CrailException when the peer breaks the protocol; its connection is then closed, and
    *     the others are still served

@@ -16,7 +16,7 @@ public final class WaitKeys implements ConfigKeys {
     THREAD
   }
 
-  /** How long to poll before sleeping, in nanoseconds; {@link Long#MAX_VALUE} means for ever. */
+  /** How long to poll before sleeping, in nanoseconds; {@link Long#MAX_VALUE} means without end. */
   public static final ConfigKey<Long> SPIN_TIME =
       ConfigKey.of(
           "crail.spintime",

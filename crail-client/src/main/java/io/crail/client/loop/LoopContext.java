@@ -172,8 +172,8 @@ public final class LoopContext {
   }
 
   /**
-   * Most bytes of a value that go with its create. Before the namenode has told its limit, this is
-   * the largest possible limit: the answer tells whether the namenode has kept the bytes.
+   * Most bytes of a value that go with its create. Before the namenode has announced its limit,
+   * this is the largest possible limit: the answer says whether the namenode has kept the bytes.
    */
   public int mostWithCreateAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);

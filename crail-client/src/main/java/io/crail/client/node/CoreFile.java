@@ -51,7 +51,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   private final List<Extent> firstExtents;
   private final long extentsValidUntilNanos;
 
-  /** Size in bytes as this handle knows it; -1 until the namenode has told it. */
+  /** Size in bytes as this handle knows it; -1 until the namenode has returned it. */
   private volatile long size;
 
   /** Made with the handle of a create, else with the first stream. */
@@ -88,7 +88,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
     super(store, path, type, null, info);
     this.firstExtents = firstExtents;
     this.extentsValidUntilNanos = extentsValidUntilNanos;
-    // Without the fence of a volatile write: nobody else has the handle yet.
+    // Without the fence of a volatile write: no other thread has the handle yet.
     SIZE.set(this, info.size());
   }
 
@@ -255,7 +255,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
     try {
       store().checkOpen();
       if (acquired.response().node().size() > 0) {
-        throw ErrorCode.WRITE_LEASE_LOST.exception(getPath() + ": somebody else has written");
+        throw ErrorCode.WRITE_LEASE_LOST.exception(getPath() + ": another client has written");
       }
       return begun(openWithAcquired(context, acquired, lease.token(), sentNanos, writeHint));
     } catch (CrailException | RuntimeException e) {

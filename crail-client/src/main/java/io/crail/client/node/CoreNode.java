@@ -50,7 +50,7 @@ public abstract class CoreNode implements CrailNode {
     this.path = path;
     this.type = type;
     this.create = create;
-    // Without the fence of a volatile write: nobody else has the handle yet.
+    // Without the fence of a volatile write: no other thread has the handle yet.
     INFO.set(this, info);
   }
 
@@ -60,7 +60,7 @@ public abstract class CoreNode implements CrailNode {
   }
 
   /**
-   * What the namenode has told last; waits for the answer to a create.
+   * What the namenode has returned last; waits for the answer to a create.
    *
    * @throws CrailException the error of the create
    */

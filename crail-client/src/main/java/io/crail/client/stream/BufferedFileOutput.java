@@ -294,7 +294,7 @@ public final class BufferedFileOutput extends CrailBufferedOutputStream {
     } catch (Exception e) {
       first = first == null ? new IOException(e) : first;
     } finally {
-      // A write that nobody waited for may still read from its slice.
+      // A write that was not waited for may still read from its slice.
       memory.close();
       streams.statistics().bufferedOutputClosed(counters);
     }

@@ -109,7 +109,9 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     return operation;
   }
 
-  /** Tells that reading continues at a position, so that its location can be asked for ahead. */
+  /**
+   * Announces that reading continues at a position, so that its location can be asked for ahead.
+   */
   void issuedUpTo(long next) {
     if (next < hint && next < file().size()) {
       readLocator.issuedUpTo(next, context().nanoTime());

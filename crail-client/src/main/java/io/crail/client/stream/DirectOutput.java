@@ -187,7 +187,7 @@ public final class DirectOutput extends DirectStream
         .whenComplete(() -> streams().free(buffer));
   }
 
-  /** Writes the held bytes that nobody else knows of; does nothing once writes fail. */
+  /** Writes the held bytes that no one else knows of; does nothing once writes fail. */
   void sendHeld() throws CrailException {
     long now = context().nanoTime();
     if (holdsMore() && writes.loss() == null && lossAt(now) == null) {

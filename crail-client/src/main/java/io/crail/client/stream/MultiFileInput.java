@@ -9,7 +9,7 @@ import java.util.Set;
 
 /**
  * A buffered stream over all files of a multi-file. Reads of the next files are issued while an
- * earlier file is consumed, each with the request for its location. The listing tells the size and
+ * earlier file is consumed, each with the request for its location. The listing has the size and
  * the id of each file, so no read waits for a lookup.
  */
 public final class MultiFileInput extends SlicedInput {

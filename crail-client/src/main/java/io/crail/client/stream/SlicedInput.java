@@ -340,7 +340,7 @@ abstract class SlicedInput extends CrailBufferedInputStream {
     } catch (Exception e) {
       throw new IOException(e);
     } finally {
-      // A read that nobody waited for may still write into its slice.
+      // A read that was not waited for may still write into its slice.
       memory.close();
       streams.statistics().bufferedInputClosed(counters);
     }

@@ -12,10 +12,10 @@ public interface StreamFile extends CrailNode, ReadLocator.Source {
   /** The id of the node. */
   long id();
 
-  /** Tells that the bytes up to {@code newSize} are written. */
+  /** Reports that the bytes up to {@code newSize} are written. */
   void grownTo(long newSize);
 
-  /** Passes on what the namenode has told about the node. */
+  /** Passes on what the namenode has returned about the node. */
   void info(NodeInfo newInfo);
 
   /** The bytes that the open output stream of this handle holds back, or null. */
@@ -27,6 +27,6 @@ public interface StreamFile extends CrailNode, ReadLocator.Source {
    */
   byte[] knownValue(long nowNanos);
 
-  /** Tells that the output stream of this handle has ended. */
+  /** Reports that the output stream of this handle has ended. */
   void writerClosed();
 }

@@ -123,7 +123,7 @@ final class WriteLedger {
     end = newEnd;
   }
 
-  /** Up to where other clients see the file, as the namenode has been told. */
+  /** Up to where other clients see the file, as the namenode knows. */
   long visible() {
     return visible;
   }

@@ -21,7 +21,7 @@ public final class Examine {
   /** The datanode says nothing, and may come back. */
   public static final int SILENT = 2;
 
-  /** The datanodes are there, so the bytes should be. Told only if all nodes are asked for. */
+  /** The datanodes are there, so the bytes should be. Reported only if all nodes are asked for. */
   public static final int READABLE = 3;
 
   private Examine() {}
@@ -83,7 +83,7 @@ public final class Examine {
    *
    * @param id the node
    * @param client its holder
-   * @param held whether the holder may write; else nobody may until its end
+   * @param held whether the holder may write; else no one may until its end
    * @param ageMillis the time since it was granted
    * @param leftMillis the time to its end, if it is not renewed; negative after that
    * @param path where the node is

@@ -6,9 +6,9 @@ import io.crail.protocol.codec.Layout;
 import java.util.List;
 
 /**
- * The request tells the namenode that a datanode is alive. The answer names the clients that the
- * datanode must cut off: it ends whatever they have begun there, so that none of it changes a byte
- * from then on. The answer stays the same until the datanode has confirmed it.
+ * The request reports to the namenode that a datanode is alive. The answer names the clients that
+ * the datanode must cut off: it ends whatever they have begun there, so that none of it changes a
+ * byte from then on. The answer stays the same until the datanode has confirmed it.
  */
 public final class KeepAlive {
   /** Most clients that an answer names. */

@@ -9,7 +9,7 @@ import io.crail.protocol.part.TextLimits;
 import java.util.List;
 
 /**
- * Tells what clients do, a page at a time, and which nodes are looked up most. All counts begin
+ * Returns what clients do, a page at a time, and which nodes are looked up most. All counts begin
  * with a connection of the client and are gone with it, so a rate is the difference between two
  * answers.
  */
@@ -53,7 +53,7 @@ public final class ReportActivity {
    * @param lookups its requests for nodes, children and places of bytes
    * @param changes its requests that change nodes or take space
    * @param others its other requests, such as renewals of leases
-   * @param locatedBytes bytes whose places it was told; those of small values came with the answer
+   * @param locatedBytes bytes whose places it got; those of small values came with the answer
    * @param committedBytes bytes that it has made visible
    * @param user the owner of the nodes that it creates; empty for the namenode's own user
    * @param host name of its host, as it says
@@ -76,7 +76,7 @@ public final class ReportActivity {
             .i64("lookups", "requests for nodes, children and places of bytes")
             .i64("changes", "requests that change nodes or take space")
             .i64("others", "other requests, such as renewals of leases")
-            .i64("locatedBytes", "bytes whose places it was told")
+            .i64("locatedBytes", "bytes whose places it got")
             .i64("committedBytes", "bytes that it has made visible")
             .u16("userLength", "bytes of user")
             .u16("hostLength", "bytes of host")

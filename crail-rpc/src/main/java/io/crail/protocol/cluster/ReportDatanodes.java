@@ -9,8 +9,8 @@ import io.crail.protocol.part.TextLimits;
 import java.util.List;
 
 /**
- * Tells people and programs how each datanode stands, a page at a time. Datanodes that are gone are
- * among them while files have bytes there.
+ * Returns the state of each datanode, for people and programs, a page at a time. Datanodes that are
+ * gone are among them while files have bytes there.
  */
 public final class ReportDatanodes {
   /** Most bytes of datanodes in an answer. */

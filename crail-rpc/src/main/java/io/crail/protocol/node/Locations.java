@@ -6,7 +6,7 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.Extent;
 import java.util.List;
 
-/** Tells where a range of a node lies, for schedulers; grants no lease. */
+/** Returns where a range of a node is, for schedulers; grants no lease. */
 public final class Locations {
   /** Most extents in an answer. */
   public static final int MAX_EXTENTS = 1024;

@@ -6,7 +6,7 @@ import io.crail.protocol.codec.Layout;
 import java.util.List;
 
 /**
- * Renews all write leases of a client. The client names leases, and the answer tells which of these
+ * Renews all write leases of a client. The client names leases, and the answer says which of these
  * it has lost. The client may rely on the renewal of all other leases that it named, but not of a
  * lease that it did not name.
  */

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A run of a node's bytes and where it lies.
+ * A run of a node's bytes and where it is.
  *
  * @param fileOffset position of its first byte in the node
  * @param generation changes whenever the space is given to another node; a tier that checks it
@@ -22,7 +22,7 @@ public record Extent(
     long fileOffset, long generation, long regionOffset, int length, int datanode, int region) {
   /**
    * Bytes of the smallest extent. The space of every extent is a power of two times this, begins at
-   * a multiple of its own length, and lies within one block. A tier keeps one generation for each
+   * a multiple of its own length, and is within one block. A tier keeps one generation for each
    * unit of this length. An extent may hold fewer bytes of the node than its space: readers see
    * only the committed ones, and after a writer has lost its lease the node continues in another
    * extent.

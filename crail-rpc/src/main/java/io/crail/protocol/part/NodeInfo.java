@@ -7,7 +7,7 @@ import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 
 /**
- * What a namenode tells clients about a node.
+ * What a namenode returns to clients about a node.
  *
  * @param id the node's id, never given to another node
  * @param size bytes that are visible to readers; 0 for a container

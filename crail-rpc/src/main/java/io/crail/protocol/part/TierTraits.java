@@ -6,7 +6,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 
 /**
- * What the tier of a datanode can do, and what its clients have to know. The datanode tells it
+ * What the tier of a datanode can do, and what its clients have to know. The datanode announces it
  * once, when it registers, and the namenode passes it on with the datanode's description.
  * Immutable.
  *
@@ -20,8 +20,8 @@ import io.crail.protocol.codec.Layout;
  *     false where memory has to be registered with a device
  * @param directory the directory of the region files on the datanode's host; empty when clients on
  *     that host may not map them
- * @param details what the tier tells its own clients beyond address and regions, such as the name
- *     of a foreign target; printable, and read only by them
+ * @param details what the tier passes to its own clients beyond address and regions, such as the
+ *     name of a foreign target; printable, and read only by them
  */
 public record TierTraits(
     int granularity,
@@ -53,7 +53,7 @@ public record TierTraits(
               "detailsLength",
               0,
               MAX_DETAILS_LENGTH,
-              "what the tier tells its own clients");
+              "what the tier passes to its own clients");
 
   /** The codec. */
   public static final Codec<TierTraits> CODEC = Codec.of(TierTraits.class, LAYOUT);

@@ -51,7 +51,7 @@ public abstract class DrivenLoop implements AutoCloseable {
     // When a driver has left, the helper serves the calls that it has begun.
     this.seat = new DriverSeat(round, callersDrive, this::wakeHelper);
     if (!callersDrive && !withHelper) {
-      throw new IllegalArgumentException("nobody would drive the loop");
+      throw new IllegalArgumentException("no thread would drive the loop");
     }
     this.helper =
         withHelper

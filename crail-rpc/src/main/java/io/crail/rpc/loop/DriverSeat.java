@@ -16,7 +16,7 @@ final class DriverSeat {
   private static final VarHandle DRIVER;
 
   /** Stands for the driver of a loop that has ended, so that no thread drives it. Never runs. */
-  private static final Thread NOBODY = new Thread(() -> {}, "crail-closed-loop");
+  private static final Thread NO_DRIVER = new Thread(() -> {}, "crail-closed-loop");
 
   static {
     try {
@@ -106,7 +106,7 @@ final class DriverSeat {
     try {
       round.end();
     } finally {
-      driver = NOBODY;
+      driver = NO_DRIVER;
       try {
         round.rejectTasks();
       } finally {
@@ -120,7 +120,7 @@ final class DriverSeat {
 
   /** True after {@link #end}. Tasks that are added from now on have to be rejected. */
   boolean isEnded() {
-    return driver == NOBODY;
+    return driver == NO_DRIVER;
   }
 
   /** Adds the calling thread to the threads that are woken when the seat becomes free. */

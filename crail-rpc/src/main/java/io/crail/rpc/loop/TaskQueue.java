@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * after the ring. Tasks of one thread leave in the order in which it added them. Thread-safe on
  * both ends, without locks.
  *
- * <p>The ring is Dmitry Vyukov's bounded queue: each place has a turn, which tells who may use it
+ * <p>The ring is Dmitry Vyukov's bounded queue: each place has a turn, which says who may use it
  * next. With turn {@code n} the {@code n}-th task may be added, with turn {@code n + 1} it may be
  * taken.
  */

@@ -5,11 +5,11 @@ import io.netty.channel.SelectStrategy;
 import io.netty.util.IntSupplier;
 
 /**
- * How an event loop waits. It normally sleeps in the kernel. When it was told to expect something,
- * it first polls for a moment. Waking an idle processor can take longer than all the work on a
- * hundred requests, so two ends that exchange many requests should not sleep in turn. When polling
- * does not pay, for example because the other end needs this processor, the loop tries it more and
- * more rarely. Used only by the loop's thread.
+ * How an event loop waits. It normally sleeps in the kernel. When it has to expect something, it
+ * first polls for a moment. Waking an idle processor can take longer than all the work on a hundred
+ * requests, so two ends that exchange many requests should not sleep in turn. When polling does not
+ * pay, for example because the other end needs this processor, the loop tries it more and more
+ * rarely. Used only by the loop's thread.
  */
 final class BriefPolling implements SelectStrategy {
   /** With this many requests at once, or on their way, a loop expects more. */

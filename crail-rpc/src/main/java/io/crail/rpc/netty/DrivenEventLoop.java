@@ -26,7 +26,7 @@ import java.util.function.Predicate;
 
 /**
  * An event loop without a thread of its own. The thread that drives the client loop counts as its
- * thread while it drives. Netty's own manual loop would belong to one thread for ever.
+ * thread while it drives. Netty's own manual loop would always belong to one thread.
  */
 final class DrivenEventLoop extends AbstractScheduledEventExecutor implements IoEventLoop {
   private final Predicate<Thread> isDriver;
@@ -235,7 +235,7 @@ final class DrivenEventLoop extends AbstractScheduledEventExecutor implements Io
     return terminated.await(timeout, unit);
   }
 
-  /** Tells the I/O handler how long it may wait in the present poll. */
+  /** Says to the I/O handler how long it may wait in the present poll. */
   private final class Waiting implements IoHandlerContext {
     private long nanos;
 

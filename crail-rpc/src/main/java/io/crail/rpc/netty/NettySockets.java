@@ -64,7 +64,7 @@ public final class NettySockets {
   }
 
   /**
-   * Makes the way in which a loop waits that must not spin for ever.
+   * Makes the way in which a loop waits that must not spin without end.
    *
    * @param always whether the loop expects more after each event
    */

@@ -229,7 +229,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     countHeld();
   }
 
-  /** Tells the loop how much memory is held for the peer. */
+  /** Reports to the loop how much memory is held for the peer. */
   private void countHeld() {
     if (serving) {
       // No other connection is served in the meantime, and most of this memory is given back.

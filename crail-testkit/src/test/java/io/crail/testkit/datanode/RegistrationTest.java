@@ -522,7 +522,9 @@ class RegistrationTest {
     assertFalse(registration.isRemoved());
     assertEquals(
         List.of(RegistrationStatus.State.REMOVED, RegistrationStatus.State.REGISTERED),
-        registration.registrations(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
+        registration.registrations(network.clock().nanoTime()).stream()
+            .map(s -> s.state())
+            .toList());
     namenodes.get(1).stop = true;
     pass(Duration.ofSeconds(5));
     assertTrue(registration.isRemoved());
@@ -543,7 +545,9 @@ class RegistrationTest {
     pass(Duration.ofSeconds(5));
     assertEquals(
         List.of(RegistrationStatus.State.REGISTERED, RegistrationStatus.State.REGISTERED),
-        registration.registrations(network.clock().nanoTime()).stream().map(s -> s.state()).toList());
+        registration.registrations(network.clock().nanoTime()).stream()
+            .map(s -> s.state())
+            .toList());
   }
 
   /** A namenode that knows at most one datanode. */
