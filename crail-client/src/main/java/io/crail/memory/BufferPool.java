@@ -3,6 +3,7 @@ package io.crail.memory;
 
 import io.crail.CrailBuffer;
 import io.crail.CrailBufferCache;
+import io.crail.common.DirectMemory;
 import io.crail.common.NativeMemory;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;

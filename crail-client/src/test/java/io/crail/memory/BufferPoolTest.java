@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
+import io.crail.common.DirectMemory;
 import io.crail.common.NativeMemory;
 import io.crail.common.error.ClosedException;
 import io.crail.common.error.LimitExceededException;

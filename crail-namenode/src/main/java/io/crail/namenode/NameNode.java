@@ -14,6 +14,7 @@ import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.memory.ValueMemory;
 import io.crail.namenode.rule.CreateRule;
 import io.crail.namenode.rule.Dismantler;
 import io.crail.namenode.rule.ExtendRule;
@@ -31,9 +32,9 @@ import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
-import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.space.SpaceAudit;
 import io.crail.namenode.tree.Node;
@@ -237,6 +238,7 @@ public final class NameNode {
         requestNanos,
         waitedNanos,
         state.values().used(),
+        state.values().capacity(),
         state.budget().used(),
         state.budget().capacity(),
         activity.locatedBytes(),
@@ -284,7 +286,8 @@ public final class NameNode {
               names[0] += state.tree().namesOf(node);
               NodeSpace space = node.space();
               if (space != null && space.small() != null) {
-                small[0] += SmallBytes.footprint(space.small().length);
+                small[0] += ValueMemory.footprint(space.small().length());
+                heap[0] += SmallBytes.HEAP;
               }
               for (int i = 0; space != null && i < space.count(); i++) {
                 Allocation extent = space.at(i);
@@ -302,7 +305,6 @@ public final class NameNode {
     state.tree().verify();
     long counted =
         heap[0]
-            + small[0]
             + state.tree().tableBytes()
             + state.leases().footprint()
             + state.users().footprint()

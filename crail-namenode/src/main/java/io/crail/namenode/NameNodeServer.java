@@ -126,7 +126,8 @@ public final class NameNodeServer implements AutoCloseable {
    * @param leases write leases
    * @param leaseHolders clients that are remembered for these leases
    * @param awaitedWriters writers of removed nodes, and of copies
-   * @param smallValueBytes heap that small values take
+   * @param smallValueBytes memory outside the heap that small values take
+   * @param smallValueLimitBytes memory above which it keeps no more of them
    * @param memoryBytes heap taken by all that the namenode keeps
    * @param memoryLimitBytes heap above which it refuses to keep more
    * @param locatedBytes bytes whose places clients were given so far
@@ -141,6 +142,7 @@ public final class NameNodeServer implements AutoCloseable {
       int leaseHolders,
       int awaitedWriters,
       long smallValueBytes,
+      long smallValueLimitBytes,
       long memoryBytes,
       long memoryLimitBytes,
       long locatedBytes,
@@ -177,6 +179,7 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.leases().clients(),
         namenode.allocator().awaitedWriters(),
         namenode.smallValues().used(),
+        namenode.smallValues().capacity(),
         namenode.budget().used(),
         namenode.budget().capacity(),
         namenode.activity().locatedBytes(),

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** Puts of small values, as they lie in requests. */
 class PutTest {
   private static final int MOST = 100;
-  private static final int KEPT_BYTES = 104 + 24 + 16 + MOST + 4;
+  private static final int KEPT_BYTES = 104 + 32;
 
   private static TestStore store(int namenodes, String memory) throws CrailException {
     TestStore store =

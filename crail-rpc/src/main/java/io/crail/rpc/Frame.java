@@ -34,8 +34,11 @@ public final class Frame {
   /** Bytes of the header. */
   public static final int HEADER_LENGTH = 16;
 
-  /** The longest frame of the metadata protocol; a longer one ends its connection. */
-  public static final int MAX_LENGTH = 64 * 1024;
+  /**
+   * The longest frame of the metadata protocol; a longer one ends its connection. A value of 64 KiB
+   * fits into it, with all that any message has beside it.
+   */
+  public static final int MAX_LENGTH = 72 * 1024;
 
   /** The longest body of the metadata protocol. */
   public static final int MAX_BODY_LENGTH = MAX_LENGTH - HEADER_LENGTH;

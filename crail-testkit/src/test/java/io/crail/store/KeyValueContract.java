@@ -42,7 +42,7 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class KeyValueContract implements EachTier.Shared {
   private static final int[] LENGTHS = {
-    0, 1, 4, 64, 1023, 1024, 1025, 4096, 4097, 100_000, 1 << 20, 2_500_000
+    0, 1, 4, 64, 1023, 1024, 1025, 4095, 4096, 4097, 65_535, 65_536, 65_537, 1 << 20, 2_500_000
   };
 
   private Tier tier;

@@ -55,7 +55,10 @@ class SimulatedFailoverTest {
   void start() throws Exception {
     cluster =
         new SimulatedCluster(
-            seed, "crail.lease=" + LEASE.toMillis() + "ms", "crail.datatimeout=60s");
+            seed,
+            "crail.lease=" + LEASE.toMillis() + "ms",
+            "crail.datatimeout=60s",
+            "crail.namenode.smallvalue=4k");
     cluster.startDatanode(2);
     cluster.tier().latency(FAST, FAST);
     store = cluster.newStore("client");

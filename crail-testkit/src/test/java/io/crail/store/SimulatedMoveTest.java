@@ -392,7 +392,7 @@ class SimulatedMoveTest {
   /** Who looks a value up and then reads it finds it wherever it is. */
   @Test
   void valuesAreFoundWhereverTheyAre() throws Exception {
-    start(false);
+    start(false, "crail.namenode.smallvalue=4k");
     mine.create(
             "/t", CrailNodeType.TABLE, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
         .get();

@@ -52,10 +52,12 @@ class SimulatedPutTest {
   private CrailStore store;
 
   private void start(String... settings) throws Exception {
-    String[] all = Arrays.copyOf(settings, settings.length + 2);
-    all[settings.length] = "crail.lease=" + LEASE.toMillis() + "ms";
-    all[settings.length + 1] = "crail.rpctimeout=30s";
-    cluster = SimulatedCluster.oneSided(seed, 4 << 20, all);
+    List<String> all = new ArrayList<>();
+    all.add("crail.lease=" + LEASE.toMillis() + "ms");
+    all.add("crail.rpctimeout=30s");
+    all.add("crail.namenode.smallvalue=4k");
+    all.addAll(List.of(settings));
+    cluster = SimulatedCluster.oneSided(seed, 4 << 20, all.toArray(new String[0]));
     store = cluster.newStore("client");
     Bytes.create(store, "/t", CrailNodeType.TABLE);
   }

@@ -63,6 +63,7 @@ class SimulatedReadTest {
             "crail.lease=" + LEASE.toMillis() + "ms",
             "crail.rpctimeout=30s",
             "crail.datatimeout=3s",
+            "crail.namenode.smallvalue=4k",
             "crail.slicesize=" + SLICE,
             "crail.buffersize=" + 4 * SLICE,
             "crail.cachelimit=" + 4 * SLICE);
@@ -344,8 +345,9 @@ class SimulatedReadTest {
   /** A cluster with a value of more extents than a lookup tells; gives another store of it. */
   private CrailStore withLongValue(String... settings) throws Exception {
     cluster.close();
-    String[] all = Arrays.copyOf(settings, settings.length + 1);
+    String[] all = Arrays.copyOf(settings, settings.length + 2);
     all[settings.length] = "crail.lease=60s";
+    all[settings.length + 1] = "crail.namenode.smallvalue=4k";
     cluster = new SimulatedCluster(seed, all);
     store = cluster.newStore("client");
     Bytes.create(store, "/t", CrailNodeType.TABLE);

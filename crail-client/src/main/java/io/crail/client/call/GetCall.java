@@ -107,7 +107,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
     @Override
     protected void decode(ByteBuffer in, int at, int bodyLength) throws CrailException {
       Lookup.Response.LAYOUT.check(in, at, bodyLength);
-      int small = in.getShort(at + Lookup.Response.VALUE_LENGTH) & 0xffff;
+      int small = in.getInt(at + Lookup.Response.VALUE_LENGTH);
       if (small == 0) {
         response = Lookup.Response.CODEC.decode(in, at, bodyLength);
       } else if (small > room) {

@@ -78,10 +78,10 @@ public final class DirectOutput extends DirectStream
     this.writes = new WriteLedger(info.size());
     int most =
         file.getType() == CrailNodeType.KEYVALUE
-            ? Math.min(context.smallValue(id), streams.pool().bufferBytes())
+            ? Math.min(context.smallValue(id), streams.mostHeldBytes())
             : 0;
     boolean holds = value.length() > 0 || (info.size() == 0 && most > 0 && writeHint <= most);
-    this.held = new HeldValue(most, holds, value);
+    this.held = new HeldValue(streams, most, holds, value);
     this.closing = new OutputClose(this, id, writes, held, token, handle);
     streams.statistics().outputOpened();
     if (!holds) {
@@ -124,8 +124,9 @@ public final class DirectOutput extends DirectStream
     long now = context().nanoTime();
     checkWritable(now);
     if (held.isHolding()) {
-      if (held.hasRoomTo(position + length)) {
-        return hold(memory, offset, length);
+      StreamOperation kept = hold(memory, offset, length);
+      if (kept != null) {
+        return kept;
       }
       writeHeld(now);
     }
@@ -142,11 +143,14 @@ public final class DirectOutput extends DirectStream
     return operation;
   }
 
-  /** Keeps bytes for the close. */
+  /** Keeps bytes for the close; null when they are too many. */
   private StreamOperation hold(ByteBuffer memory, int offset, int length) throws CrailException {
     long start = position;
     synchronized (this) {
       checkNotEnded();
+      if (!held.makeRoomTo(position + length)) {
+        return null;
+      }
       held.add(memory, offset, length);
     }
     position += length;
@@ -195,7 +199,10 @@ public final class DirectOutput extends DirectStream
     }
   }
 
-  /** Makes the stream write all bytes to extents, also a few. Called before the first write. */
+  /**
+   * Makes the stream write all bytes to extents, also a few. Called before the first write, and at
+   * the end.
+   */
   public synchronized void holdNothing() {
     held.drop();
   }
@@ -376,6 +383,7 @@ public final class DirectOutput extends DirectStream
   }
 
   private void ended(LeaseReturn last) {
+    holdNothing();
     lease.close();
     streams().closed(this);
     file().writerClosed();

@@ -7,17 +7,27 @@ import java.util.Arrays;
 
 /**
  * The bytes of a small value that an output stream holds back, since they go to the namenode with
- * the close. Changed under the monitor of the stream.
+ * the close. They count among those that all streams of the store may hold. Changed under the
+ * monitor of the stream.
  */
 final class HeldValue {
+  private static final int LEAST_CAPACITY = 256;
+
+  private final StreamContext streams;
   private final int mostBytes;
   private boolean holding;
 
   /**
-   * All bytes of the value, earlier ones included. Kept while holding, and after that for readers
-   * until the bytes are written; else null.
+   * All bytes of the value, earlier ones included, and room for more. Kept while holding, and after
+   * that for readers until the bytes are written; else null.
    */
   private volatile byte[] bytes;
+
+  /** Bytes of the value; later than the array that has them. */
+  private volatile int length;
+
+  /** Bytes that count among those of all streams. */
+  private int counted;
 
   /**
    * Creates it.
@@ -26,10 +36,12 @@ final class HeldValue {
    * @param holding whether bytes are held from the beginning
    * @param present the present bytes of the value
    */
-  HeldValue(int mostBytes, boolean holding, SmallValue present) {
+  HeldValue(StreamContext streams, int mostBytes, boolean holding, SmallValue present) {
+    this.streams = streams;
     this.mostBytes = mostBytes;
     this.holding = holding;
     this.bytes = holding ? present.bytes() : null;
+    this.length = holding ? present.length() : 0;
   }
 
   /**
@@ -40,31 +52,46 @@ final class HeldValue {
     return holding;
   }
 
-  /** Whether there is room up to a position. */
-  boolean hasRoomTo(long position) {
-    return position <= mostBytes;
+  /** Makes room up to a position; false when so many bytes are not to be held. */
+  boolean makeRoomTo(long position) {
+    if (position > mostBytes) {
+      return false;
+    }
+    int capacity = bytes.length;
+    if (position <= capacity) {
+      return true;
+    }
+    int wanted = Math.min(mostBytes, Math.max((int) position, 2 * capacity));
+    wanted = Math.max(wanted, Math.min(mostBytes, LEAST_CAPACITY));
+    if (!streams.takeHeld(wanted - counted)) {
+      return false;
+    }
+    counted = wanted;
+    bytes = Arrays.copyOf(bytes, wanted);
+    return true;
   }
 
-  /** All bytes, until they are written; else null. By any thread. */
+  /** A copy of all bytes, until they are written; else null. By any thread. */
   byte[] bytes() {
-    return bytes;
+    int known = length;
+    byte[] all = bytes;
+    return all == null ? null : Arrays.copyOf(all, known);
   }
 
   /** The value, if bytes of it are held beyond a position; else none. */
   SmallValue beyond(long position) {
-    return holdsBeyond(position) ? SmallValue.of(bytes) : SmallValue.NONE;
+    return holdsBeyond(position) ? SmallValue.of(bytes()) : SmallValue.NONE;
   }
 
   /** Whether bytes are held beyond a position. */
   boolean holdsBeyond(long position) {
-    return holding && bytes.length > position;
+    return holding && length > position;
   }
 
-  void add(ByteBuffer memory, int offset, int length) {
-    byte[] before = bytes;
-    byte[] all = Arrays.copyOf(before, before.length + length);
-    memory.get(offset, all, before.length, length);
-    bytes = all;
+  /** Adds bytes, for which there is room. */
+  void add(ByteBuffer memory, int offset, int count) {
+    memory.get(offset, bytes, length, count);
+    length += count;
   }
 
   /** Holds nothing back any more: the held bytes are being written. */
@@ -74,14 +101,23 @@ final class HeldValue {
 
   /** All up to a position is written. */
   void written(long position) {
-    if (bytes != null && !holding && position >= bytes.length) {
-      bytes = null;
+    if (bytes != null && !holding && position >= length) {
+      release();
     }
   }
 
   /** Holds nothing back any more, and has nothing. */
   void drop() {
     holding = false;
+    release();
+  }
+
+  /** Has no bytes any more, at the end of the stream or before. */
+  private void release() {
     bytes = null;
+    if (counted > 0) {
+      streams.giveHeld(counted);
+      counted = 0;
+    }
   }
 }

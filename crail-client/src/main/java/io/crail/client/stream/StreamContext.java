@@ -13,6 +13,7 @@ import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /** What the streams of a store have in common. Thread-safe. */
@@ -49,6 +50,9 @@ public final class StreamContext {
   private static final long WAIT_PAUSE_NANOS = 2_000_000L;
   private static final long COLLECTED_NANOS = 100_000_000;
 
+  /** Streams hold back as many bytes as this part, 1/HELD_PART, of all buffers has. */
+  private static final int HELD_PART = 8;
+
   private final Loops loops;
   private final BufferPool pool;
   private final StreamMemory memory;
@@ -59,6 +63,9 @@ public final class StreamContext {
   private final long memoryWaitNanos;
   private final boolean durableSync;
   private final Set<Output> outputs = ConcurrentHashMap.newKeySet();
+
+  /** Bytes of small values that streams hold back until they are closed. */
+  private final AtomicLong heldBytes = new AtomicLong();
 
   /** Bytes of the key-value that was written last; the next one may have the same length. */
   private volatile long lastValueBytes;
@@ -109,6 +116,25 @@ public final class StreamContext {
   /** The memory that buffered streams share. */
   StreamMemory memory() {
     return memory;
+  }
+
+  /** Most bytes of a small value that a stream that is opened now holds back until its close. */
+  int mostHeldBytes() {
+    return memory.pieceBytes();
+  }
+
+  /** Counts bytes that a stream holds back; false when all streams hold as many as they may. */
+  boolean takeHeld(int bytes) {
+    if (heldBytes.addAndGet(bytes) <= pool.mostBytes() / HELD_PART) {
+      return true;
+    }
+    heldBytes.addAndGet(-bytes);
+    return false;
+  }
+
+  /** A stream does not hold bytes back any more. */
+  void giveHeld(int bytes) {
+    heldBytes.addAndGet(-bytes);
   }
 
   /** The open streams of the program. */

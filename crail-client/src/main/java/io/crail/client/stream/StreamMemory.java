@@ -160,6 +160,11 @@ final class StreamMemory {
     return cut(new Slab(buffer, kind));
   }
 
+  /** Bytes of the pieces that are taken now. */
+  int pieceBytes() {
+    return lengths[kind(lengths[0])];
+  }
+
   /** The kind of the pieces that a stream gets now. */
   private int kind(int wanted) {
     long most = pool.mostBytes();

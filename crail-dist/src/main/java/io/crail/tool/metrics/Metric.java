@@ -43,7 +43,14 @@ public enum Metric {
       "Writers of removed nodes, whose space waits for them"),
   /** Namenode. */
   SMALL_VALUE_BYTES(
-      Type.GAUGE, "crail_namenode_small_value_bytes", "Heap that small values take, in bytes"),
+      Type.GAUGE,
+      "crail_namenode_small_value_bytes",
+      "Memory outside the heap that small values take, in bytes"),
+  /** Namenode. */
+  SMALL_VALUE_LIMIT_BYTES(
+      Type.GAUGE,
+      "crail_namenode_small_value_limit_bytes",
+      "Memory above which the namenode keeps no more small values, in bytes"),
   /** Namenode. */
   MEMORY_BYTES(
       Type.GAUGE,

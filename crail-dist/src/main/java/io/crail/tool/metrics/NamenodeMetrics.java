@@ -43,6 +43,7 @@ final class NamenodeMetrics implements MetricsSource {
     readings.add(Metric.LEASE_CLIENTS, holdings.leaseHolders());
     readings.add(Metric.AWAITED_WRITERS, holdings.awaitedWriters());
     readings.add(Metric.SMALL_VALUE_BYTES, holdings.smallValueBytes());
+    readings.add(Metric.SMALL_VALUE_LIMIT_BYTES, holdings.smallValueLimitBytes());
     readings.add(Metric.MEMORY_BYTES, holdings.memoryBytes());
     readings.add(Metric.MEMORY_LIMIT_BYTES, holdings.memoryLimitBytes());
     readings.add(Metric.LOCATED_BYTES, holdings.locatedBytes());

@@ -130,6 +130,7 @@ public final class ClusterQuery {
         0,
         0,
         0,
+        0,
         0);
   }
 
@@ -159,6 +160,7 @@ public final class ClusterQuery {
         usage.nodes() - 1,
         usage.leases(),
         usage.smallValueBytes(),
+        usage.smallValueLimitBytes(),
         usage.memoryBytes(),
         usage.memoryLimitBytes(),
         usage.datanodes(),

@@ -22,7 +22,8 @@ import java.util.Optional;
  * @param committedBytes bytes that clients have made visible since then
  * @param objects its files, directories, tables and so on, without the root
  * @param leases its write leases
- * @param smallValueBytes memory that its small values take
+ * @param smallValueBytes memory outside the heap that its small values take
+ * @param smallValueLimitBytes memory above which it keeps no more of them
  * @param memoryBytes heap taken by all that it keeps
  * @param memoryLimitBytes heap above which it refuses to keep more
  * @param datanodes the datanodes that are registered with it
@@ -44,6 +45,7 @@ public record NamenodeReport(
     long objects,
     int leases,
     long smallValueBytes,
+    long smallValueLimitBytes,
     long memoryBytes,
     long memoryLimitBytes,
     int datanodes,

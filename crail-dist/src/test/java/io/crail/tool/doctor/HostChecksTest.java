@@ -188,6 +188,7 @@ class HostChecksTest {
             0,
             0,
             0,
+            0,
             0);
     DatanodeReport datanode =
         new DatanodeReport(

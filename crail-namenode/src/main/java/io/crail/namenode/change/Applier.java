@@ -8,9 +8,9 @@ import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
-import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.TreeWriter;
@@ -399,9 +399,9 @@ public final class Applier {
   }
 
   private void giveBackValue(NodeSpace former) {
-    byte[] small = former == null ? null : former.small();
+    SmallBytes small = former == null ? null : former.small();
     if (small != null) {
-      state.values().giveBack(small.length);
+      state.values().giveBack(small);
     }
   }
 

@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
@@ -146,7 +147,7 @@ public sealed interface Change {
         }
         extents.add(Held.of(space.at(i)));
       }
-      byte[] small = space == null ? null : space.small();
+      SmallBytes small = space == null ? null : space.small();
       return new Contents(
           node.id(),
           node.size(),
@@ -162,7 +163,7 @@ public sealed interface Change {
           small == null ? NO_VALUE : value ? NEW_VALUE : SAME_VALUE,
           replaces,
           extents,
-          small != null && value ? SmallValue.of(small) : SmallValue.NONE);
+          small != null && value ? SmallValue.of(small.bytes()) : SmallValue.NONE);
     }
 
     @Override

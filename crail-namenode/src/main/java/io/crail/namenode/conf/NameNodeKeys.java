@@ -113,8 +113,8 @@ public final class NameNodeKeys implements ConfigKeys {
           "crail.namenode.memory",
           ConfigType.BYTES,
           "0",
-          "Most heap that a namenode uses for what it keeps: nodes with their names, extents, small"
-              + " values, leases, users, datanodes. 0: three quarters of its heap above the first 16"
+          "Most heap that a namenode uses for what it keeps: nodes with their names, extents,"
+              + " leases, users, datanodes. 0: three quarters of its heap above the first 16"
               + " MiB. What needs more is refused; what is there is served and can be removed.");
 
   /** How large a value may be that is held by the namenode. */
@@ -122,7 +122,7 @@ public final class NameNodeKeys implements ConfigKeys {
       ConfigKey.of(
               "crail.namenode.smallvalue",
               ConfigType.BYTES,
-              "4k",
+              "64k",
               "Most bytes of a key-value that the namenode holds itself, so that a put or a"
                   + " get takes one request; 0 for none. Clients learn it from the namenode.")
           .between(0, SmallValue.MAX_LENGTH);
@@ -133,9 +133,9 @@ public final class NameNodeKeys implements ConfigKeys {
           "crail.namenode.smallvalues",
           ConfigType.BYTES,
           "0",
-          "Most memory that small values take at a namenode; each counts 40 bytes more than"
-              + " its length. 0: an eighth of the namenode's heap. Values that do not fit are kept"
-              + " at datanodes.");
+          "Most memory outside the heap that small values take at a namenode; each is rounded up, by"
+              + " a fifth at most. 0: a quarter of what Java allocates outside the heap"
+              + " (-XX:MaxDirectMemorySize). Values that do not fit are kept at datanodes.");
 
   /** Which operations are logged as slow. */
   public static final ConfigKey<Duration> SLOW_OPERATION =

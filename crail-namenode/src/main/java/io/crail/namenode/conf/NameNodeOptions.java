@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.conf;
 
+import io.crail.common.DirectMemory;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.namenode.memory.ValueMemory;
 import io.crail.protocol.ClusterKeys;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +27,7 @@ import java.util.List;
  * @param maxLeases most write leases
  * @param memory most bytes of heap for all that is kept
  * @param smallValue most bytes of a small value; 0 for none
- * @param smallValues most bytes of heap for small values
+ * @param smallValues most bytes outside the heap for small values
  * @param slowNanos operations that take at least this long are logged
  */
 public record NameNodeOptions(
@@ -57,8 +59,8 @@ public record NameNodeOptions(
   /** The heap of a namenode that keeps nothing: classes, buffers and connections. */
   private static final long EMPTY_HEAP = 16L << 20;
 
-  /** Small values may take this fraction of the heap: 1/SMALL_VALUES_OF_HEAP. */
-  private static final long SMALL_VALUES_OF_HEAP = 8;
+  /** Small values may take this fraction of the memory outside the heap: 1/SMALL_VALUES_PART. */
+  private static final long SMALL_VALUES_PART = 4;
 
   /**
    * Reads a configuration.
@@ -80,7 +82,7 @@ public record NameNodeOptions(
     }
     long heap = Runtime.getRuntime().maxMemory();
     long memory = conf.get(NameNodeKeys.MEMORY);
-    long smallValues = conf.get(NameNodeKeys.SMALL_VALUES);
+    long smallValues = smallValues(conf);
     long slowNanos = conf.get(NameNodeKeys.SLOW_OPERATION).toNanos();
     List<Integer> spillOrder = new ArrayList<>();
     for (String text : conf.get(NameNodeKeys.SPILL_ORDER)) {
@@ -112,8 +114,27 @@ public record NameNodeOptions(
         // The rest is the collector's, and for requests that are being served.
         memory == 0 ? Math.max(heap - EMPTY_HEAP, heap / 4) / 4 * 3 : memory,
         conf.get(NameNodeKeys.SMALL_VALUE).intValue(),
-        smallValues == 0 ? heap / SMALL_VALUES_OF_HEAP : smallValues,
+        smallValues,
         slowNanos == 0 ? Long.MAX_VALUE : slowNanos);
+  }
+
+  private static long smallValues(Configuration conf) {
+    long direct = DirectMemory.mostBytes();
+    long smallValues = conf.get(NameNodeKeys.SMALL_VALUES);
+    if (smallValues == 0) {
+      return direct / SMALL_VALUES_PART;
+    }
+    if (conf.get(NameNodeKeys.SMALL_VALUE) > 0 && ValueMemory.mostBytes(smallValues) > direct) {
+      throw new ConfigException(
+          "key '"
+              + NameNodeKeys.SMALL_VALUES.name()
+              + "' is "
+              + smallValues
+              + ", but Java allocates "
+              + direct
+              + " bytes outside the heap; see -XX:MaxDirectMemorySize");
+    }
+    return smallValues;
   }
 
   /** How long after a sign of life a datanode is taken to be alive. */

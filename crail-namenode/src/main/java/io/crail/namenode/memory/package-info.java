@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The account of the heap that a namenode's contents take. It knows sizes of objects, but not what
- * they mean.
+ * The memory of a namenode's contents: the account of its heap, and the pool outside the heap for
+ * the bytes of values. It knows sizes, but not what they mean.
  */
 package io.crail.namenode.memory;

@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.FindExtents;
@@ -54,14 +55,18 @@ public final class ExtentFinder {
       int body = batch.bodyOffset(i);
       FindExtents.Request.LAYOUT.check(in, body, batch.bodyLength(i));
       try {
-        respond(batch.correlationId(i), in, body, responses, client);
+        while (!tryRespond(batch.correlationId(i), in, body, responses, client)) {
+          // The value has made room for another one, or the node is gone.
+          Thread.onSpinWait();
+        }
       } catch (CrailException e) {
         responses.fail(batch.correlationId(i), e.code(), e.detail());
       }
     }
   }
 
-  private void respond(
+  /** Answers a request; false when the value was given up meanwhile. */
+  private boolean tryRespond(
       long correlationId,
       ByteBuffer in,
       int request,
@@ -76,8 +81,8 @@ public final class ExtentFinder {
     int most = Math.min(in.getShort(request + MAX_EXTENTS) & 0xffff, FindExtents.MAX_EXTENTS);
     NodeSpace space = node.space();
     long size = space == null ? 0 : space.size();
-    byte[] small = space == null || most == 0 ? null : space.small();
-    int smallLength = small == null ? 0 : small.length;
+    SmallBytes small = space == null || most == 0 ? null : space.small();
+    int smallLength = small == null ? 0 : small.length();
     int first = 0;
     int count = 0;
     if (space != null && space.small() == null && position < size) {
@@ -89,16 +94,17 @@ public final class ExtentFinder {
     ByteBuffer out = responses.buffer();
     out.putLong(body + SIZE, size);
     out.putShort(body + COUNT, (short) count);
-    out.putShort(body + VALUE_LENGTH, (short) smallLength);
+    out.putInt(body + VALUE_LENGTH, smallLength);
     long located = smallLength;
     if (count > 0) {
       space.encode(first, first + count, size, out, body + FIXED_LENGTH);
       located = Math.min(size, space.at(first + count - 1).fileEnd()) - position;
-    } else if (small != null) {
-      out.put(body + FIXED_LENGTH, small);
+    } else if (small != null && !small.copyTo(out, body + FIXED_LENGTH)) {
+      return false;
     }
     responses.end(correlationId, length);
     client.located(node.id(), located);
+    return true;
   }
 
   /** The committed extents of a range. A small value has none. */

@@ -8,6 +8,7 @@ import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.name.NameHash;
 import io.crail.namenode.name.NodeName;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.NameTable;
 import io.crail.namenode.tree.Node;
@@ -92,7 +93,7 @@ public final class LookupBatch {
           batch.giveBackFrom(first + i);
           return;
         }
-        respond(batch, first + i, i, responses);
+        respond(batch, first + i, i, count, responses);
       }
     }
   }
@@ -238,18 +239,27 @@ public final class LookupBatch {
     touched = sum;
   }
 
-  private void respond(RequestBatch batch, int request, int i, ResponseWriter responses) {
+  private void respond(
+      RequestBatch batch, int request, int i, int count, ResponseWriter responses) {
     long correlationId = batch.correlationId(request);
-    Node found = node[i];
-    if (found == null) {
-      refuse(batch.buffer(), correlationId, i, responses);
-      return;
+    while (node[i] != null) {
+      if (tryRespond(correlationId, i, responses)) {
+        return;
+      }
+      // The value has made room for the next one, which can be found by now.
+      resolve(batch.buffer(), count);
     }
+    refuse(batch.buffer(), correlationId, i, responses);
+  }
+
+  /** Answers with a node that was found; false when its value was given up meanwhile. */
+  private boolean tryRespond(long correlationId, int i, ResponseWriter responses) {
+    Node found = node[i];
     int flags = found.flags();
     NodeSpace space = found.space();
     long size = space == null ? 0 : space.size();
-    byte[] small = space == null ? null : space.small();
-    int smallLength = small == null ? 0 : small.length;
+    SmallBytes small = space == null ? null : space.small();
+    int smallLength = small == null ? 0 : small.length();
     int extents = space == null || small != null ? 0 : visible(size, space);
     int tails = Lookup.Response.LAYOUT.fixedLength();
     int length = tails + extents * Extent.WIRE_LENGTH + smallLength;
@@ -257,16 +267,17 @@ public final class LookupBatch {
     ByteBuffer out = responses.buffer();
     found.encode(size, flags, out, body + Lookup.Response.NODE);
     out.putShort(body + Lookup.Response.EXTENTS_COUNT, (short) extents);
-    out.putShort(body + Lookup.Response.VALUE_LENGTH, (short) smallLength);
+    out.putInt(body + Lookup.Response.VALUE_LENGTH, smallLength);
     long located = smallLength;
     if (extents > 0) {
       space.encode(0, extents, size, out, body + tails);
       located = Math.min(size, space.at(extents - 1).fileEnd());
-    } else if (small != null) {
-      out.put(body + tails, small);
+    } else if (small != null && !small.copyTo(out, body + tails)) {
+      return false;
     }
     responses.end(correlationId, length);
     client.located(found.id(), located);
+    return true;
   }
 
   /** The number of extents that hold committed bytes and fit into an answer. */

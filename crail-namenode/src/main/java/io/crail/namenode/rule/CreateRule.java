@@ -11,7 +11,7 @@ import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.space.NodeSpace;
-import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
@@ -113,12 +113,10 @@ public final class CreateRule {
     }
   }
 
-  /** The value that came with a put if it is small enough to be kept, otherwise null. */
+  /** For the value that came with a put if it is small enough to be kept, otherwise null. */
   private SmallBytes valueOf() {
     int length = request.valueLength();
-    return length == 0 || length > state.values().maxLength()
-        ? null
-        : new SmallBytes(request.value());
+    return length == 0 ? null : state.values().of(length);
   }
 
   /** Under the parent's lock. Returns null when the parent has gone or moved since it was found. */
@@ -147,7 +145,7 @@ public final class CreateRule {
     try {
       owner = caller.user().hold().number();
       group = holdGroup().number();
-      boolean isKept = value != null && supply.takeSmall(request.valueLength(), old);
+      boolean isKept = value != null && supply.takeSmall(value, old);
       node =
           request.node(
               tree.newId(),
@@ -157,6 +155,7 @@ public final class CreateRule {
               Node.attributes(request.permissions(), owner, group),
               clock.currentTimeMillis());
       if (isKept) {
+        request.writeTo(value);
         place(value, null);
       } else if (request.token() != 0 && Tree.isWithBytes(node)) {
         locks.of(node, underNode);

@@ -12,6 +12,7 @@ import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.Caller;
@@ -62,9 +63,9 @@ public final class LeaseRule {
       throw ErrorCode.WRITE_LEASE_HELD.exception(node + holder(lease, client));
     }
     NodeSpace space = node.space();
-    byte[] small = space == null ? null : space.small();
+    SmallBytes small = space == null ? null : space.small();
     if (small != null) {
-      return new AcquireLease.Response(node.info(), List.of(), SmallValue.of(small));
+      return new AcquireLease.Response(node.info(), List.of(), SmallValue.of(small.bytes()));
     }
     int index = space == null ? 0 : space.indexOf(node.size());
     return new AcquireLease.Response(

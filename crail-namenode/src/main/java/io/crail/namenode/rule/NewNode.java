@@ -6,6 +6,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.space.HostNames;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.node.Create;
@@ -79,7 +80,7 @@ public final class NewNode {
         buffer.getShort(body + Put.Request.PATH_LENGTH) & 0xffff,
         buffer.getShort(body + Put.Request.HOST_LENGTH) & 0xffff);
     value = host + hostLength;
-    valueLength = buffer.getShort(body + Put.Request.VALUE_LENGTH) & 0xffff;
+    valueLength = buffer.getInt(body + Put.Request.VALUE_LENGTH);
     boolean isWhole = valueLength == 0 ? length >= 0 : length == valueLength;
     if (!isWhole) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
@@ -179,10 +180,8 @@ public final class NewNode {
     return valueLength;
   }
 
-  /** A copy of the value. */
-  byte[] value() {
-    byte[] bytes = new byte[valueLength];
-    in.get(value, bytes);
-    return bytes;
+  /** Writes the bytes that came with a put. */
+  void writeTo(SmallBytes space) {
+    space.write(in, value);
   }
 }

@@ -9,7 +9,7 @@ import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.NodeSpace;
-import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
@@ -17,6 +17,7 @@ import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
+import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
 
 /**
@@ -186,12 +187,14 @@ public final class SetSizeRule {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a small value of " + length + " bytes instead of " + node.size());
     }
-    byte[] before = old == null ? null : old.small();
-    if (lease.isValueRefused() || !state.values().take(length, before)) {
+    SmallBytes before = old == null ? null : old.small();
+    SmallBytes kept = state.values().of(length);
+    if (lease.isValueRefused() || kept == null || !state.values().take(kept, before)) {
       lease.refuseValue();
       throw state.values().refusal(node, length);
     }
-    return new SmallBytes(value.bytes());
+    kept.write(ByteBuffer.wrap(value.bytes()), 0);
+    return kept;
   }
 
   /**

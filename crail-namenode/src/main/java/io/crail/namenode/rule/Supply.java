@@ -9,6 +9,7 @@ import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.space.Purpose;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.tree.Node;
@@ -60,9 +61,9 @@ public final class Supply {
    * @param old the node that it replaces, whose own memory counts as free, and whose monitor is
    *     held; null for none
    */
-  boolean takeSmall(int length, Node old) {
+  boolean takeSmall(SmallBytes value, Node old) {
     NodeSpace space = old == null ? null : old.space();
-    return values.take(length, space == null ? null : space.small());
+    return values.take(value, space == null ? null : space.small());
   }
 
   /** Takes space for all bytes of a put, or for the first bytes after a create if it wants any. */

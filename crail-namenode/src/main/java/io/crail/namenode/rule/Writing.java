@@ -8,7 +8,6 @@ import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
-import io.crail.namenode.space.SmallBytes;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
@@ -66,7 +65,7 @@ final class Writing {
     }
     if (space.small() != null) {
       // The value stays where it is.
-      return new SmallBytes(space.small());
+      return space.small();
     }
     if (space.at(space.count() - 1).fileOffset() < size) {
       return space;

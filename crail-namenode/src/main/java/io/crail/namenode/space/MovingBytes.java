@@ -6,12 +6,19 @@ package io.crail.namenode.space;
  * bytes again into the extents, followed by the new ones. Readers see the old bytes until more are
  * committed. From then on the node has only the extents.
  */
-public final class MovingBytes extends SmallBytes {
+public final class MovingBytes extends NodeSpace {
+  private final SmallBytes value;
   private volatile NodeSpace extents;
 
-  public MovingBytes(byte[] bytes, NodeSpace extents) {
-    super(bytes);
+  MovingBytes(SmallBytes value, NodeSpace extents) {
+    this.value = value;
     this.extents = extents;
+    commit(value.size());
+  }
+
+  @Override
+  public SmallBytes small() {
+    return value;
   }
 
   /** The extents. Once something is committed, they hold all bytes of the value. */

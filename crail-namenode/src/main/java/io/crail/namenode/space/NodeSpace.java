@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.namenode.memory.Footprint;
+import io.crail.namenode.memory.ValueMemory;
 import io.crail.protocol.part.Extent;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
 /**
@@ -26,8 +29,8 @@ public abstract class NodeSpace {
     size = newSize;
   }
 
-  /** All visible bytes of a small value. Null for other nodes, whose bytes lie in the extents. */
-  public byte[] small() {
+  /** The small value with all visible bytes. Null for other nodes, whose bytes lie in extents. */
+  public SmallBytes small() {
     return null;
   }
 
@@ -239,6 +242,101 @@ public abstract class NodeSpace {
             owner + " has generation " + generation + ", which was not given out");
       }
       audit.region(datanode, region()).owned(regionOffset, allocatedLength(), owner);
+    }
+  }
+
+  /**
+   * A small value, whose bytes the namenode itself holds: a space without extents. The bytes lie
+   * outside the heap. They never change; a value that grows gets another object.
+   *
+   * <p>Readers take no lock, so the memory may be given back and written to again while they copy
+   * from it. They find that out afterwards: who gives the memory back takes the address away
+   * before.
+   */
+  public static final class SmallBytes extends NodeSpace {
+    /** The heap that a value takes. Its bytes are not there. */
+    public static final long HEAP = Footprint.object(1, 2 * Long.BYTES);
+
+    private final ValueMemory memory;
+
+    /** Where the bytes are; {@link ValueMemory#NONE} before they have memory, and after that. */
+    private volatile long address = ValueMemory.NONE;
+
+    /** A value of {@code length} bytes, which is above 0, without memory. */
+    SmallBytes(ValueMemory memory, int length) {
+      this.memory = memory;
+      commit(length);
+    }
+
+    /** Takes memory; false when there is none. */
+    boolean takeMemory() {
+      address = memory.take(length());
+      return hasMemory();
+    }
+
+    /** True while it has memory. */
+    boolean hasMemory() {
+      return address != ValueMemory.NONE;
+    }
+
+    /** Gives the memory back. Readers that are copying from it look again. */
+    void giveMemory() {
+      long given = address;
+      address = ValueMemory.NONE;
+      // Before the next owner writes there.
+      VarHandle.storeStoreFence();
+      memory.give(given, length());
+    }
+
+    /** The number of bytes. */
+    public int length() {
+      return (int) size();
+    }
+
+    /** Writes all bytes, before anybody else knows this. */
+    public void write(ByteBuffer in, int offset) {
+      memory.write(address, in, offset, length());
+    }
+
+    /**
+     * Copies all bytes.
+     *
+     * @return false when the memory was given back meanwhile: the copy is of no use, and the node
+     *     has another space by now or is gone
+     */
+    public boolean copyTo(ByteBuffer out, int offset) {
+      long from = address;
+      if (from == ValueMemory.NONE) {
+        return false;
+      }
+      memory.read(from, out, offset, length());
+      // What was read is from before this.
+      VarHandle.loadLoadFence();
+      return address == from;
+    }
+
+    /** A copy of all bytes. Under the monitor of the node, so that they stay. */
+    public byte[] bytes() {
+      byte[] bytes = new byte[length()];
+      if (!copyTo(ByteBuffer.wrap(bytes), 0)) {
+        throw new AssertionError("a value whose memory was given back");
+      }
+      return bytes;
+    }
+
+    @Override
+    public SmallBytes small() {
+      return this;
+    }
+
+    @Override
+    public int count() {
+      return 0;
+    }
+
+    @Override
+    public Allocation at(int index) {
+      throw new AssertionError("a small value has no extent " + index);
     }
   }
 }

@@ -5,26 +5,33 @@ import io.crail.common.ByteText;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.memory.HeapBudget;
+import io.crail.namenode.memory.ValueMemory;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The limits for small values: the length of each, and the memory of all. Thread-safe. */
+/**
+ * The small values: the length of each, the memory of all, and its limit. They take a little heap
+ * as well, from the account of all heap. Thread-safe.
+ */
 public final class SmallValues {
   private final int maxLength;
   private final long capacity;
   private final HeapBudget budget;
+  private final ValueMemory memory;
   private final AtomicLong used = new AtomicLong();
 
   /**
    * Creates the account.
    *
    * @param maxLength most bytes of a small value; 0 for no small values
-   * @param capacity most bytes of heap for all of them
+   * @param capacity most bytes of memory for all of them
    * @param budget the account of all heap, which has to have room for them too
    */
   public SmallValues(int maxLength, long capacity, HeapBudget budget) {
     this.maxLength = maxLength;
     this.capacity = capacity;
     this.budget = budget;
+    this.memory = new ValueMemory(capacity);
   }
 
   /** Most bytes of a small value; 0 when there are none. */
@@ -37,38 +44,55 @@ public final class SmallValues {
     return budget;
   }
 
-  /** Bytes of heap that small values take. */
+  /** Bytes of memory that small values take. */
   public long used() {
     return used.get();
   }
 
+  /** Most bytes of memory that small values take, apart from those that replace others. */
+  public long capacity() {
+    return capacity;
+  }
+
   /** True when more memory would not help: the value is too long, or there is memory for it. */
   public boolean needsNoMore(int length) {
-    long more = SmallBytes.footprint(length);
-    return length > maxLength || (used.get() + more <= capacity && budget.hasRoom(more));
+    return length > maxLength
+        || (used.get() + ValueMemory.footprint(length) <= capacity
+            && budget.hasRoom(SmallBytes.HEAP));
+  }
+
+  /** A value of {@code length} bytes without memory; null when it is too long. */
+  public SmallBytes of(int length) {
+    return length > maxLength ? null : new SmallBytes(memory, length);
   }
 
   /**
-   * Takes memory for a value. The memory of the replaced value counts as free, so a value can
-   * always be overwritten by one that is not longer. For that moment both values are counted.
+   * Takes memory for a value. The memory of the replaced value counts as free, so a value can be
+   * overwritten by one that is not longer. For that moment both values are counted.
    *
    * @param before the replaced value, which the caller gives back afterwards; null for none
-   * @return false when it is too long or there is no memory; then it must go into extents
+   * @return false when there is no memory; then the value must go into extents
    */
-  public boolean take(int length, byte[] before) {
-    if (length > maxLength) {
+  public boolean take(SmallBytes value, SmallBytes before) {
+    if (!budget.take(SmallBytes.HEAP, before == null ? 0 : SmallBytes.HEAP)) {
       return false;
     }
-    long more = SmallBytes.footprint(length);
-    long less = before == null ? 0 : SmallBytes.footprint(before.length);
-    if (!budget.take(more, less)) {
-      return false;
+    long more = ValueMemory.footprint(value.length());
+    if (count(more, before == null ? 0 : ValueMemory.footprint(before.length()))) {
+      if (value.takeMemory()) {
+        return true;
+      }
+      used.addAndGet(-more);
     }
+    budget.give(SmallBytes.HEAP);
+    return false;
+  }
+
+  private boolean count(long more, long less) {
     long present;
     do {
       present = used.get();
       if (more > less && present + more - less > capacity) {
-        budget.give(more);
         return false;
       }
     } while (!used.compareAndSet(present, present + more));
@@ -92,10 +116,10 @@ public final class SmallValues {
                 + " of memory for them");
   }
 
-  /** Gives memory back. */
-  public void giveBack(int length) {
-    long less = SmallBytes.footprint(length);
-    used.addAndGet(-less);
-    budget.give(less);
+  /** Takes the memory of a value back, which no node has any more. */
+  public void giveBack(SmallBytes value) {
+    value.giveMemory();
+    used.addAndGet(-ValueMemory.footprint(value.length()));
+    budget.give(SmallBytes.HEAP);
   }
 }

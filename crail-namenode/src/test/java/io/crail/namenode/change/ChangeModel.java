@@ -328,7 +328,7 @@ final class ChangeModel implements ChangeSink {
       entry.extents.put(held.extent().fileOffset(), held);
     }
     if (space != null && space.small() != null) {
-      entry.value = SmallValue.of(space.small());
+      entry.value = SmallValue.of(space.small().bytes());
     }
     if (node instanceof Container container) {
       container.visitFrom(

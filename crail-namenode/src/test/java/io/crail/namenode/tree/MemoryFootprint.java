@@ -2,7 +2,7 @@
 package io.crail.namenode.tree;
 
 import io.crail.namenode.TestStore;
-import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.memory.ValueMemory;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.part.NodeType;
 
@@ -39,7 +39,7 @@ final class MemoryFootprint {
       store.call(NameNodeOperations.PUT, TestStore.put(path, 0, new byte[length]));
     }
     double bytes = usedAfterCollection() - before;
-    if (store.namenode.smallValues().used() != count * SmallBytes.footprint(length)) {
+    if (store.namenode.smallValues().used() != count * (long) ValueMemory.footprint(length)) {
       throw new AssertionError("not all values are there");
     }
     return bytes / count;

@@ -13,9 +13,10 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.Refusals;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
+import io.crail.namenode.memory.ValueMemory;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
-import io.crail.namenode.space.SmallBytes;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.space.SmallValues;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
@@ -145,7 +146,7 @@ class SmallValueTest {
         store.call(NameNodeOperations.LOCATIONS, new Locations.Request(node.id(), 0, MOST));
     assertEquals(MOST, locations.size());
     assertEquals(List.of(), locations.extents());
-    assertEquals(SmallBytes.footprint(MOST), usage().smallValueBytes());
+    assertEquals(ValueMemory.footprint(MOST), usage().smallValueBytes());
     assertEquals(0, usage().classes().get(0).usedBytes());
     // Whoever only asks whether the node is there gets no bytes.
     FindExtents.Response asked =
@@ -162,7 +163,7 @@ class SmallValueTest {
     put("/t/k", bytes(20, 2));
     assertSmall(bytes(20, 2), "/t/k");
     Refusals.refused(ErrorCode.STALE_NODE, () -> store.find(old.id(), 0));
-    assertEquals(SmallBytes.footprint(20), usage().smallValueBytes());
+    assertEquals(ValueMemory.footprint(20), usage().smallValueBytes());
     NodeInfo large = store.write(store.create(NodeType.KEYVALUE, "/t/k", 9), 5000);
     assertEquals(0, usage().smallValueBytes());
     assertEquals(5000, large.size());
@@ -179,7 +180,7 @@ class SmallValueTest {
     put("/t/b", bytes(20, 2));
     store.renameOver("/t/a", "/t/b");
     assertSmall(bytes(10, 1), "/t/b");
-    assertEquals(SmallBytes.footprint(10), usage().smallValueBytes());
+    assertEquals(ValueMemory.footprint(10), usage().smallValueBytes());
     store.remove("/t/b", false);
     assertUnused();
   }
@@ -207,7 +208,7 @@ class SmallValueTest {
 
   @Test
   void memoryForSmallValuesHasALimit() throws Exception {
-    start(String.valueOf(3 * SmallBytes.footprint(64)));
+    start(String.valueOf(3 * ValueMemory.footprint(64)));
     for (int i = 0; i < 3; i++) {
       put("/t/" + i, bytes(64, i));
     }
@@ -231,7 +232,7 @@ class SmallValueTest {
 
   @Test
   void theMemoryOfAnOldValueCountsAsFreeOnce() throws Exception {
-    long capacity = SmallBytes.footprint(64);
+    long capacity = ValueMemory.footprint(64);
     start(String.valueOf(capacity));
     put("/t/k", bytes(64, 1));
     SmallValues values = store.namenode.smallValues();
@@ -266,7 +267,7 @@ class SmallValueTest {
               } catch (CrailException e) {
                 // The new value was there before.
               }
-              taken.complete(values.take(64, null));
+              taken.complete(values.take(values.of(64), null));
             });
     afterLook.set(
         () -> {
@@ -282,7 +283,7 @@ class SmallValueTest {
 
   @Test
   void aPutIsKeptOrHasALeaseAndSpace() throws Exception {
-    start(String.valueOf(SmallBytes.footprint(64)));
+    start(String.valueOf(ValueMemory.footprint(64)));
     Put.Response kept = offer("/t/k", bytes(64, 1));
     assertEquals(64, kept.node().size());
     assertEquals(List.of(), kept.extents());
@@ -305,7 +306,7 @@ class SmallValueTest {
 
   @Test
   void aPutWithoutRoomLeavesTheOldValue() throws Exception {
-    start(String.valueOf(SmallBytes.footprint(10)));
+    start(String.valueOf(ValueMemory.footprint(10)));
     put("/t/k", bytes(10, 1));
     store.write("/f", 7 << 20);
     for (long length : new long[] {(1 << 20) + 1, 2 << 20, 100L << 20}) {
@@ -379,12 +380,12 @@ class SmallValueTest {
   @Test
   void removedValuesMakeRoomForOthers() throws Exception {
     int count = 1000;
-    start(String.valueOf(count * SmallBytes.footprint(8)));
+    start(String.valueOf(count * ValueMemory.footprint(8)));
     for (int round = 0; round < 2; round++) {
       for (int i = 0; i < count; i++) {
         put("/t/" + i, bytes(8, i));
       }
-      assertEquals(count * SmallBytes.footprint(8), usage().smallValueBytes());
+      assertEquals(count * ValueMemory.footprint(8), usage().smallValueBytes());
       store.remove("/t", true);
       assertTrue(usage().smallValueBytes() > 0, "taken apart already");
       store.create(NodeType.TABLE, "/t", 0);
@@ -401,7 +402,7 @@ class SmallValueTest {
     assertSmall(bytes(4, 4), "/t/k");
     // The answer got lost: the same again is no error.
     assertEquals(4, end(node.id(), bytes(4, 4)).size());
-    assertEquals(SmallBytes.footprint(4), usage().smallValueBytes());
+    assertEquals(ValueMemory.footprint(4), usage().smallValueBytes());
     Refusals.refused(ErrorCode.WRITE_LEASE_LOST, () -> end(node.id(), bytes(6, 6)));
     AcquireLease.Response again = store.acquire(node.id(), TOKEN);
     assertArrayEquals(bytes(4, 4), again.value().bytes());
@@ -416,7 +417,7 @@ class SmallValueTest {
                     node.id(), TOKEN, 6, SetSize.KEEP, SmallValue.of(bytes(6, 6)))));
     end(node.id(), bytes(6, 6));
     assertSmall(bytes(6, 6), "/t/k");
-    assertEquals(SmallBytes.footprint(6), usage().smallValueBytes());
+    assertEquals(ValueMemory.footprint(6), usage().smallValueBytes());
     store.acquire(node.id(), TOKEN);
     assertEquals(6, store.setSize(node.id(), TOKEN, 6, SetSize.END).size());
     assertSmall(bytes(6, 6), "/t/k");
@@ -453,7 +454,7 @@ class SmallValueTest {
 
   @Test
   void aValueThatWasRefusedIsWrittenUnderThatLease() throws Exception {
-    start(String.valueOf(SmallBytes.footprint(64)));
+    start(String.valueOf(ValueMemory.footprint(64)));
     put("/t/full", bytes(64, 1));
     long id = store.call(NameNodeOperations.CREATE, announcement("/t/k", 5000)).node().id();
     Refusals.refused(ErrorCode.NO_SPACE, () -> end(id, bytes(8, 8)));
@@ -542,26 +543,25 @@ class SmallValueTest {
   }
 
   @Test
-  void aValueTakesTheMemoryThatIsCountedForIt() {
+  void aValueTakesTheHeapThatIsCountedForIt() {
+    SmallValues all = store.namenode.smallValues();
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    int count = 10_000;
-    for (int length : new int[] {1, 64, 1000}) {
-      SmallBytes[] values = new SmallBytes[count];
-      long before = threads.getCurrentThreadAllocatedBytes();
-      for (int i = 0; i < count; i++) {
-        values[i] = new SmallBytes(new byte[length]);
-      }
-      long each = (threads.getCurrentThreadAllocatedBytes() - before) / count;
-      assertEquals(count * (long) length, Arrays.stream(values).mapToLong(NodeSpace::size).sum());
-      assertTrue(each >= length && each <= SmallBytes.footprint(length), length + ": " + each);
+    SmallBytes[] values = new SmallBytes[10_000];
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < values.length; i++) {
+      values[i] = all.of(MOST);
     }
+    long each = (threads.getCurrentThreadAllocatedBytes() - before) / values.length;
+    assertEquals(
+        values.length * (long) MOST, Arrays.stream(values).mapToLong(NodeSpace::size).sum());
+    assertEquals(SmallBytes.HEAP, each);
   }
 
   @Test
   void isShownInADump() throws Exception {
     put("/t/k", bytes(40, 4));
     String text = store.call(NameNodeOperations.DUMP, new Dump.Request(0)).text().toString();
-    assertTrue(text.contains("small values " + SmallBytes.footprint(40) + " bytes"), text);
+    assertTrue(text.contains("small values " + ValueMemory.footprint(40) + " bytes"), text);
     assertTrue(text.lines().anyMatch(line -> line.contains("/t/k") && line.endsWith(" small")));
   }
 
@@ -577,7 +577,7 @@ class SmallValueTest {
   void randomRequestsAddUp() throws Exception {
     long seed = TestStore.seed();
     Random random = new Random(seed);
-    start(String.valueOf(20 * SmallBytes.footprint(50)));
+    start(String.valueOf(20 * ValueMemory.footprint(50)));
     for (int i = 0; i < 5000; i++) {
       String path = "/t/" + random.nextInt(8);
       try {

@@ -12,7 +12,7 @@ import java.util.ArrayDeque;
  * thread of its pool.
  */
 final class SendChunk {
-  /** The length of a chunk in bytes, enough for two of the longest frames. */
+  /** The length of a chunk in bytes, more than the longest frame has. */
   static final int CAPACITY = 128 * 1024;
 
   private final ByteBuffer view;

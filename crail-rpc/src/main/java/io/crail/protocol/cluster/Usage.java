@@ -33,8 +33,9 @@ public final class Usage {
    * @param requests requests that it has answered since then
    * @param requestNanos how long it has worked on all of them together
    * @param waitedNanos how long connections have waited for their turn since then, all together
-   * @param smallValueBytes memory that the small values of the namenode take
-   * @param memoryBytes heap taken by all that the namenode keeps, small values included
+   * @param smallValueBytes memory outside the heap that the small values of the namenode take
+   * @param smallValueLimitBytes memory above which it keeps no more of them
+   * @param memoryBytes heap taken by all that the namenode keeps
    * @param memoryLimitBytes heap above which it refuses to keep more
    * @param locatedBytes bytes whose places clients were given since the start, as they read
    * @param committedBytes bytes that clients have made visible since the start
@@ -52,6 +53,7 @@ public final class Usage {
       long requestNanos,
       long waitedNanos,
       long smallValueBytes,
+      long smallValueLimitBytes,
       long memoryBytes,
       long memoryLimitBytes,
       long locatedBytes,
@@ -69,7 +71,8 @@ public final class Usage {
             .i64("requests", "requests answered since then")
             .i64("requestNanos", "time of work on all of them together")
             .i64("waitedNanos", "time that connections waited for their turn, all together")
-            .i64("smallValueBytes", "memory that the small values of the namenode take")
+            .i64("smallValueBytes", "memory outside the heap that its small values take")
+            .i64("smallValueLimitBytes", "memory above which it keeps no more of them")
             .i64("memoryBytes", "heap taken by all that the namenode keeps")
             .i64("memoryLimitBytes", "heap above which it refuses to keep more")
             .i64("locatedBytes", "bytes whose places clients were given since the start")

@@ -10,7 +10,7 @@ import java.util.Arrays;
  */
 public final class SmallValue {
   /** Most bytes of a small value, so that every message that carries one fits into a frame. */
-  public static final int MAX_LENGTH = 32 << 10;
+  public static final int MAX_LENGTH = 64 << 10;
 
   /** No bytes. */
   public static final SmallValue NONE = new SmallValue(new byte[0]);

@@ -45,7 +45,7 @@ public final class AcquireLease {
         Layout.of("AcquireLease.Response")
             .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
-            .u16("valueLength", "bytes of value")
+            .i32("valueLength", "bytes of value")
             .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 

@@ -48,7 +48,7 @@ public final class FindExtents {
         Layout.of("FindExtents.Response")
             .i64("size", "bytes visible to readers")
             .u16("extentsCount", "number of extents")
-            .u16("valueLength", "bytes of value")
+            .i32("valueLength", "bytes of value")
             .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 

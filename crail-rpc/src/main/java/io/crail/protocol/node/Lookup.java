@@ -82,7 +82,7 @@ public final class Lookup {
         Layout.of("Lookup.Response")
             .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
-            .u16("valueLength", "bytes of value")
+            .i32("valueLength", "bytes of value")
             .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
@@ -112,7 +112,7 @@ public final class Lookup {
             int at = offset + LAYOUT.fixedLength();
             Extent.encodeAll(message.extents, out, at);
             at += message.extents.size() * Extent.LAYOUT.fixedLength();
-            out.putShort(offset + VALUE_LENGTH, (short) message.value.length());
+            out.putInt(offset + VALUE_LENGTH, message.value.length());
             message.value.copyTo(out, at);
           }
 
@@ -122,7 +122,7 @@ public final class Lookup {
             int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
             List<Extent> extents = Extent.readAll(in, at, extentsCount);
             at += extentsCount * Extent.LAYOUT.fixedLength();
-            int valueLength = in.getShort(offset + VALUE_LENGTH) & 0xffff;
+            int valueLength = in.getInt(offset + VALUE_LENGTH);
             SmallValue value = SmallValue.copyOf(in, at, valueLength);
             return new Response(NodeInfo.read(in, offset + NODE), extents, value);
           }

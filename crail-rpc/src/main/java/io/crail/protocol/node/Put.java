@@ -63,7 +63,7 @@ public final class Put {
             .i64("length", "bytes of the whole value, which need space if it is not kept")
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
-            .u16("valueLength", "bytes of value")
+            .i32("valueLength", "bytes of value")
             .bytes(
                 "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath")
             .bytes(
@@ -146,7 +146,7 @@ public final class Put {
       out.putLong(offset + Request.LENGTH, length);
       out.putShort(offset + Request.PATH_LENGTH, (short) path.length());
       out.putShort(offset + Request.HOST_LENGTH, (short) host.length());
-      out.putShort(offset + Request.VALUE_LENGTH, (short) (carried ? length : 0));
+      out.putInt(offset + Request.VALUE_LENGTH, carried ? length : 0);
       int at = offset + Request.LAYOUT.fixedLength();
       path.copyTo(out, at);
       at += path.length();

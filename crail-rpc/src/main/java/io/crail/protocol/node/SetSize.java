@@ -49,7 +49,7 @@ public final class SetSize {
             .i64("token", "the write lease")
             .i64("size", "new size; one below the present size changes nothing")
             .u8("close", "what becomes of the write lease: KEEP, END or EXPIRE")
-            .u16("valueLength", "bytes of value")
+            .i32("valueLength", "bytes of value")
             .bytes(
                 "value",
                 "valueLength",

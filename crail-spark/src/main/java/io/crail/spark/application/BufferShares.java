@@ -2,8 +2,8 @@
 package io.crail.spark.application;
 
 import io.crail.client.ClientKeys;
+import io.crail.common.DirectMemory;
 import io.crail.common.config.Configuration;
-import io.crail.memory.DirectMemory;
 
 /**
  * How those who read and write map outputs share the store's buffers, so that blocks that are
