@@ -29,6 +29,9 @@ import java.util.UUID;
 
 /** The keys of the NVMf tier. */
 public final class NvmfStorageKeys implements ConfigKeys {
+  /** The short name of the tier. */
+  static final String TIER = "nvmf";
+
   /** The targets of a datanode. */
   public static final ConfigKey<List<String>> TARGETS =
       ConfigKey.of(
@@ -95,22 +98,22 @@ public final class NvmfStorageKeys implements ConfigKeys {
   /** What a datanode lends. */
   public static final ConfigKey<Long> STORAGE_LIMIT =
       TierKeys.storageLimit(
-          NvmfStorageTier.NAME,
+          TIER,
           "1024t",
           "The most bytes of its namespaces that a datanode lends; all that it has unless set.");
 
   /** The size of a region. */
   public static final ConfigKey<Long> ALLOCATION_SIZE =
       TierKeys.allocationSize(
-          NvmfStorageTier.NAME, "Bytes of a region, the unit in which namespaces are lent.");
+          TIER, "Bytes of a region, the unit in which namespaces are lent.");
 
   /** The most commands in flight. */
-  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(NvmfStorageTier.NAME);
+  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(TIER);
 
   /** The deadline of a connection attempt. */
   public static final ConfigKey<Duration> CONNECT_TIMEOUT =
       TierKeys.connectTimeout(
-          NvmfStorageTier.NAME,
+          TIER,
           "Deadline of each step of connecting to a target, of which there are seven at most: the"
               + " connection, an authentication, the start of the controller, and so on. A"
               + " controller that asks for a longer start has the time for it. Clients and"
@@ -149,7 +152,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
   /** The arguments of a datanode that stand for keys. */
   static final TierArguments ARGUMENTS =
       new TierArguments(
-          NvmfStorageTier.NAME,
+          TIER,
           List.of(
               new Argument("-t", "targets", TARGETS, "what it lends, as host:port/nqn#namespaces"),
               new Argument(

@@ -15,7 +15,7 @@ import java.util.List;
 /** Storage on NVMe namespaces, which clients reach over NVMe over Fabrics. */
 public final class NvmfStorageTier implements StorageTier {
   /** The short name. */
-  public static final String NAME = "nvmf";
+  public static final String NAME = NvmfStorageKeys.TIER;
 
   /** Creates the tier; for {@link java.util.ServiceLoader}. */
   public NvmfStorageTier() {}

@@ -12,42 +12,44 @@ import java.util.List;
 
 /** The keys of the RDMA tier. */
 public final class RdmaStorageKeys implements ConfigKeys {
+  /** The short name of the tier. */
+  static final String TIER = "rdma";
+
   /** Where to serve. */
   public static final ConfigKey<String> INTERFACE =
       TierKeys.networkInterface(
-          RdmaStorageTier.NAME,
+          TIER,
           "Network interface, host name or address that a datanode serves on, and so its RDMA"
               + " device; auto: the address from which it reaches the namenode.");
 
   /** The port. */
-  public static final ConfigKey<Integer> PORT = TierKeys.port(RdmaStorageTier.NAME, 50030);
+  public static final ConfigKey<Integer> PORT = TierKeys.port(TIER, 50030);
 
   /** What a datanode lends. */
   public static final ConfigKey<Long> STORAGE_LIMIT =
       TierKeys.storageLimit(
-          RdmaStorageTier.NAME,
+          TIER,
           "Bytes that a datanode lends to the cluster. All of it is locked in memory, so the"
               + " limit of locked memory (ulimit -l) must allow it.");
 
   /** The size of a region. */
   public static final ConfigKey<Long> ALLOCATION_SIZE =
       TierKeys.allocationSize(
-          RdmaStorageTier.NAME,
+          TIER,
           "Bytes of a region, the unit in which memory is registered and lent; less where the"
               + " storage limit would not give each namenode a region.");
 
   /** The parent of a datanode's directory. */
   public static final ConfigKey<String> DATA_PATH =
       TierKeys.dataPath(
-          RdmaStorageTier.NAME,
+          TIER,
           "Directory under which a datanode makes a directory for its regions: one in memory, or a"
               + " mount of huge pages such as /dev/hugepages; empty: one of the user's under"
               + " /dev/shm.");
 
   /** The keys by which a datanode lends memory of its host. */
   public static final HostKeys HOST =
-      new HostKeys(
-          RdmaStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
+      new HostKeys(TIER, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
 
   /** The most connections of a datanode. */
   public static final ConfigKey<Integer> CONNECTION_LIMIT =
@@ -70,12 +72,11 @@ public final class RdmaStorageKeys implements ConfigKeys {
           .between(Duration.ofMillis(100), Duration.ofMinutes(10));
 
   /** The most transfers in flight. */
-  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(RdmaStorageTier.NAME);
+  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(TIER);
 
   /** The deadline of a connection attempt. */
   public static final ConfigKey<Duration> CONNECT_TIMEOUT =
-      TierKeys.connectTimeout(
-          RdmaStorageTier.NAME, "Deadline of one attempt to connect to a datanode.");
+      TierKeys.connectTimeout(TIER, "Deadline of one attempt to connect to a datanode.");
 
   /** When a write counts as done. */
   public static final ConfigKey<Boolean> WRITE_FLUSH =

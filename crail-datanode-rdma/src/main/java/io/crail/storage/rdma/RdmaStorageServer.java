@@ -44,12 +44,9 @@ import org.slf4j.LoggerFactory;
  * datanode lives. Started and closed by one thread.
  */
 final class RdmaStorageServer extends HostedServer implements RdmaListener.Acceptor {
-  /** Entries of a connection's queues: a keep-alive, and a receive request that is never posted. */
-  static final int QUEUE_LENGTH = 2;
-
   private static final Logger LOG = LoggerFactory.getLogger(RdmaStorageServer.class);
   private static final QueuePair.Options CONNECTION =
-      new QueuePair.Options(QUEUE_LENGTH - 1, 1, 1, 0, Verbs.MOST_READS);
+      new QueuePair.Options(ServedDevice.QUEUE_LENGTH - 1, 1, 1, 0, Verbs.MOST_READS);
   private static final int BACKLOG = 1024;
   private static final int FENCE_SECONDS = 60;
 
@@ -98,7 +95,10 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
     registered.register(device, hosted().all());
     queues =
         new RdmaQueues(
-            devices, QUEUE_LENGTH * connectionLimit, RdmaQueues.POLL_SIZE, descriptor -> {});
+            devices,
+            ServedDevice.QUEUE_LENGTH * connectionLimit,
+            RdmaQueues.POLL_SIZE,
+            descriptor -> {});
     serving = true;
   }
 

@@ -22,7 +22,7 @@ import java.util.List;
  */
 public final class RdmaStorageTier implements StorageTier {
   /** The short name. */
-  public static final String NAME = "rdma";
+  public static final String NAME = RdmaStorageKeys.TIER;
 
   /** What clients lock is little. */
   private static final long ENOUGH_LOCKED = 64L << 20;

@@ -19,6 +19,9 @@ import java.util.List;
 
 /** Chooses the device that a datanode serves with. Stateless. */
 final class ServedDevice {
+  /** Entries of a connection's queues: a keep-alive, and a receive request that is never posted. */
+  static final int QUEUE_LENGTH = 2;
+
   private ServedDevice() {}
 
   /** The devices of this host and their addresses, for messages. */
@@ -153,8 +156,7 @@ final class ServedDevice {
               + RdmaStorageKeys.ALLOCATION_SIZE.name()
               + "'");
     }
-    int mostConnections =
-        Math.min(device.maxQps(), device.maxCqEntries() / RdmaStorageServer.QUEUE_LENGTH);
+    int mostConnections = Math.min(device.maxQps(), device.maxCqEntries() / QUEUE_LENGTH);
     if (connections > mostConnections) {
       throw refuse(RdmaStorageKeys.CONNECTION_LIMIT.name(), connections, mostConnections);
     }

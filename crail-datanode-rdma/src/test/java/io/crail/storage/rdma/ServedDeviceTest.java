@@ -14,7 +14,7 @@ class ServedDeviceTest {
   private static final long LARGEST_REGION = 1L << 30;
   private static final int REGIONS = 8;
   private static final int CONNECTIONS = 100;
-  private static final int ENTRIES = CONNECTIONS * RdmaStorageServer.QUEUE_LENGTH;
+  private static final int ENTRIES = CONNECTIONS * ServedDevice.QUEUE_LENGTH;
 
   @Test
   void aDeviceWithJustEnoughServes() throws IOException {

@@ -12,6 +12,9 @@ import java.util.List;
 
 /** The keys of the TCP tier. */
 public final class TcpStorageKeys implements ConfigKeys {
+  /** The short name of the tier. */
+  static final String TIER = "tcp";
+
   /** Where the bytes of the regions lie. */
   public enum Memory {
     /** In mapped files, which the clients of the same host map too. */
@@ -23,28 +26,28 @@ public final class TcpStorageKeys implements ConfigKeys {
   /** Where to serve. */
   public static final ConfigKey<String> INTERFACE =
       TierKeys.networkInterface(
-          TcpStorageTier.NAME,
+          TIER,
           "Network interface, host name or address that a datanode serves on; auto: the address"
               + " from which it reaches the namenode.");
 
   /** The port. */
-  public static final ConfigKey<Integer> PORT = TierKeys.port(TcpStorageTier.NAME, 50020);
+  public static final ConfigKey<Integer> PORT = TierKeys.port(TIER, 50020);
 
   /** What a datanode lends. */
   public static final ConfigKey<Long> STORAGE_LIMIT =
-      TierKeys.storageLimit(TcpStorageTier.NAME, "Bytes that a datanode lends to the cluster.");
+      TierKeys.storageLimit(TIER, "Bytes that a datanode lends to the cluster.");
 
   /** The size of a region. */
   public static final ConfigKey<Long> ALLOCATION_SIZE =
       TierKeys.allocationSize(
-          TcpStorageTier.NAME,
+          TIER,
           "Bytes of a region, the unit in which memory is lent; less where the storage limit"
               + " would not give each namenode a region.");
 
   /** The parent of a datanode's directory. */
   public static final ConfigKey<String> DATA_PATH =
       TierKeys.dataPath(
-          TcpStorageTier.NAME,
+          TIER,
           "Directory under which a datanode makes a directory for its regions; empty: one of the"
               + " user's under /dev/shm, or under the directory for temporary files on systems"
               + " without.");
@@ -81,7 +84,7 @@ public final class TcpStorageKeys implements ConfigKeys {
 
   /** The keys by which a datanode lends memory of its host. */
   public static final HostKeys HOST =
-      new HostKeys(TcpStorageTier.NAME, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
+      new HostKeys(TIER, INTERFACE, PORT, STORAGE_LIMIT, ALLOCATION_SIZE, DATA_PATH);
 
   /** The most connections of a datanode. */
   public static final ConfigKey<Integer> CONNECTION_LIMIT =
@@ -103,13 +106,12 @@ public final class TcpStorageKeys implements ConfigKeys {
           .between(Duration.ofMillis(10), Duration.ofSeconds(5));
 
   /** The most transfers in flight. */
-  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(TcpStorageTier.NAME);
+  public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(TIER);
 
   /** The deadline of a connection attempt. */
   public static final ConfigKey<Duration> CONNECT_TIMEOUT =
       TierKeys.connectTimeout(
-          TcpStorageTier.NAME,
-          "Deadline of one attempt to connect to a datanode, handshake included.");
+          TIER, "Deadline of one attempt to connect to a datanode, handshake included.");
 
   @Override
   public String title() {

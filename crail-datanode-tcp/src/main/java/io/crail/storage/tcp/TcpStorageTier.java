@@ -15,7 +15,7 @@ import java.util.List;
 /** Storage in a datanode's memory, reached over TCP, or mapped on its own host. */
 public final class TcpStorageTier implements StorageTier {
   /** The short name. */
-  public static final String NAME = "tcp";
+  public static final String NAME = TcpStorageKeys.TIER;
 
   /** Creates the tier; for {@link java.util.ServiceLoader}. */
   public TcpStorageTier() {}
