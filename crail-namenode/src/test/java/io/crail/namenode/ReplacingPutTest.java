@@ -142,6 +142,18 @@ class ReplacingPutTest {
     assertEquals(OLD_SPACE, store.usage(0).usedBytes());
   }
 
+  /** On every tier, since all its writes were acknowledged and no reader has seen the bytes. */
+  @Test
+  void spaceOfAWriterThatGivesUpIsFreeAtOnce() throws Exception {
+    store = new TestStore("crail.namenode.freemargin", "500ms");
+    datanode = store.datanode(1, "host", 0, false, 16L << 20);
+    table = store.create(NodeType.TABLE, "/t", 0).id();
+    put("/t/k", OLD_LENGTH, OLD);
+    store.setSize(begin("/t/k", LENGTH, TOKEN).id(), TOKEN, 0, SetSize.END);
+    assertEquals(OLD_SPACE, store.usage(0).usedBytes());
+    assertEquals(0, store.usage(0).waitingBytes());
+  }
+
   @Test
   void aWriterWithoutAnAnswerGivesBackByTheNodeUnderThePath() throws Exception {
     final long old = put("/t/k", OLD_LENGTH, OLD).id();

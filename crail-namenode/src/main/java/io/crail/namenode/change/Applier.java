@@ -20,7 +20,8 @@ import io.crail.protocol.node.SetSize;
  * Makes the changes that rules have decided: the only writer of the {@link State}. Each method is
  * one change. The caller holds the {@link Locks} of all nodes that it names, has checked that the
  * change is allowed, and has taken what it needs: heap, names, space, a lease. So no change fails.
- * Each is reported to the {@link ChangeSink}, if there is one, as a {@link Change}. Thread-safe.
+ * Each is reported to the {@link ChangeSink}, if there is one, as a {@link Change}, except for what
+ * follows from others. Thread-safe.
  */
 public final class Applier {
   private final State state;
@@ -160,7 +161,7 @@ public final class Applier {
   /**
    * A node gets another name, and perhaps another parent.
    *
-   * @param old the node in whose place it will be, which ends; null for none
+   * @param old the node in whose place it will be, which the caller ends afterwards; null for none
    * @param heir the node that was to replace it, and keeps its name; null for none
    * @param source the present name
    */
@@ -184,15 +185,19 @@ public final class Applier {
               Utf8.copyOf(target.bytes(), target.nameStart(), length)));
     }
     tree.rename(node, to, target, old, heir, source, nowMillis);
-    if (old instanceof Container) {
-      forget(old);
-    } else if (old != null) {
-      destroy(old);
+  }
+
+  /** Frees what a node had that was replaced by {@link #rename}, after the sequence of renames. */
+  public void end(Node replaced) {
+    if (replaced instanceof Container) {
+      forget(replaced);
+    } else {
+      destroy(replaced);
     }
   }
 
   /**
-   * Attributes and times of a node change. Under its parent's lock; the root's own.
+   * Attributes and times of a node change. Under its lock and its parent's.
    *
    * @param attributes from {@link Node#attributes(int, int, int)}
    */
@@ -435,8 +440,9 @@ public final class Applier {
   }
 
   /**
-   * Takes back bytes and lease of a node that is gone. The node keeps the bytes, so that a reader
-   * that found the node before sees them and not an empty node.
+   * Takes back bytes and lease of a node that is gone. The node keeps its extents, so that a reader
+   * that found the node before does not see an empty one; of a small value it keeps the length, so
+   * that the reader looks again.
    */
   private void release(Node node) {
     NodeSpace space = node.space();

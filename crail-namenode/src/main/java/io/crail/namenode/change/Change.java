@@ -17,10 +17,12 @@ import java.util.List;
 /**
  * A change of the metadata, as a record of what is there afterwards: ids, names, places, times and
  * generations are decided. So it can be applied again elsewhere or later, and twice does no harm.
- * Numbers are permanent. What follows from a change has no record of its own: the end of what is
- * below a removed container, free space, and how long it rests. A request that has found a node
- * before a container above it was removed may still change that node, or create one there. Its
- * record comes after that of the removal, and has no effect.
+ * Numbers are permanent. Owners, groups and hosts are numbers of the namenode's tables.
+ *
+ * <p>What follows from a change has no record of its own: the end of what is below a removed
+ * container, and of a node that was to replace one that ends; free space, and how long it rests. A
+ * request that has found a node before a container above it was removed may still change that node,
+ * or create one there. Its record comes after that of the removal, and has no effect.
  *
  * <p>A record is made only if somebody receives it, see {@link ChangeSink}.
  */

@@ -5,9 +5,9 @@ package io.crail.namenode.change;
 @FunctionalInterface
 public interface ChangeSink {
   /**
-   * A change is made. Called under the locks of all that it changes, so the changes of one node,
-   * and those of one directory, come in their order. A new node cannot be found yet, and space that
-   * is released cannot be given out yet. Must neither fail nor wait.
+   * A change is made. Called under the locks of the node and of the directories that it changes, so
+   * the changes of one node, and those of one directory, come in their order. A new node cannot be
+   * found yet, and space that is released cannot be given out yet. Must neither fail nor wait.
    */
   void changed(Change change);
 }

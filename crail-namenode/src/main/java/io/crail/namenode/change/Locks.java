@@ -5,6 +5,7 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.RenameSequence;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 
 /**
  * Takes the locks under which decisions are made and applied. All locks of nodes are taken here, in
@@ -52,7 +53,7 @@ public final class Locks {
   }
 
   /** Under the locks of a container and of a node in it. */
-  public <T, E extends Exception> T of(Container parent, Node node, Decision<T, E> decision)
+  private <T, E extends Exception> T of(Container parent, Node node, Decision<T, E> decision)
       throws E {
     boolean nodeFirst =
         node instanceof Container && Long.compareUnsigned(node.id(), parent.id()) < 0;
@@ -60,6 +61,23 @@ public final class Locks {
       synchronized (nodeFirst ? parent : node) {
         return decision.make();
       }
+    }
+  }
+
+  /**
+   * Under the locks of a container and of a node in it, if the node is still there.
+   *
+   * @param isStill whether it is; called under the container's lock, and without that of a node
+   *     with bytes, since it may wait for renames
+   * @return null when it is not there any more
+   */
+  public <T, E extends Exception> T ofChild(
+      Container parent, Node node, BooleanSupplier isStill, Decision<T, E> decision) throws E {
+    if (node instanceof Container) {
+      return of(parent, node, () -> isStill.getAsBoolean() ? decision.make() : null);
+    }
+    synchronized (parent) {
+      return isStill.getAsBoolean() ? of(node, decision) : null;
     }
   }
 

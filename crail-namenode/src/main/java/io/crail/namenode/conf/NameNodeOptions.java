@@ -48,8 +48,6 @@ public record NameNodeOptions(
     int smallValue,
     long smallValues,
     long slowNanos) {
-  /** A datanode is offline when this many signs of life are missing. */
-
   /** A datanode that has sent a sign of life within this many periods is taken to be alive. */
   private static final int PRESENT_KEEP_ALIVES = 2;
 

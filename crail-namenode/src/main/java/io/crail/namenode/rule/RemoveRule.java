@@ -53,8 +53,14 @@ public final class RemoveRule {
       if (id != 0 && place.child().id() != id) {
         throw ErrorCode.STALE_NODE.exception(path.toString());
       }
-      node = place.child();
-      info = locks.of(place.container(), node, () -> decide(place, path, recursive));
+      Node child = place.child();
+      info =
+          locks.ofChild(
+              place.container(),
+              child,
+              () -> tree.isStill(child, place.container(), path),
+              () -> decide(child, path, recursive));
+      node = child;
     }
     if (info.childCount() > 0) {
       dismantler.add((Container) node);
@@ -63,25 +69,21 @@ public final class RemoveRule {
     return info;
   }
 
-  /** Returns null when the node is no longer where it was found. */
-  private NodeInfo decide(Tree.Place place, PathBytes path, boolean recursive)
-      throws CrailException {
-    Node node = place.child();
-    if (!tree.isStill(node, place.container(), path)) {
-      return null;
-    }
+  private NodeInfo decide(Node node, PathBytes path, boolean recursive) throws CrailException {
     NodeInfo info = node.info();
-    if (node instanceof Container container) {
-      if (container.childCount() > 0 && !recursive) {
-        throw ErrorCode.NOT_EMPTY.exception(path.toString());
-      }
+    long now = clock.currentTimeMillis();
+    if (!(node instanceof Container container)) {
+      applier.remove(node, now);
+    } else if (container.childCount() == 0) {
+      applier.removeContainer(container, now);
+    } else if (recursive) {
       locks.withoutRenames(
           () -> {
-            applier.removeContainer(container, clock.currentTimeMillis());
+            applier.removeContainer(container, now);
             return null;
           });
     } else {
-      applier.remove(node, clock.currentTimeMillis());
+      throw ErrorCode.NOT_EMPTY.exception(path.toString());
     }
     return info;
   }

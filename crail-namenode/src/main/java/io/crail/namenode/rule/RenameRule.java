@@ -81,10 +81,15 @@ public final class RenameRule {
               tree.isStill(node, from.container(), source)
                   && !tree.isDetached(parent)
                   && tree.child(parent, target) == to.child();
-          return isStill
-              ? locks.ofRename(
-                  node instanceof Container, () -> decide(node, source, to, target, replace))
-              : null;
+          NodeInfo info =
+              isStill
+                  ? locks.ofRename(
+                      node instanceof Container, () -> decide(node, source, to, target, replace))
+                  : null;
+          if (info != null && to.child() != null) {
+            applier.end(to.child());
+          }
+          return info;
         });
   }
 

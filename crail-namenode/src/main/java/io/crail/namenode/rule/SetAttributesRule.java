@@ -43,20 +43,22 @@ public final class SetAttributesRule {
       if (place.child() == null) {
         throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
       }
-      Node locked = path.isRoot() ? place.child() : place.container();
-      info = locks.of(locked, () -> decide(place, path, request, caller));
+      Node node = place.child();
+      // Its writer sets its time under its lock, and its children set that of a directory.
+      info =
+          path.isRoot()
+              ? locks.of(node, () -> decide(node, request, caller))
+              : locks.ofChild(
+                  place.container(),
+                  node,
+                  () -> tree.isStill(node, place.container(), path),
+                  () -> decide(node, request, caller));
     }
     return info;
   }
 
-  /** Returns null when the node is no longer where it was found. */
-  private NodeInfo decide(
-      Tree.Place place, PathBytes path, SetAttributes.Request request, Caller caller)
+  private NodeInfo decide(Node node, SetAttributes.Request request, Caller caller)
       throws CrailException {
-    Node node = place.child();
-    if (!path.isRoot() && !tree.isStill(node, place.container(), path)) {
-      return null;
-    }
     int which = request.which();
     // The node holds its present owner and group once more if they stay.
     int owner =

@@ -137,11 +137,6 @@ public final class SetSizeRule {
     }
     long size = Math.max(request.size(), node.size());
     boolean isWhole = present != null && size >= tree.coming().length(present);
-    if (present != null && !isWhole && request.close() == SetSize.END) {
-      applier.endLease(node, lease);
-      applier.giveUp(present, clock.currentTimeMillis());
-      return node.info();
-    }
     SmallBytes value = small.length() == 0 ? null : takeSmall(node, lease, small);
     boolean cutsOff = request.close() == SetSize.END && value == null;
     applier.resize(
@@ -154,6 +149,9 @@ public final class SetSizeRule {
         clock.currentTimeMillis());
     if (present == null || isWhole) {
       committed.accept(node.size() - before);
+    }
+    if (present != null && !isWhole && request.close() == SetSize.END) {
+      applier.giveUp(present, clock.currentTimeMillis());
     }
     return node.info();
   }

@@ -360,9 +360,7 @@ public class Node {
     return group(attributes);
   }
 
-  /**
-   * Sets permission bits, owner and group. Under the parent's monitor; the root's under its own.
-   */
+  /** Sets permission bits, owner and group. Under its own monitor and its parent's. */
   final void attributes(long newAttributes) {
     attributes = newAttributes;
   }

@@ -201,7 +201,7 @@ public final class TreeWriter {
   }
 
   /**
-   * Sets attributes and times. Under the parent's monitor; the root's under its own.
+   * Sets attributes and times. Under the node's monitor and its parent's.
    *
    * @param attributes from {@link Node#attributes(int, int, int)}
    */

@@ -325,6 +325,42 @@ class ChangeTest {
   }
 
   @Test
+  void attributesLeaveTheTimeOfAWriteBesideThemAsItIs() throws Exception {
+    Wire wire = Wire.connect(store.server, 5);
+    long id =
+        wire.call(NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, "/b/x", 1))
+            .node()
+            .id();
+    wire.call(NameNodeOperations.EXTEND, new Extend.Request(id, 1, 0, 100, -1));
+    Thread writer =
+        new Thread(
+            () ->
+                tried(
+                    () ->
+                        wire.call(
+                            NameNodeOperations.SET_SIZE,
+                            new SetSize.Request(id, 1, 100, SetSize.KEEP))));
+    onChange =
+        change -> {
+          if (change instanceof Change.Attributes) {
+            clock.advanceMillis(5);
+            writer.start();
+            // Until it is done, or waits for the lock of the node.
+            while (writer.isAlive() && writer.getState() != Thread.State.BLOCKED) {
+              Thread.onSpinWait();
+            }
+          }
+        };
+    store.call(
+        NameNodeOperations.SET_ATTRIBUTES,
+        new SetAttributes.Request(
+            SetAttributes.PERMISSIONS, 0600, 0, 0, Utf8.of("/b/x"), Utf8.EMPTY, Utf8.EMPTY));
+    writer.join();
+    assertEquals(clock.currentTimeMillis(), store.lookup("/b/x").node().modifiedMillis());
+    model.verify(store.namenode);
+  }
+
+  @Test
   void recordsOfManyThreadsComeInTheOrderOfTheirChanges() throws Exception {
     List<Thread> threads = new ArrayList<>();
     List<Throwable> failures = new ArrayList<>();
