@@ -7,13 +7,11 @@ import io.crail.common.error.CrailException;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
-import java.util.ServiceLoader;
-import java.util.TreeMap;
 
 /**
  * A kind of storage: how bytes are carried and where they are kept. Found through {@link
- * ServiceLoader} by its short name: whoever lists tiers asks {@link #all}. Implementations are
- * stateless.
+ * java.util.ServiceLoader} by its short name: whoever lists tiers asks {@link #all}.
+ * Implementations are stateless.
  */
 public interface StorageTier {
   /** The short name, for example {@code tcp}; travels on the wire. */
@@ -75,10 +73,8 @@ public interface StorageTier {
 
   /** The tiers on the class path, by name. */
   static Collection<StorageTier> all() {
-    TreeMap<String, StorageTier> tiers = new TreeMap<>();
-    ServiceLoader.load(StorageTier.class, StorageTier.class.getClassLoader())
-        .forEach(tier -> tiers.put(tier.name(), tier));
-    return tiers.values();
+    return InstalledTiers.all(
+        StorageTier.class, StorageTier.class.getClassLoader(), StorageTier::name);
   }
 
   /**

@@ -244,7 +244,7 @@ public final class Endpoints implements Sweepable {
         return e;
       } catch (ConfigException e) {
         return ErrorCode.UNSUPPORTED.exception(e.getMessage());
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | LinkageError e) {
         // The waiting operations must learn of a tier's bug at once.
         CrailException cause = ErrorCode.INTERNAL.exception("endpoint of datanode " + datanode);
         cause.initCause(e);
