@@ -35,9 +35,9 @@ public final class RangeReader implements AutoCloseable {
   private final CrailBufferCache cache;
   private final int maxGapBytes;
 
-  /** Transfers in flight, in the order in which they were issued. */
   private final RangeRead.Ender ender = this::end;
 
+  /** Transfers in flight, in the order in which they were issued. */
   private final Deque<RangeTransfer> issued = new ArrayDeque<>();
 
   /**

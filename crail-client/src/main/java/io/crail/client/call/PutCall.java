@@ -142,6 +142,10 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
       } else if (request.token() == 0 || node().size() > 0) {
         kept();
       } else {
+        if (request.carried()) {
+          // So that the next values do not take their bytes there in vain.
+          context.smallValuesFull(node().id());
+        }
         open();
       }
     }

@@ -168,19 +168,19 @@ public final class HandleLease {
   /**
    * The stream has ended.
    *
-   * @param farewell gives its lease back, and has been begun
+   * @param leaseReturn gives its lease back, and has been begun
    */
-  public void endUse(LeaseReturn farewell) {
+  public void endUse(LeaseReturn leaseReturn) {
     synchronized (this) {
       used = false;
       token = 0;
-      if (!farewell.isGone()) {
-        giveBack(farewell);
+      if (!leaseReturn.isGone()) {
+        giveBack(leaseReturn);
       }
     }
-    if (farewell.isGone()) {
+    if (leaseReturn.isGone()) {
       // The lease may have come back before this noted it.
-      returned(farewell);
+      returned(leaseReturn);
     }
   }
 

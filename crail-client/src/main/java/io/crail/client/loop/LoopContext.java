@@ -26,6 +26,9 @@ public final class LoopContext {
   /** How long a store sends no small values to a namenode that has no memory for them. */
   private static final long FULL_NANOS = 1_000_000_000L;
 
+  /** Most bytes that go to a namenode whose memory was full lately. */
+  private static final int MOST_IN_VAIN = 4096;
+
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
   private final Endpoints endpoints;
@@ -167,17 +170,23 @@ public final class LoopContext {
   /** As {@link #smallValue}, for a namenode by its index. */
   public int smallValueAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
-    long full = fullUntilNanos.get(namenode);
-    return hello == null || (full != 0 && full - nanoTime() > 0) ? 0 : hello.smallValue();
+    return hello == null || isFull(namenode) ? 0 : hello.smallValue();
   }
 
   /**
    * Most bytes of a value that go with its create. Before the namenode has announced its limit,
    * this is the largest possible limit: the answer says whether the namenode has kept the bytes.
+   * While it has no memory, shorter values still try.
    */
   public int mostWithCreateAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
-    return hello == null ? SmallValue.MAX_LENGTH : hello.smallValue();
+    int most = hello == null ? SmallValue.MAX_LENGTH : hello.smallValue();
+    return isFull(namenode) ? Math.min(most, MOST_IN_VAIN) : most;
+  }
+
+  private boolean isFull(int namenode) {
+    long full = fullUntilNanos.get(namenode);
+    return full != 0 && full - nanoTime() > 0;
   }
 
   /** The namenode of a node has no memory for more small values. */

@@ -42,6 +42,9 @@ final class HeldValue {
     this.holding = holding;
     this.bytes = holding ? present.bytes() : null;
     this.length = holding ? present.length() : 0;
+    if (holding && streams.takeHeld(length)) {
+      counted = length;
+    }
   }
 
   /**
