@@ -72,8 +72,9 @@ public final class DarpcKeys implements ConfigKeys {
               "4k",
               "Bytes of a message that can be received, with the 4 bytes of its ticket. Crail's own"
                   + " peers exchange theirs; with other DaRPC programs both must have the"
-                  + " same: 4 more than the larger one of their request and response, so 5k for the"
-                  + " values of up to 4 KiB that the namenode keeps.")
+                  + " same: 4 more than the larger one of their request and response, so 72k for the"
+                  + " values of up to 64 KiB that the namenode keeps; or lower"
+                  + " crail.namenode.smallvalue.")
           .between(Greeting.LEAST_MESSAGE_SIZE, Greeting.MOST_MESSAGE_SIZE);
 
   /** The most bytes that a send request carries inline. */

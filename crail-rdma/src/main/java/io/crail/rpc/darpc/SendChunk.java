@@ -2,6 +2,7 @@
 package io.crail.rpc.darpc;
 
 import io.crail.common.DoubleReleaseError;
+import io.crail.rpc.Frame;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -12,8 +13,8 @@ import java.util.ArrayDeque;
  * thread of its pool.
  */
 final class SendChunk {
-  /** The length of a chunk in bytes, more than the longest frame has. */
-  static final int CAPACITY = 128 * 1024;
+  /** The length of a chunk in bytes: two of the longest frames. */
+  static final int CAPACITY = 2 * Frame.MAX_LENGTH;
 
   private final ByteBuffer view;
   private final long address;

@@ -18,7 +18,7 @@ import java.nio.ByteBuffer;
  * A server's end of a connection: all whole frames of a poll go to the service, and their responses
  * leave with one post. A peer that does not take its responses is not served until it does. In the
  * meantime its receive requests are not posted again, so it runs out of credits. Used only by its
- * polling owner.
+ * polling thread.
  */
 final class ServerMessenger extends Messenger {
   /** The thread that serves a connection, and its server. */
