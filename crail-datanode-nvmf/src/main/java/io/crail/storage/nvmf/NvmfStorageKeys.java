@@ -104,8 +104,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
 
   /** The size of a region. */
   public static final ConfigKey<Long> ALLOCATION_SIZE =
-      TierKeys.allocationSize(
-          TIER, "Bytes of a region, the unit in which namespaces are lent.");
+      TierKeys.allocationSize(TIER, "Bytes of a region, the unit in which namespaces are lent.");
 
   /** The most commands in flight. */
   public static final ConfigKey<Integer> QUEUE_DEPTH = TierKeys.queueDepth(TIER);

@@ -144,7 +144,7 @@ final class SendBuffer {
   }
 
   private void tellWhenTaken() {
-    // SendBuffer leaves in order, so an empty buffer at the end tells when all of it is gone.
+    // What is sent leaves in order, so an empty buffer at the end tells when all of it is gone.
     context
         .writeAndFlush(Unpooled.EMPTY_BUFFER, context.newPromise())
         .addListener(future -> taken());
