@@ -13,7 +13,7 @@ import java.util.ArrayDeque;
 
 /**
  * Failed creates that may have taken place. If one did, its node has a write lease, and the node of
- * a put has space for all bytes. Nobody uses them, but every lease that this client gets or renews
+ * a put has space for all bytes. They are not used, but every lease that this client gets or renews
  * prolongs them. So the path is looked up some time later, when the request can hardly be in flight
  * any more, and the lease that the create asked for is given back. If the path names a node that
  * another client made, the namenode refuses the token. A node that is no longer found under its

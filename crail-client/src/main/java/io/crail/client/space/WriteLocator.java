@@ -229,7 +229,7 @@ public final class WriteLocator extends Locator {
   }
 
   /**
-   * How many bytes to ask for at a time that were not announced; 0 when too few are written to
+   * How many bytes to ask for that were not announced; 0 when too few are written to
    * judge by.
    */
   private long expectedAhead(long position) {

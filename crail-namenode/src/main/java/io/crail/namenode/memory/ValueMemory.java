@@ -68,7 +68,7 @@ public final class ValueMemory {
     classes[SizeClass.indexOf(length)].give(slabs, address);
   }
 
-  /** Writes to a cell that nobody else knows yet. */
+  /** Writes to a cell that only the caller knows yet. */
   public void write(long address, ByteBuffer in, int at, int length) {
     slabs.at(address).bytes().put((int) address & Slab.LENGTH - 1, in, at, length);
   }

@@ -23,8 +23,8 @@ import io.crail.protocol.part.Extent;
 /**
  * Decides which extents clients may move to other datanodes: space is lent for a copy, and the
  * finished copy takes the place of the extent. Committed bytes of an extent never change, and
- * without a writer no byte is added. So a copy is good if, when it is finished, nobody writes and
- * the node still has the same extent with the same number of bytes. Thread-safe.
+ * without a writer no byte is added. So a copy is good if, when it is finished, the node has no
+ * writer and still has the same extent with the same number of bytes. Thread-safe.
  */
 public final class MoveRule {
   private final Tree tree;

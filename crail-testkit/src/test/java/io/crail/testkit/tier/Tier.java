@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 
 /**
  * What contracts run over. Every contract that is for {@link EachTier} runs over each entry here,
- * and over each other tier of the class path, which needs no entry: such a one is started as {@link
+ * and over each other tier of the class path, which needs no entry: it is started as {@link
  * io.crail.storage.StorageTier#sharedArguments} says. A tier that can be tested in several ways, or
  * only in some place, has an entry for each of them.
  *
