@@ -15,6 +15,7 @@ import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.memory.OffHeapBuffer;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.NodePath;
 import io.crail.testkit.model.Board;
 import io.crail.testkit.model.Board.Counter;
@@ -60,7 +61,10 @@ final class ModelWorker implements Runnable {
   private static final int LONGEST_LINGER_MILLIS = 60;
 
   private static final long DOUBT_MILLIS = 5;
-  private static final int SMALL_VALUE = 4096;
+
+  /** The longest value that the namenode keeps; others go to datanodes. */
+  private static final int SMALL_VALUE = SmallValue.MAX_LENGTH;
+
   private static final int MOST_SMALL = 20_000;
   private static final int MOST_LARGE = 2 << 20;
   private static final int LARGEST_VALUE = 600_000;
@@ -1005,8 +1009,10 @@ final class ModelWorker implements Runnable {
   private void put(int name) throws Exception {
     int length =
         random.nextInt(5) < 3
-            ? 1 + random.nextInt(SMALL_VALUE)
-            : 1 + random.nextInt(random.nextInt(3) == 0 ? LARGEST_VALUE : 9_000);
+            ? 1 + random.nextInt(random.nextInt(3) == 0 ? SMALL_VALUE : 5_000)
+            : SMALL_VALUE
+                + 1
+                + random.nextInt(random.nextInt(3) == 0 ? LARGEST_VALUE - SMALL_VALUE : 9_000);
     long losses = namenodeLoss(name);
     long datanodes = datanodeLoss();
     long id = nextId();
