@@ -228,10 +228,7 @@ public final class WriteLocator extends Locator {
     return Math.min(Math.max(allocatedEnd - firstEnd, block), most);
   }
 
-  /**
-   * How many bytes to ask for that were not announced; 0 when too few are written to
-   * judge by.
-   */
+  /** How many bytes to ask for that were not announced; 0 when too few are written to judge by. */
   private long expectedAhead(long position) {
     if (position == hint) {
       // The writer has written exactly what it announced, so it is done.
