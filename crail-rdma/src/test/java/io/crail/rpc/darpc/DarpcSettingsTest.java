@@ -152,9 +152,8 @@ class DarpcSettingsTest {
                 .set(DarpcKeys.MESSAGE_SIZE, "4k")
                 .set(DarpcKeys.CLUSTER_SIZE, 100)
                 .build());
-    // 64 KiB and a little to receive, 128 KiB to send, each on pages that it may share at both
-    // ends.
-    long connection = (18 + 33) * 4096;
+    // 64 KiB and a little to receive, and a chunk to send; each may share a page at both ends.
+    long connection = (18 + SendChunk.CAPACITY / 4096 + 1) * 4096;
     assertEquals(connection, settings.connectionBytes());
     assertEquals("", settings.memoryWarning(Long.MAX_VALUE, 64));
     assertEquals("", settings.memoryWarning(300 * connection, 3));
