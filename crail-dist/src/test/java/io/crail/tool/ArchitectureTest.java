@@ -151,7 +151,9 @@ class ArchitectureTest {
     modules.put("verbs", new Module(List.of("io.crail.verbs.."), List.of()));
     // Rooms of crail-rpc and crail-rdma: a transport never sees an operation.
     modules.put(
-        "engine", new Module(List.of("io.crail.rpc", "io.crail.rpc.loop"), List.of("common")));
+        "engine",
+        new Module(
+            List.of("io.crail.rpc", "io.crail.rpc.login", "io.crail.rpc.loop"), List.of("common")));
     modules.put("netty", new Module(List.of("io.crail.rpc.netty.."), List.of("common", "engine")));
     modules.put(
         "rdma", new Module(List.of("io.crail.rpc.rdma.."), List.of("common", "engine", "verbs")));

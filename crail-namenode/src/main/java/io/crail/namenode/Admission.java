@@ -5,10 +5,11 @@ import io.crail.common.Printable;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.TierTraits;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Principal;
 import java.util.regex.Pattern;
 
 /**
@@ -26,8 +27,8 @@ final class Admission {
   private Admission() {}
 
   /** Refuses a request that only datanodes may send, unless the sender is one. */
-  static void requireDatanode(ClientSession session) throws CrailException {
-    if (session.role() != Hello.ROLE_DATANODE) {
+  static void requireDatanode(Caller caller) throws CrailException {
+    if (caller.principal().role() != Principal.Role.DATANODE) {
       throw ErrorCode.INVALID_ARGUMENT.exception("only a datanode may ask for this");
     }
   }

@@ -6,35 +6,31 @@ import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.query.LookupBatch;
 import io.crail.namenode.rule.CreateRule;
 import io.crail.namenode.rule.NewNode;
-import io.crail.namenode.user.Caller;
-import io.crail.protocol.cluster.Hello;
+import io.crail.namenode.user.SessionUser;
 
 /**
  * The namenode's data for a connection after its handshake.
  *
- * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
- * @param caller the client at the other end
+ * @param user who asks, as the owner of nodes
  * @param lookups scratch memory of lookups
  * @param activity counts what the client does
  * @param made the object that each create or put of the client is read into
  * @param creates decides them
  */
 record ClientSession(
-    int role,
-    Caller caller,
+    SessionUser user,
     LookupBatch lookups,
     ClientActivity activity,
     NewNode made,
     CreateRule creates) {
   /** The data of a new connection. */
-  static ClientSession of(NameNode namenode, int role, Caller caller, ClientActivity activity) {
+  static ClientSession of(NameNode namenode, SessionUser user, ClientActivity activity) {
     NameNodeOptions options = namenode.options();
     return new ClientSession(
-        role,
-        caller,
+        user,
         new LookupBatch(namenode.tree(), options.index(), options.count(), activity),
         activity,
         new NewNode(),
-        namenode.createRule(caller));
+        namenode.createRule(user));
   }
 }

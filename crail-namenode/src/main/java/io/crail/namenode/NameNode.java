@@ -39,7 +39,7 @@ import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.space.SpaceAudit;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
-import io.crail.namenode.user.Caller;
+import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Usage;
@@ -134,8 +134,8 @@ public final class NameNode {
       MoveRule move) {}
 
   /** The rule for creates and puts of one connection. */
-  CreateRule createRule(Caller caller) {
-    return new CreateRule(options, state, supply, locks, applier, clock, caller);
+  CreateRule createRule(SessionUser user) {
+    return new CreateRule(options, state, supply, locks, applier, clock, user);
   }
 
   Rules rules() {
@@ -188,8 +188,8 @@ public final class NameNode {
     return state.values();
   }
 
-  /** Opens a connection: agrees on a version, and describes the cluster. */
-  Hello.Response hello(Hello.Request request) throws CrailException {
+  /** Refuses a client of another protocol. */
+  static void check(Hello.Request request) throws CrailException {
     if (request.magic() != Hello.MAGIC) {
       throw ErrorCode.PROTOCOL.exception("this is a namenode of Crail; bad magic number");
     }
@@ -205,6 +205,10 @@ public final class NameNode {
     if (request.role() != Hello.ROLE_CLIENT && request.role() != Hello.ROLE_DATANODE) {
       throw ErrorCode.INVALID_ARGUMENT.exception("role " + request.role());
     }
+  }
+
+  /** Describes the cluster to a new connection. */
+  Hello.Response describe() {
     return new Hello.Response(
         Frame.VERSION,
         options.index(),

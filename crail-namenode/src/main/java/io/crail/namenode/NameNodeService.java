@@ -11,8 +11,8 @@ import io.crail.namenode.query.NodeLister;
 import io.crail.namenode.rule.NewNode;
 import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.tree.Node;
-import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
+import io.crail.protocol.LoginHandler;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationFigures;
@@ -32,6 +32,10 @@ import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Session;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Claim;
+import io.crail.rpc.login.Mechanisms;
+import io.crail.rpc.login.Principal;
 import java.util.Map;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -56,9 +60,10 @@ final class NameNodeService {
    */
   static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
     OperationServer.Builder builder =
-        OperationServer.builder(NameNodeOperations.all(), NameNodeOperations.HELLO)
-            .handle(
-                NameNodeOperations.HELLO, (request, session) -> hello(namenode, request, session))
+        new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
+            .addTo(
+                OperationServer.builder(
+                    NameNodeOperations.all(), NameNodeOperations.HELLO, NameNodeOperations.LOGIN))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .onClosed(session -> closed(namenode, session))
@@ -136,7 +141,7 @@ final class NameNodeService {
             NameNodeOperations.SET_ATTRIBUTES,
             (request, session) ->
                 new SetAttributes.Response(
-                    rules.attributes().setAttributes(request, caller(session))))
+                    rules.attributes().setAttributes(request, attachment(session).user())))
         .handle(
             NameNodeOperations.EXTEND,
             (request, session) -> rules.extend().extend(request),
@@ -147,14 +152,14 @@ final class NameNodeService {
             new SpaceWork<ReplaceExtent.Request>(namenode, request -> 0, true))
         .handle(
             NameNodeOperations.BEGIN_MOVE,
-            (request, session) -> rules.move().begin(request, caller(session)),
+            (request, session) -> rules.move().begin(request, session.caller()),
             new SpaceWork<BeginMove.Request>(namenode, request -> 0, true))
         .handle(
             NameNodeOperations.COMMIT_MOVE,
-            (request, session) -> rules.move().commit(request, caller(session)))
+            (request, session) -> rules.move().commit(request, session.caller()))
         .handle(
             NameNodeOperations.ACQUIRE_LEASE,
-            (request, session) -> rules.leases().acquire(request, caller(session)))
+            (request, session) -> rules.leases().acquire(request, session.caller()))
         .handleLong(
             NameNodeOperations.RENEW_LEASES,
             (request, session) -> rules.leases().renew(request),
@@ -195,7 +200,7 @@ final class NameNodeService {
         .handle(
             NameNodeOperations.REGISTER_DATANODE,
             (request, session) -> {
-              Admission.requireDatanode(attachment(session));
+              Admission.requireDatanode(session.caller());
               Admission.check(request);
               int id = datanodes.register(request);
               datanodes.cameBy(id, attachment(session));
@@ -204,13 +209,13 @@ final class NameNodeService {
         .handleLong(
             NameNodeOperations.REGISTER_REGION,
             (request, session) -> {
-              Admission.requireDatanode(attachment(session));
+              Admission.requireDatanode(session.caller());
               return new RegisterRegion.Response(datanodes.register(request));
             })
         .handle(
             NameNodeOperations.KEEP_ALIVE,
             (request, session) -> {
-              Admission.requireDatanode(attachment(session));
+              Admission.requireDatanode(session.caller());
               datanodes.haveCutOff(request.datanode(), request.cutOff());
               datanodes.cameBy(request.datanode(), attachment(session));
               datanodes.served(request);
@@ -267,23 +272,26 @@ final class NameNodeService {
     }
   }
 
-  private static Hello.Response hello(NameNode namenode, Hello.Request request, Session session)
-      throws CrailException {
-    Hello.Response response = namenode.hello(request);
-    ClientActivity activity =
-        namenode.activity().begin(request.clientId(), request.host(), request.user());
-    Caller caller =
-        new Caller(new SessionUser(namenode.users(), request.user()), request.clientId());
-    ClientSession client = ClientSession.of(namenode, request.role(), caller, activity);
-    ClientSession before = attachment(session);
-    if (before != null) {
-      namenode.activity().end(before.activity());
+  /** Opens connections. */
+  private record Greeter(NameNode namenode) implements LoginHandler.Host {
+    @Override
+    public void check(Hello.Request request) throws CrailException {
+      NameNode.check(request);
     }
-    if (client.role() == Hello.ROLE_CLIENT) {
-      namenode.activity().list(activity);
+
+    @Override
+    public Hello.Response welcome(Claim claim, Caller caller, Session session)
+        throws CrailException {
+      Hello.Response description = namenode.describe();
+      SessionUser user = new SessionUser(namenode.users(), caller);
+      ClientActivity activity =
+          namenode.activity().begin(caller.client(), claim.host(), caller.principal().name());
+      if (caller.principal().role() != Principal.Role.DATANODE) {
+        namenode.activity().list(activity);
+      }
+      session.attach(ClientSession.of(namenode, user, activity));
+      return description;
     }
-    session.attach(client);
-    return response;
   }
 
   private static void closed(NameNode namenode, Session session) {
@@ -292,7 +300,7 @@ final class NameNodeService {
       return;
     }
     namenode.activity().end(attachment.activity());
-    if (attachment.role() == Hello.ROLE_DATANODE) {
+    if (session.caller().principal().role() == Principal.Role.DATANODE) {
       namenode.datanodes().ended(attachment);
     }
   }
@@ -318,9 +326,5 @@ final class NameNodeService {
 
   private static ClientSession attachment(Session session) {
     return (ClientSession) session.attachment();
-  }
-
-  private static Caller caller(Session session) {
-    return attachment(session).caller();
   }
 }

@@ -9,7 +9,6 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.tree.Node;
-import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.NameNodeOperations;
@@ -147,7 +146,7 @@ class AttributesTest {
     for (String wrong : List.of("a\nb", "a".repeat(256), "\u0085")) {
       refused(
           ErrorCode.INVALID_ARGUMENT,
-          () -> new SessionUser(store.namenode.users(), Utf8.of(wrong)));
+          () -> new SessionUser(store.namenode.users(), TestStore.caller(wrong)));
     }
     store.file("/g");
     assertEquals(2, names().size());
@@ -177,7 +176,7 @@ class AttributesTest {
                             Utf8.of("/d/f"),
                             Utf8.EMPTY,
                             Utf8.EMPTY),
-                        new Caller(new SessionUser(store.namenode.users(), Utf8.EMPTY), 1));
+                        new SessionUser(store.namenode.users(), TestStore.caller("")));
               } catch (CrailException e) {
                 failure.set(e);
               }

@@ -4,16 +4,15 @@ package io.crail.namenode;
 import com.sun.management.ThreadMXBean;
 import io.crail.common.Utf8;
 import io.crail.namenode.activity.ClientActivity;
-import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import io.crail.rpc.login.Caller;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -62,12 +61,11 @@ final class LookupSpeed {
     RequestBatch[] batches = new RequestBatch[BATCHES];
     Session session = new Session("speed");
     ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
+    Caller caller = TestStore.caller("");
     session.attach(
         ClientSession.of(
-            store.namenode,
-            Hello.ROLE_CLIENT,
-            new Caller(new SessionUser(store.namenode.users(), Utf8.EMPTY), 1),
-            activity));
+            store.namenode, new SessionUser(store.namenode.users(), caller), activity));
+    session.accept(caller);
     for (int b = 0; b < BATCHES; b++) {
       batches[b] = batch(session, perBatch, names, directory.toString(), random);
     }

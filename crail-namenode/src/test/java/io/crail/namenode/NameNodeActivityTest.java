@@ -2,9 +2,12 @@
 package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -63,6 +66,7 @@ class NameNodeActivityTest {
             "keep-alive",
             "list-datanodes",
             "list-extents",
+            "login",
             "names",
             "ping",
             "register-datanode",
@@ -166,10 +170,9 @@ class NameNodeActivityTest {
   }
 
   @Test
-  void aSecondHandshakeOfAConnectionTakesThePlaceOfTheFirst() throws Exception {
+  void aConnectionStaysThatOfTheClientWhoHasLoggedIn() throws Exception {
     Wire wire = Wire.connect(store.server, 1000);
-    wire.call(
-        NameNodeOperations.HELLO,
+    Hello.Request other =
         new Hello.Request(
             Hello.MAGIC,
             Frame.VERSION,
@@ -177,11 +180,13 @@ class NameNodeActivityTest {
             Hello.ROLE_CLIENT,
             2000,
             Utf8.of("there"),
-            Utf8.EMPTY));
+            Utf8.EMPTY);
+    CrailException refusal =
+        assertThrows(CrailException.class, () -> wire.call(NameNodeOperations.HELLO, other));
+    assertEquals(ErrorCode.PROTOCOL, refusal.code());
     List<ReportActivity.Client> clients = clients();
     assertEquals(
-        List.of(TestStore.CLIENT, 2000L), clients.stream().map(each -> each.id()).toList());
-    assertEquals("there", clients.get(1).host().toString());
+        List.of(TestStore.CLIENT, 1000L), clients.stream().map(each -> each.id()).toList());
   }
 
   @Test

@@ -9,7 +9,6 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
-import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationServer;
@@ -20,6 +19,7 @@ import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import io.crail.rpc.login.Caller;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -77,7 +77,7 @@ class PutTest {
             .handle(
                 NameNodeOperations.HELLO,
                 (request, session) -> {
-                  session.attach("somebody");
+                  session.accept(TestStore.caller(""));
                   throw ErrorCode.LIMIT_EXCEEDED.exception("welcome all the same");
                 })
             .handle(
@@ -116,12 +116,11 @@ class PutTest {
     prepare(store);
     Session session = new Session("test");
     ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
+    Caller caller = TestStore.caller("");
     session.attach(
         ClientSession.of(
-            store.namenode,
-            Hello.ROLE_CLIENT,
-            new Caller(new SessionUser(store.namenode.users(), Utf8.EMPTY), 1),
-            activity));
+            store.namenode, new SessionUser(store.namenode.users(), caller), activity));
+    session.accept(caller);
     RequestBatch batch = new RequestBatch(session);
     ByteBuffer in = RequestBatches.memory(1 << 16);
     batch.reset(in);

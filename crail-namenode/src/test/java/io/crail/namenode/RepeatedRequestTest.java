@@ -16,12 +16,14 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.AcquireLease;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
@@ -209,6 +211,7 @@ class RepeatedRequestTest {
                 TestStore.CLIENT,
                 Utf8.EMPTY,
                 Utf8.of("tester")));
+    add(NameNodeOperations.LOGIN, (store, datanode) -> new Login.Request(SmallValue.NONE));
     add(
         NameNodeOperations.DESCRIBE_DATANODE,
         (store, datanode) -> new DescribeDatanode.Request(datanode, -1));

@@ -10,7 +10,6 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
-import io.crail.namenode.user.Caller;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -28,6 +27,7 @@ import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import io.crail.rpc.login.Caller;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,8 +44,10 @@ class ServiceTest {
   void theHandshakeTellsAndChecks() throws Exception {
     TestStore store = new TestStore("crail.blocksize", "64k", "crail.lease", "3");
     Hello.Response response =
-        store.call(
-            NameNodeOperations.HELLO, hello(Hello.MAGIC, 1, Frame.VERSION, Hello.ROLE_DATANODE));
+        new Wire(store.server)
+            .call(
+                NameNodeOperations.HELLO,
+                hello(Hello.MAGIC, 1, Frame.VERSION, Hello.ROLE_DATANODE));
     assertEquals(Frame.VERSION, response.version());
     assertEquals(65_536, response.blockSize());
     assertEquals(Extent.MIN_LENGTH, response.minExtentSize());
@@ -159,12 +161,11 @@ class ServiceTest {
     int count = 64;
     Session session = new Session("test");
     ClientActivity activity = store.namenode.activity().begin(1, Utf8.EMPTY, Utf8.EMPTY);
+    Caller caller = TestStore.caller("");
     session.attach(
         ClientSession.of(
-            store.namenode,
-            Hello.ROLE_CLIENT,
-            new Caller(new SessionUser(store.namenode.users(), Utf8.EMPTY), 1),
-            activity));
+            store.namenode, new SessionUser(store.namenode.users(), caller), activity));
+    session.accept(caller);
     RequestBatch lookups = new RequestBatch(session);
     RequestBatch finds = new RequestBatch(session);
     ByteBuffer in = RequestBatches.memory(1 << 16);

@@ -29,6 +29,9 @@ import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.TierTraits;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Principal;
+import io.crail.rpc.login.Right;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -93,6 +96,11 @@ public final class TestStore {
             || operation == NameNodeOperations.REGISTER_REGION
             || operation == NameNodeOperations.KEEP_ALIVE;
     return (datanodes ? datanodeWire : wire).call(operation, request);
+  }
+
+  /** A client that has logged in. */
+  public static Caller caller(String user) {
+    return new Caller(new Principal(Principal.Role.CLIENT, Utf8.of(user)), 1, Right.ALL);
   }
 
   public static Create.Request creation(NodeType type, String path, long token) {

@@ -6,10 +6,14 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.Login;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
+import io.crail.rpc.login.ClientLogin;
+import io.crail.rpc.login.Credentials;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -32,8 +36,10 @@ public final class NameNodeClient {
    * @param host name of this host
    * @param cluster name of the cluster that the namenodes must have
    * @param user the owner of the nodes that it creates; empty means the namenode's own user
+   * @param credentials what it logs in with
    */
-  public record Identity(int role, long clientId, String host, String cluster, String user) {
+  public record Identity(
+      int role, long clientId, String host, String cluster, String user, Credentials credentials) {
     /** The identity of a client that creates no nodes, at this host if that has a name. */
     public static Identity ofClient(String cluster) {
       String host;
@@ -48,6 +54,11 @@ public final class NameNodeClient {
     /** The identity of a process that creates no nodes. */
     public Identity(int role, long clientId, String host, String cluster) {
       this(role, clientId, host, cluster, "");
+    }
+
+    /** The identity of a process that proves nothing. */
+    public Identity(int role, long clientId, String host, String cluster, String user) {
+      this(role, clientId, host, cluster, user, Credentials.NONE);
     }
   }
 
@@ -109,9 +120,7 @@ public final class NameNodeClient {
     this.peers = new RpcPeer[addresses.size()];
     this.hellos = new AtomicReferenceArray<>(peers.length);
     for (int i = 0; i < peers.length; i++) {
-      int index = i;
-      peers[i] =
-          new RpcPeer(loop, addresses.get(i), peer -> new HelloCall(peer, index), options, calls);
+      peers[i] = new RpcPeer(loop, addresses.get(i), new HelloLoop(i), options, calls);
     }
   }
 
@@ -174,27 +183,72 @@ public final class NameNodeClient {
         });
   }
 
-  /** The handshake with one namenode. */
-  private final class HelloCall extends RpcCall {
-    private final Hello.Request request =
-        new Hello.Request(
-            Hello.MAGIC,
-            Frame.VERSION,
-            Frame.VERSION,
-            identity.role(),
-            identity.clientId(),
-            Utf8.of(identity.host()),
-            Utf8.of(identity.user()));
+  /** The handshakes with one namenode: a hello, and as many messages as its login needs. */
+  private final class HelloLoop implements RpcPeer.Handshake {
     private final int index;
 
-    HelloCall(RpcPeer peer, int index) {
+    HelloLoop(int index) {
       this.index = index;
-      prepare(peer, loop.clock().nanoTime() + Math.min(timeoutNanos, 2_000_000_000L));
+    }
+
+    @Override
+    public RpcCall first(RpcPeer peer) {
+      ClientLogin login = new ClientLogin(identity.credentials());
+      Hello.Request hello =
+          new Hello.Request(
+              Hello.MAGIC,
+              Frame.VERSION,
+              Frame.VERSION,
+              identity.role(),
+              login.mechanism(),
+              identity.clientId(),
+              Utf8.of(identity.host()),
+              Utf8.of(identity.user()),
+              SmallValue.of(login.message()));
+      long deadlineNanos = loop.clock().nanoTime() + Math.min(timeoutNanos, 2_000_000_000L);
+      return new HelloCall<>(peer, index, login, NameNodeOperations.HELLO, hello, deadlineNanos);
+    }
+
+    @Override
+    public RpcCall next(RpcCall answered) {
+      HelloCall<?> call = (HelloCall<?>) answered;
+      return call.more
+          ? new HelloCall<>(
+              call.peer(),
+              index,
+              call.login,
+              NameNodeOperations.LOGIN,
+              new Login.Request(SmallValue.of(call.login.message())),
+              call.deadlineNanos())
+          : null;
+    }
+  }
+
+  /** One message of a handshake, and its answer. */
+  private final class HelloCall<Q> extends RpcCall {
+    private final int index;
+    private final ClientLogin login;
+    private final Operation<Q, Hello.Response> operation;
+    private final Q request;
+    private boolean more;
+
+    HelloCall(
+        Peer peer,
+        int index,
+        ClientLogin login,
+        Operation<Q, Hello.Response> operation,
+        Q request,
+        long deadlineNanos) {
+      this.index = index;
+      this.login = login;
+      this.operation = operation;
+      this.request = request;
+      prepare(peer, deadlineNanos);
     }
 
     @Override
     protected int opcode() {
-      return NameNodeOperations.HELLO.number();
+      return operation.number();
     }
 
     @Override
@@ -204,17 +258,27 @@ public final class NameNodeClient {
 
     @Override
     protected int bodyLength() {
-      return Hello.Request.CODEC.length(request);
+      return operation.request().length(request);
     }
 
     @Override
     protected void encode(ByteBuffer out, int offset) {
-      Hello.Request.CODEC.encode(request, out, offset);
+      operation.request().encode(request, out, offset);
     }
 
     @Override
     protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
       Hello.Response hello = Hello.Response.CODEC.decode(in, offset, length);
+      more = hello.more();
+      login.answered(more, hello.message().bytes());
+      if (!more) {
+        check(hello);
+        hellos.set(index, hello);
+        listener.greeted(index, hello);
+      }
+    }
+
+    private void check(Hello.Response hello) throws CrailException {
       String address = Addresses.text(peers[index].address());
       if (!hello.cluster().toString().equals(identity.cluster())) {
         throw ErrorCode.INVALID_ARGUMENT.exception(
@@ -239,8 +303,6 @@ public final class NameNodeClient {
                 + peers.length
                 + " in this configuration's crail.namenode.address");
       }
-      hellos.set(index, hello);
-      listener.greeted(index, hello);
     }
   }
 }

@@ -11,6 +11,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
@@ -329,6 +330,15 @@ public final class NameNodeOperations {
           IDEMPOTENT,
           named(),
           "begins or cancels the drain of a datanode, or returns how far it is");
+  public static final Operation<Login.Request, Hello.Response> LOGIN =
+      add(
+          32,
+          "login",
+          Login.Request.CODEC,
+          Hello.Response.CODEC,
+          IDEMPOTENT,
+          named(),
+          "carries a further message of a connection's login");
   public static final Operation<ReportActivity.Request, ReportActivity.Response> REPORT_ACTIVITY =
       add(
           36,

@@ -15,8 +15,8 @@ import java.util.function.Predicate;
 
 /**
  * Dispatches requests to handlers by the table. Every operation needs exactly one handler; {@link
- * Builder#build} fails otherwise. The first operation on a connection must be the handshake. Any
- * other operation before it ends the connection. Thread-safe if the handlers are.
+ * Builder#build} fails otherwise. Until a session has a caller, only the operations of the
+ * handshake are served; any other one ends the connection. Thread-safe if the handlers are.
  */
 public final class OperationServer implements Service {
   /**
@@ -109,7 +109,7 @@ public final class OperationServer implements Service {
   private final OperationFigures[] figures;
   private final SlowOperations slow;
   private final Clock clock;
-  private final int handshake;
+  private final boolean[] opens;
   private final SessionListener sessionListener;
   private final RunListener runListener;
 
@@ -130,7 +130,7 @@ public final class OperationServer implements Service {
   private OperationServer(Builder builder) {
     this.handlers = builder.handlers;
     this.operations = builder.operations;
-    this.handshake = builder.handshake;
+    this.opens = builder.opens;
     this.sessionListener = builder.sessionListener;
     this.runListener = builder.runListener;
     this.slow = builder.slow;
@@ -139,9 +139,9 @@ public final class OperationServer implements Service {
     Arrays.setAll(figures, number -> new OperationFigures());
   }
 
-  /** Starts a server for a table; {@code handshake} is the operation that opens a connection. */
-  public static Builder builder(Map<Integer, Operation<?, ?>> table, Operation<?, ?> handshake) {
-    return new Builder(table, handshake.number());
+  /** Starts a server for a table; the operations of {@code handshake} open a connection. */
+  public static Builder builder(Map<Integer, Operation<?, ?>> table, Operation<?, ?>... handshake) {
+    return new Builder(table, handshake);
   }
 
   /** What was counted of an operation so far. */
@@ -159,13 +159,16 @@ public final class OperationServer implements Service {
       if (handler == null) {
         throw ErrorCode.PROTOCOL.exception("unknown opcode " + opcode);
       }
-      if (batch.session().attachment() == null && opcode != handshake) {
-        throw ErrorCode.PROTOCOL.exception(
-            operations[opcode].name() + " before " + operations[handshake].name());
+      if (batch.session().caller() == null) {
+        if (!opens[opcode]) {
+          throw ErrorCode.PROTOCOL.exception(
+              operations[opcode].name() + " before the end of the handshake");
+        }
+        batch.session().needCaller();
       }
       int to = from + 1;
       // The handshake decides whether the following requests may be served, so it is served alone.
-      while (to < batch.count() && batch.opcode(to) == opcode && opcode != handshake) {
+      while (to < batch.count() && batch.opcode(to) == opcode && !opens[opcode]) {
         to++;
       }
       responses.countErrors(figures[opcode].errors());
@@ -194,18 +197,21 @@ public final class OperationServer implements Service {
     private final Map<Integer, Operation<?, ?>> table;
     private final BatchHandler[] handlers;
     private final Operation<?, ?>[] operations;
-    private final int handshake;
+    private final boolean[] opens;
     private SessionListener sessionListener = session -> {};
     private RunListener runListener = (session, operation, requests) -> {};
     private SlowOperations slow = SlowOperations.NEVER;
     private Clock clock = Clock.SYSTEM;
 
-    private Builder(Map<Integer, Operation<?, ?>> table, int handshake) {
+    private Builder(Map<Integer, Operation<?, ?>> table, Operation<?, ?>[] handshake) {
       int most = table.keySet().stream().mapToInt(Integer::intValue).max().orElse(0);
       this.table = table;
       this.handlers = new BatchHandler[most + 1];
       this.operations = new Operation<?, ?>[most + 1];
-      this.handshake = handshake;
+      this.opens = new boolean[most + 1];
+      for (Operation<?, ?> each : handshake) {
+        opens[each.number()] = true;
+      }
     }
 
     /** Adds the handler of an operation, one request at a time. */

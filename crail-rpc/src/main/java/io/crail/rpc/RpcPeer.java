@@ -12,7 +12,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,6 +108,21 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     void ended(RpcCall call, int opcode, CrailException failure);
   }
 
+  /** The calls that open a connection, one after the other. In the loop. */
+  @FunctionalInterface
+  public interface Handshake {
+    /** The first call of a new connection. It must call {@link RpcCall#prepare}. */
+    RpcCall first(RpcPeer peer);
+
+    /**
+     * The call that follows one which has its answer; null when the handshake is done. Calls of one
+     * handshake should share a deadline.
+     */
+    default RpcCall next(RpcCall answered) {
+      return null;
+    }
+  }
+
   private enum State {
     IDLE,
     CONNECTING,
@@ -121,7 +135,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   private final ClientLoop loop;
   private final InetSocketAddress address;
   private final String addressText;
-  private final Function<RpcPeer, RpcCall> handshake;
+  private final Handshake handshake;
   private final Options options;
   private final Listener listener;
   private final CallSlots slots;
@@ -146,14 +160,10 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   /**
    * Creates a peer without connecting.
    *
-   * @param handshake makes the first call of each connection; it must call {@link RpcCall#prepare},
-   *     and its failure counts as a failed connection attempt
+   * @param handshake opens each connection; the failure of one of its calls counts as a failed
+   *     connection attempt
    */
-  public RpcPeer(
-      ClientLoop loop,
-      InetSocketAddress address,
-      Function<RpcPeer, RpcCall> handshake,
-      Options options) {
+  public RpcPeer(ClientLoop loop, InetSocketAddress address, Handshake handshake, Options options) {
     this(loop, address, handshake, options, Listener.NONE);
   }
 
@@ -161,7 +171,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   public RpcPeer(
       ClientLoop loop,
       InetSocketAddress address,
-      Function<RpcPeer, RpcCall> handshake,
+      Handshake handshake,
       Options options,
       Listener listener) {
     this.loop = loop;
@@ -359,12 +369,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       }
       connection = newConnection;
       state = State.HANDSHAKING;
-      RpcCall call = handshake.apply(RpcPeer.this);
-      call.whenComplete(() -> handshakeEnded(this, call));
-      loop.callBegun();
-      if (write(call, CallSlots.HANDSHAKE) == Sent.NO_ROOM) {
-        call.end(ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
-      }
+      shake(this, handshake.first(RpcPeer.this));
     }
 
     @Override
@@ -389,12 +394,25 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     }
   }
 
-  private void handshakeEnded(Link of, RpcCall call) {
+  private void shake(Link of, RpcCall call) {
+    call.whenComplete(() -> shaken(of, call));
+    loop.callBegun();
+    if (write(call, CallSlots.HANDSHAKE) == Sent.NO_ROOM) {
+      call.end(ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
+    }
+  }
+
+  private void shaken(Link of, RpcCall call) {
     if (link != of || state != State.HANDSHAKING) {
       return;
     }
     CrailException failure = call.failure();
     if (failure == null) {
+      RpcCall next = handshake.next(call);
+      if (next != null) {
+        shake(of, next);
+        return;
+      }
       state = State.READY;
       answeredSinceReady = false;
       lastError = "";

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc;
 
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.ServerLogin;
+
 /** One connection as a server sees it. Used only by the thread that owns the connection. */
 public final class Session {
   private final String peer;
   private final HeldAnswers.OfConnection held;
+  private boolean needsCaller;
+  private ServerLogin login;
+  private Caller caller;
   private Object attachment;
 
   /** Creates the session of a new connection that holds no answers back. */
@@ -41,6 +47,42 @@ public final class Session {
     if (held.isFull()) {
       responses.setFull(true);
     }
+  }
+
+  /** The login of this connection; null before its first message. */
+  public ServerLogin login() {
+    return login;
+  }
+
+  /** Begins the login; there must be none yet. */
+  public void begin(ServerLogin newLogin) {
+    if (login != null) {
+      throw new IllegalStateException("a second login");
+    }
+    this.login = newLogin;
+  }
+
+  /** The login has succeeded. */
+  public void accept(Caller accepted) {
+    this.caller = accepted;
+  }
+
+  /** Who asks; null until the login has succeeded. */
+  public Caller caller() {
+    return caller;
+  }
+
+  /** The service serves nothing but a handshake until there is a caller. */
+  public void needCaller() {
+    this.needsCaller = true;
+  }
+
+  /**
+   * True when the handshake has begun and has not succeeded. A transport ends a connection that is
+   * still in this state when its deadline for handshakes has passed.
+   */
+  public boolean isInHandshake() {
+    return needsCaller && caller == null;
   }
 
   /** The service's own data for this connection; null until its handshake. */

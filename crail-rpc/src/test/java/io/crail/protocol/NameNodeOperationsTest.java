@@ -167,6 +167,7 @@ class NameNodeOperationsTest {
       given.put(i + 1, names[i]);
     }
     given.put(30, "report-datanodes");
+    given.put(32, "login");
     given.put(36, "report-activity");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));

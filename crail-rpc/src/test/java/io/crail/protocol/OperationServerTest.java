@@ -15,6 +15,9 @@ import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Principal;
+import io.crail.rpc.login.Right;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -94,6 +97,7 @@ class OperationServerTest {
   /** Serves pings; their correlation ids are 0 and up. Gives how many were served. */
   private int serve(long... pings) throws Exception {
     session.attach(this);
+    session.accept(new Caller(Principal.ANYBODY, 1, Right.ALL));
     ByteBuffer in = ByteBuffer.allocate(1 << 14).order(ByteOrder.LITTLE_ENDIAN);
     RequestBatch batch = new RequestBatch(session);
     batch.reset(in);

@@ -15,7 +15,7 @@ import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
-import io.crail.namenode.user.Caller;
+import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserName;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.node.Create;
@@ -35,7 +35,7 @@ public final class CreateRule {
   private final Locks locks;
   private final Applier applier;
   private final Clock clock;
-  private final Caller caller;
+  private final SessionUser user;
 
   private final Locks.Decision<Node, CrailException> underParent = this::decide;
   private final Locks.Decision<Node, CrailException> underOld = this::make;
@@ -48,7 +48,7 @@ public final class CreateRule {
   private Node old;
   private Node node;
 
-  /** Creates the rule for a connection; {@code caller} is at its other end. */
+  /** Creates the rule for a connection; {@code user} is at its other end. */
   public CreateRule(
       NameNodeOptions options,
       State state,
@@ -56,7 +56,7 @@ public final class CreateRule {
       Locks locks,
       Applier applier,
       Clock clock,
-      Caller caller) {
+      SessionUser user) {
     this.storageClasses = options.storageClasses();
     this.state = state;
     this.tree = state.tree();
@@ -64,7 +64,7 @@ public final class CreateRule {
     this.locks = locks;
     this.applier = applier;
     this.clock = clock;
-    this.caller = caller;
+    this.user = user;
   }
 
   /**
@@ -143,7 +143,7 @@ public final class CreateRule {
     int owner = UserNames.OWN;
     int group = UserNames.OWN;
     try {
-      owner = caller.user().hold().number();
+      owner = user.hold().number();
       group = holdGroup().number();
       boolean isKept = value != null && supply.takeSmall(value, old);
       node =
@@ -184,7 +184,7 @@ public final class CreateRule {
 
   /** Places a node with a write lease, and with the space that its writer needs at first. */
   private Node placeForWriter() throws CrailException {
-    WriteLease<Node> lease = state.leases().grant(node, caller.client(), request.token());
+    WriteLease<Node> lease = state.leases().grant(node, user.caller().client(), request.token());
     try {
       NodeSpace space = supply.first(node, request, lease.client());
       if (old != null && node.isBeingPut() && old.hasValue()) {

@@ -15,10 +15,10 @@ import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
-import io.crail.namenode.user.Caller;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.AcquireLease;
 import io.crail.protocol.node.RenewLeases;
+import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.List;
 

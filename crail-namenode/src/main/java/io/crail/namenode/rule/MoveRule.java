@@ -15,10 +15,10 @@ import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
-import io.crail.namenode.user.Caller;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.part.Extent;
+import io.crail.rpc.login.Caller;
 
 /**
  * Decides which extents clients may move to other datanodes: space is lent for a copy, and the

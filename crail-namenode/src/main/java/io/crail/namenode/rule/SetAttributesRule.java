@@ -9,7 +9,7 @@ import io.crail.namenode.change.State;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
-import io.crail.namenode.user.Caller;
+import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.part.NodeInfo;
@@ -29,7 +29,7 @@ public final class SetAttributesRule {
   }
 
   /** Sets the attributes that the request names, and leaves the rest. */
-  public NodeInfo setAttributes(SetAttributes.Request request, Caller caller)
+  public NodeInfo setAttributes(SetAttributes.Request request, SessionUser user)
       throws CrailException {
     PathBytes path = PathBytes.of(request.path());
     tree.requireOwn(path);
@@ -47,29 +47,29 @@ public final class SetAttributesRule {
       // Its writer sets its time under its lock, and its children set that of a directory.
       info =
           path.isRoot()
-              ? locks.of(node, () -> decide(node, request, caller))
+              ? locks.of(node, () -> decide(node, request, user))
               : locks.ofChild(
                   place.container(),
                   node,
                   () -> tree.isStill(node, place.container(), path),
-                  () -> decide(node, request, caller));
+                  () -> decide(node, request, user));
     }
     return info;
   }
 
-  private NodeInfo decide(Node node, SetAttributes.Request request, Caller caller)
+  private NodeInfo decide(Node node, SetAttributes.Request request, SessionUser user)
       throws CrailException {
     int which = request.which();
     // The node holds its present owner and group once more if they stay.
     int owner =
         sets(which, SetAttributes.OWNER)
-            ? caller.user().hold(request.owner()).number()
+            ? user.hold(request.owner()).number()
             : users.hold(node.owner()).number();
     int group = UserNames.OWN;
     try {
       group =
           sets(which, SetAttributes.GROUP)
-              ? caller.user().hold(request.group()).number()
+              ? user.hold(request.group()).number()
               : users.hold(node.group()).number();
     } catch (CrailException e) {
       users.release(owner);

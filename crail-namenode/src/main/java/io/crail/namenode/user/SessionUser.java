@@ -5,17 +5,19 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.TextLimits;
+import io.crail.rpc.login.Caller;
 
 /**
- * The user of a connection. The name takes a slot of {@link UserNames} only when the user creates a
- * node, since slots are few and a handshake alone must not use one up. Used by the thread of the
- * connection.
+ * The caller of a connection as the owner of nodes. The name takes a slot of {@link UserNames} only
+ * when the user creates a node, since slots are few and a handshake alone must not use one up. Used
+ * by the thread of the connection.
  */
 public final class SessionUser {
   /** The most names that one connection brings that the namenode does not know. */
   private static final int MOST_NEW_NAMES = 4096;
 
   private final UserNames users;
+  private final Caller caller;
   private final Utf8 name;
   private UserName known;
   private int newNames;
@@ -23,18 +25,25 @@ public final class SessionUser {
   /**
    * Creates the user of a connection.
    *
-   * @param name name of the user; empty for the namenode's own user
+   * @param caller whose name it has; an empty one is that of the namenode's own user
    * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} when the name is not valid
    */
-  public SessionUser(UserNames users, Utf8 name) throws CrailException {
+  public SessionUser(UserNames users, Caller caller) throws CrailException {
+    Utf8 name = caller.principal().name();
     String wrong = name.length() == 0 ? null : TextLimits.checkUser(name);
     if (wrong != null) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "name of a user or group '" + name + "': " + wrong);
     }
     this.users = users;
+    this.caller = caller;
     this.name = name;
     this.known = name.length() == 0 ? users.own() : null;
+  }
+
+  /** Who asks. */
+  public Caller caller() {
+    return caller;
   }
 
   /**

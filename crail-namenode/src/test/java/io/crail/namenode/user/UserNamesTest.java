@@ -98,7 +98,7 @@ class UserNamesTest {
   /** A session keeps the name; it may be dropped between two nodes of the user. */
   @Test
   void aUserWhoseNameWasDroppedGetsAnotherNumber() throws Exception {
-    SessionUser user = new SessionUser(users, Utf8.of("late"));
+    SessionUser user = new SessionUser(users, TestStore.caller("late"));
     UserName first = user.hold();
     users.release(first.number());
     for (int i = 2; i < SLOTS; i++) {
@@ -113,7 +113,7 @@ class UserNamesTest {
 
   @Test
   void aConnectionBringsSoManyNewNamesOnly() throws Exception {
-    SessionUser user = new SessionUser(users, Utf8.EMPTY);
+    SessionUser user = new SessionUser(users, TestStore.caller(""));
     for (int i = 0; i < 4096; i++) {
       user.hold(Utf8.of("n" + i));
     }
@@ -180,7 +180,7 @@ class UserNamesTest {
           new Thread(
               () -> {
                 try {
-                  SessionUser user = new SessionUser(users, Utf8.of("shared"));
+                  SessionUser user = new SessionUser(users, TestStore.caller("shared"));
                   started.countDown();
                   started.await();
                   for (int i = 0; i < SLOTS / 2; i++) {

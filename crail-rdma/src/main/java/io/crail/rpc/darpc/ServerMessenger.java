@@ -259,7 +259,8 @@ final class ServerMessenger extends Messenger {
 
   /** Looks at the deadlines. */
   void sweep(long nowNanos) {
-    if (served == 0 && nowNanos - openedNanos >= settings().handshakeTimeoutNanos()) {
+    if ((served == 0 || session.isInHandshake())
+        && nowNanos - openedNanos >= settings().handshakeTimeoutNanos()) {
       refuse("no handshake in time");
       return;
     }

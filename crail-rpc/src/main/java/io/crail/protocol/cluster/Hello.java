@@ -4,11 +4,15 @@ package io.crail.protocol.cluster;
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.TextLimits;
+import io.crail.rpc.Frame;
+import io.crail.rpc.login.ServerLogin;
 
 /**
  * The first exchange on a connection. Versions, cluster and limits come from the namenode, so the
- * two sides cannot silently disagree about them.
+ * two sides cannot silently disagree about them. It is also the first exchange of the login; if the
+ * namenode wants more messages, {@link Login} carries them.
  */
 public final class Hello {
   /** The first bytes of a request: "CRAI" in little-endian order. */
@@ -29,12 +33,22 @@ public final class Hello {
    * @param minVersion lowest protocol version of the client
    * @param maxVersion highest protocol version of the client
    * @param role 0: client, 1: datanode
+   * @param mechanism how the client logs in; 0: it proves nothing
    * @param clientId random number of the client, the owner of its write leases
    * @param host name of the client's host
    * @param user the owner of the nodes that it creates; empty means the namenode's own user
+   * @param message the first message of the login
    */
   public record Request(
-      int magic, int minVersion, int maxVersion, int role, long clientId, Utf8 host, Utf8 user) {
+      int magic,
+      int minVersion,
+      int maxVersion,
+      int role,
+      int mechanism,
+      long clientId,
+      Utf8 host,
+      Utf8 user,
+      SmallValue message) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Hello.Request")
@@ -42,25 +56,41 @@ public final class Hello {
             .u8("minVersion", "lowest protocol version of the client")
             .u8("maxVersion", "highest protocol version of the client")
             .u8("role", "0: client, 1: datanode")
+            .u8("mechanism", "how the client logs in; 0: it proves nothing")
             .i64("clientId", "random number of the client, the owner of its write leases")
             .u16("hostLength", "bytes of host")
             .u16("userLength", "bytes of user")
+            .u16("messageLength", "bytes of message")
             .bytes("host", "hostLength", 0, TextLimits.HOST, "name of the client's host")
             .bytes(
                 "user",
                 "userLength",
                 0,
                 TextLimits.USER,
-                "whom its nodes belong to; empty for the namenode's own user");
+                "whom its nodes belong to; empty for the namenode's own user")
+            .bytes(
+                "message",
+                "messageLength",
+                0,
+                ServerLogin.MAX_MESSAGE,
+                "the first message of the login");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** The request of a client that proves nothing. */
+    public Request(
+        int magic, int minVersion, int maxVersion, int role, long clientId, Utf8 host, Utf8 user) {
+      this(magic, minVersion, maxVersion, role, 0, clientId, host, user, SmallValue.NONE);
+    }
   }
 
   /**
-   * The answer.
+   * The answer. As long as the namenode wants another message of the login, it describes nothing:
+   * then all fields but the first two and the message are 0 or empty.
    *
    * @param version the protocol version of this connection
+   * @param more whether the namenode wants another message of the login
    * @param namenodeIndex index of this namenode
    * @param namenodeCount number of namenodes in the cluster
    * @param blockSize bytes of a block, the largest extent
@@ -70,9 +100,11 @@ public final class Hello {
    * @param incarnation changes with each start of the namenode
    * @param rootId node id of the root at this namenode
    * @param cluster name of the cluster
+   * @param message the namenode's message of the login
    */
   public record Response(
       int version,
+      boolean more,
       int namenodeIndex,
       int namenodeCount,
       int blockSize,
@@ -81,7 +113,8 @@ public final class Hello {
       int leaseMillis,
       long incarnation,
       long rootId,
-      Utf8 cluster) {
+      Utf8 cluster,
+      SmallValue message) {
     /** More than the number of node ids that a namenode gives out between two starts. */
     private static final long MANY_IDS = 1L << 40;
 
@@ -89,6 +122,7 @@ public final class Hello {
     public static final Layout LAYOUT =
         Layout.of("Hello.Response")
             .u8("version", "the protocol version of this connection")
+            .u8("more", "1: another message of the login is wanted, and what follows is empty")
             .u16("namenodeIndex", "index of this namenode")
             .u16("namenodeCount", "number of namenodes in the cluster")
             .i32("blockSize", "bytes of a block, the largest extent")
@@ -98,7 +132,63 @@ public final class Hello {
             .i64("incarnation", "changes with each start of the namenode")
             .i64("rootId", "node id of the root at this namenode")
             .u16("clusterLength", "bytes of cluster")
-            .bytes("cluster", "clusterLength", 1, 255, "name of the cluster");
+            .u16("messageLength", "bytes of message")
+            .bytes("cluster", "clusterLength", 0, 255, "name of the cluster")
+            .bytes(
+                "message",
+                "messageLength",
+                0,
+                ServerLogin.MAX_MESSAGE,
+                "the namenode's message of the login");
+
+    /** The answer to a login that proves nothing. */
+    public Response(
+        int version,
+        int namenodeIndex,
+        int namenodeCount,
+        int blockSize,
+        int minExtentSize,
+        int smallValue,
+        int leaseMillis,
+        long incarnation,
+        long rootId,
+        Utf8 cluster) {
+      this(
+          version,
+          false,
+          namenodeIndex,
+          namenodeCount,
+          blockSize,
+          minExtentSize,
+          smallValue,
+          leaseMillis,
+          incarnation,
+          rootId,
+          cluster,
+          SmallValue.NONE);
+    }
+
+    /** The answer that wants another message of the login. */
+    public static Response challenge(SmallValue message) {
+      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, 0, 0, 0, Utf8.EMPTY, message);
+    }
+
+    /** This description, at the end of a login whose last message is another one. */
+    public Response with(SmallValue last) {
+      return new Response(
+          version,
+          more,
+          namenodeIndex,
+          namenodeCount,
+          blockSize,
+          minExtentSize,
+          smallValue,
+          leaseMillis,
+          incarnation,
+          rootId,
+          cluster,
+          last);
+    }
 
     /**
      * False if this namenode cannot have given out the id since it started. Ids go up from the

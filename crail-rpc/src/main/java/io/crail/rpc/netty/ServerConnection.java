@@ -171,7 +171,8 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     // The end of a cancelled read is not reported.
     input.giveBackIfEmpty();
     countHeld();
-    if (servedBytes == 0 && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
+    if ((servedBytes == 0 || session.isInHandshake())
+        && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close(CloseReason.NO_HANDSHAKE, "");
       return;
     }

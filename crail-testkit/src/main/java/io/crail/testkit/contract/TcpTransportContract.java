@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
+import io.crail.protocol.NameNodeOperations;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
@@ -284,6 +285,33 @@ public abstract class TcpTransportContract extends TransportContract implements 
       eventually("more than the handshake's time", () -> System.nanoTime() - end > 0);
       echo(peer, 10);
       assertEquals(opened, service().opened());
+    }
+  }
+
+  @Test
+  void closesAConnectionThatDoesNotEndItsLogin() throws Exception {
+    LoginService service = new LoginService(new CountingLogin(3));
+    try (Transport strict = newTransport(HANDSHAKE_MILLIS, NEVER_MILLIS);
+        Transport.ServerEndpoint server = strict.listen("contract", anyAddress(), service);
+        Socket silent = open(server);
+        Socket refused = open(server)) {
+      for (Socket socket : List.of(silent, refused)) {
+        ByteBuffer hello = LoginTests.hello(CountingLogin.NUMBER);
+        if (socket == refused) {
+          // A number that does not follow.
+          hello.put(hello.capacity() - 1, (byte) 9);
+        }
+        int length = Frame.HEADER_LENGTH + hello.capacity();
+        int opcode = NameNodeOperations.HELLO.number();
+        ByteBuffer frame =
+            TcpClientTests.frame(length, opcode, Frame.VERSION, Frame.KIND_REQUEST, 1);
+        frame.put(Frame.HEADER_LENGTH, hello.array());
+        socket.getOutputStream().write(frame.array());
+      }
+      for (Socket socket : List.of(silent, refused)) {
+        assertTrue(socket.getInputStream().readAllBytes().length > 0, "an answer, and the end");
+      }
+      assertEquals(2, service.served());
     }
   }
 

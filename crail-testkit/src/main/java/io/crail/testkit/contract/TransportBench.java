@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
+import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -56,6 +57,9 @@ interface TransportBench {
 
   /** A server on an address. */
   Transport.ServerEndpoint newServer(InetSocketAddress address) throws IOException;
+
+  /** A server of a service on any port. */
+  Transport.ServerEndpoint newServer(Service other) throws IOException;
 
   /** A server on any port. */
   Transport.ServerEndpoint newServer() throws IOException;

@@ -2,6 +2,7 @@
 package io.crail.testkit.contract;
 
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
 public abstract class TransportContract
     implements CallTests,
+        LoginTests,
         LimitTests,
         CallFaultTests,
         ConnectionFaultTests,
@@ -104,8 +106,17 @@ public abstract class TransportContract
 
   @Override
   public final Transport.ServerEndpoint newServer(InetSocketAddress address) throws IOException {
-    Transport.ServerEndpoint server =
-        serverTransport(transport).listen("contract", address, service);
+    return newServer(address, service);
+  }
+
+  @Override
+  public final Transport.ServerEndpoint newServer(Service other) throws IOException {
+    return newServer(anyAddress(), other);
+  }
+
+  private Transport.ServerEndpoint newServer(InetSocketAddress address, Service of)
+      throws IOException {
+    Transport.ServerEndpoint server = serverTransport(transport).listen("contract", address, of);
     resources.add(server);
     return server;
   }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.login;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+
+/** What a client logs in with. Thread-safe. */
+public interface Credentials {
+  /** Proves nothing: for servers that believe every claim. */
+  Credentials NONE = Anybody.CREDENTIALS;
+
+  /** The {@link Mechanism#number} of the login. */
+  int mechanism();
+
+  /** Begins the login of a connection. */
+  Initiator begin();
+
+  /** The client's half of one login. Used by the loop of its connection. */
+  interface Initiator {
+    /** The first message; may be empty. */
+    byte[] first();
+
+    /**
+     * Answers a message of the server, which wants another one.
+     *
+     * @throws CrailException when the server has not proved what it must
+     */
+    byte[] next(byte[] challenge) throws CrailException;
+
+    /**
+     * The server has accepted this client.
+     *
+     * @param last the server's last message
+     * @throws CrailException when the server has not proved what it must
+     */
+    default void accepted(byte[] last) throws CrailException {
+      if (last.length > 0) {
+        throw ErrorCode.PROTOCOL.exception("an end of the login with " + last.length + " bytes");
+      }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.rpc.login;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The mechanisms that a server takes.
+ *
+ * @param all each with a number of its own
+ */
+public record Mechanisms(List<Mechanism> all) {
+  /** Believes every claim. */
+  public static final Mechanisms ANYBODY = new Mechanisms(List.of(Anybody.MECHANISM));
+
+  /** Checks the numbers. */
+  public Mechanisms {
+    all = List.copyOf(all);
+    if (all.stream().mapToInt(Mechanism::number).distinct().count() != all.size()) {
+      throw new IllegalArgumentException("two mechanisms with one number");
+    }
+  }
+
+  /**
+   * The mechanism of a number.
+   *
+   * @throws CrailException with {@link ErrorCode#UNSUPPORTED} when this server does not take it
+   */
+  Mechanism get(int number) throws CrailException {
+    for (Mechanism each : all) {
+      if (each.number() == number) {
+        return each;
+      }
+    }
+    throw ErrorCode.UNSUPPORTED.exception(
+        "login by mechanism "
+            + number
+            + "; this server takes "
+            + all.stream()
+                .map(each -> each.number() + " (" + each.name() + ")")
+                .collect(Collectors.joining(", ")));
+  }
+}
