@@ -8,14 +8,18 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.Activity;
 import io.crail.namenode.change.Applier;
 import io.crail.namenode.change.ChangeSink;
+import io.crail.namenode.change.DatanodeApplier;
 import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.SpaceChange;
 import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.memory.ValueMemory;
+import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.rule.CreateRule;
+import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.Dismantler;
 import io.crail.namenode.rule.ExtendRule;
 import io.crail.namenode.rule.LeaseRule;
@@ -27,8 +31,8 @@ import io.crail.namenode.rule.SetAttributesRule;
 import io.crail.namenode.rule.SetSizeRule;
 import io.crail.namenode.rule.Supply;
 import io.crail.namenode.space.Allocator;
-import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.Datanodes;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
@@ -63,7 +67,7 @@ public final class NameNode {
   private final long startedMillis;
   private final long incarnation;
   private final State state;
-  private final DatanodeRegistry datanodes;
+  private final DatanodeReports datanodes;
   private final Dismantler dismantler;
   private final Supply supply;
   private final Locks locks;
@@ -86,10 +90,10 @@ public final class NameNode {
     this.startedMillis = clock.currentTimeMillis();
     this.incarnation = random.nextLong();
     HeapBudget budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
-    HostNames hosts = new HostNames(budget);
+    HostNames hosts = new HostNames(budget, SpaceChange.Host.reports(sink));
     Allocator space = new Allocator(options, clock, random, new Quarantine(budget));
-    this.datanodes = new DatanodeRegistry(options, clock, random, hosts, space, budget);
-    UserNames users = new UserNames(options.user(), budget);
+    Datanodes known = new Datanodes(options, random);
+    UserNames users = new UserNames(options.user(), budget, SpaceChange.User.reports(sink));
     this.state =
         new State(
             new Tree(options, startedMillis, random, budget),
@@ -99,6 +103,7 @@ public final class NameNode {
                 options.maxLeases(),
                 budget,
                 Quarantine.WRITER_FOOTPRINT),
+            known,
             space,
             new RestingMoves(options, clock, space),
             new SmallValues(options.smallValue(), options.smallValues(), budget),
@@ -109,6 +114,7 @@ public final class NameNode {
     this.applier = new Applier(state, locks, sink);
     this.dismantler = new Dismantler(locks, applier);
     this.supply = new Supply(state);
+    this.datanodes = new DatanodeReports(options, known, clock);
     this.rules =
         new Rules(
             new RemoveRule(state.tree(), locks, applier, dismantler, clock),
@@ -118,11 +124,13 @@ public final class NameNode {
             new ExtendRule(state, supply, locks, applier, clock),
             new ReplaceExtentRule(state, supply, locks, applier),
             new SetSizeRule(state, locks, applier, clock),
-            new MoveRule(state, locks, applier));
+            new MoveRule(state, locks, applier),
+            new DatanodeRule(
+                options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
     this.activity = new Activity(clock.nanoTime());
   }
 
-  /** A rule for each kind of change that clients ask for, except {@link #createRule}. */
+  /** A rule for each kind of change, except {@link #createRule}. */
   record Rules(
       RemoveRule remove,
       RenameRule rename,
@@ -131,7 +139,8 @@ public final class NameNode {
       ExtendRule extend,
       ReplaceExtentRule replace,
       SetSizeRule size,
-      MoveRule move) {}
+      MoveRule move,
+      DatanodeRule datanodes) {}
 
   /** The rule for creates and puts of one connection. */
   CreateRule createRule(SessionUser user) {
@@ -155,7 +164,8 @@ public final class NameNode {
     return state.budget();
   }
 
-  public DatanodeRegistry datanodes() {
+  /** How the datanodes stand. */
+  public DatanodeReports datanodes() {
     return datanodes;
   }
 
@@ -176,7 +186,7 @@ public final class NameNode {
     return activity;
   }
 
-  UserNames users() {
+  public UserNames users() {
     return state.users();
   }
 
@@ -230,7 +240,7 @@ public final class NameNode {
    * @param waitedNanos how long connections have waited for their turn
    */
   Usage.Response usage(long requests, long requestNanos, long waitedNanos) {
-    List<DatanodeSpace> known = datanodes.datanodes();
+    List<DatanodeSpace> known = datanodes.present();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
         state.tree().size(),
@@ -247,7 +257,7 @@ public final class NameNode {
         state.budget().capacity(),
         activity.locatedBytes(),
         activity.committedBytes(),
-        datanodes.isSuccessor(),
+        rules.datanodes().isSuccessor(),
         datanodes.usage());
   }
 
@@ -257,7 +267,7 @@ public final class NameNode {
     dismantler.run(DISMANTLED_PER_TICK);
     state.moves().tick();
     state.space().reclaim();
-    datanodes.tick();
+    rules.datanodes().tick();
     activity.tick(clock.nanoTime());
   }
 
@@ -301,7 +311,7 @@ public final class NameNode {
               heap[0] += space == null ? 0 : space.count() * Allocation.FOOTPRINT;
               return true;
             });
-    datanodes.verify(used, state.moves(), audit);
+    state.datanodes().verify(used, state.space(), state.moves(), audit);
     if (small[0] != state.values().used()) {
       throw new AssertionError(
           "small values of " + small[0] + " bytes, counted as " + state.values().used());
@@ -313,7 +323,7 @@ public final class NameNode {
             + state.leases().footprint()
             + state.users().footprint()
             + state.hosts().footprint()
-            + datanodes.footprint(state.moves());
+            + state.datanodes().footprint(state.space(), state.moves());
     if (names[0] != state.users().held()) {
       throw new AssertionError(
           names[0] + " owners and groups of nodes, counted as " + state.users().held());

@@ -115,7 +115,7 @@ final class NameNodeDump {
   }
 
   private long datanodes(Page page, long cursor) {
-    List<DatanodeSpace> datanodes = namenode.datanodes().datanodes();
+    List<DatanodeSpace> datanodes = namenode.datanodes().present();
     for (int i = (int) Math.min(cursor - 1, datanodes.size()); i < datanodes.size(); i++) {
       DatanodeSpace datanode = datanodes.get(i);
       DatanodeSpace.Accounts accounts = datanode.accounts(namenode.datanodes().isOnline(datanode));

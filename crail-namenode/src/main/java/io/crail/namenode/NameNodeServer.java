@@ -184,7 +184,7 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.budget().capacity(),
         namenode.activity().locatedBytes(),
         namenode.activity().committedBytes(),
-        namenode.datanodes().isSuccessor(),
+        namenode.rules().datanodes().isSuccessor(),
         namenode.datanodes().usage());
   }
 

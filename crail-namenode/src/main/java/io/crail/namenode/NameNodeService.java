@@ -6,10 +6,11 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.activity.ClientActivity.Kind;
+import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.query.ExtentFinder;
 import io.crail.namenode.query.NodeLister;
+import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.NewNode;
-import io.crail.namenode.space.DatanodeRegistry;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.LoginHandler;
@@ -74,7 +75,7 @@ final class NameNodeService {
                 namenode.clock());
     addChanges(builder, namenode, namenode.rules());
     addQueries(builder, namenode);
-    addDatanodes(builder, namenode.datanodes());
+    addDatanodes(builder, namenode.rules().datanodes(), namenode.datanodes());
     // Two pages show the server's own counters, so they get the server once there is one.
     OperationServer[] server = new OperationServer[1];
     NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
@@ -195,7 +196,8 @@ final class NameNodeService {
   }
 
   /** Operations of datanodes, and about them. */
-  private static void addDatanodes(OperationServer.Builder builder, DatanodeRegistry datanodes) {
+  private static void addDatanodes(
+      OperationServer.Builder builder, DatanodeRule datanodes, DatanodeReports reports) {
     builder
         .handle(
             NameNodeOperations.REGISTER_DATANODE,
@@ -224,14 +226,14 @@ final class NameNodeService {
         .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
         .handle(NameNodeOperations.DRAIN_DATANODE, (request, session) -> datanodes.drain(request))
         .handleLong(
-            NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> datanodes.describe(request))
+            NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> reports.describe(request))
         .handleLong(
             NameNodeOperations.LIST_DATANODES,
             (request, session) ->
-                new ListDatanodes.Response(datanodes.list(request.after(), ListDatanodes.MAX_IDS)))
+                new ListDatanodes.Response(reports.list(request.after(), ListDatanodes.MAX_IDS)))
         .handleLong(
             NameNodeOperations.REPORT_DATANODES,
-            (request, session) -> datanodes.report(request.after()));
+            (request, session) -> reports.page(request.after()));
   }
 
   private static OperationServer.RunListener counting() {
@@ -301,7 +303,7 @@ final class NameNodeService {
     }
     namenode.activity().end(attachment.activity());
     if (session.caller().principal().role() == Principal.Role.DATANODE) {
-      namenode.datanodes().ended(attachment);
+      namenode.rules().datanodes().ended(attachment);
     }
   }
 

@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.namenode.space.DatanodeRegistry;
+import io.crail.namenode.rule.DatanodeRule;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
@@ -427,7 +427,7 @@ class MoveRuleTest {
   @Test
   void theFormerExtentStaysUntilTheTargetHasHeardOfALaterTime() throws Exception {
     Moved moved = move(100);
-    DatanodeRegistry datanodes = store.namenode.datanodes();
+    DatanodeRule datanodes = store.rule();
     long before = datanodes.keepAlive(moved.to.datanode(), false, 0).number();
     for (int passed = 0; passed < 2 * LEASE; passed += 1000) {
       datanodes.keepAlive(moved.from.datanode(), false, 0);
@@ -542,9 +542,9 @@ class MoveRuleTest {
     }
     assertEquals(List.of(), list(first));
     passAlive(LEASE + MARGIN - 100);
-    assertFalse(store.namenode.datanodes().keepAlive(first, false, 0).stop());
+    assertFalse(store.rule().keepAlive(first, false, 0).stop());
     passAlive(200);
-    assertTrue(store.namenode.datanodes().keepAlive(first, false, 0).stop());
+    assertTrue(store.rule().keepAlive(first, false, 0).stop());
     for (long id : ids) {
       assertTrue(extents(id).stream().allMatch(extent -> extent.datanode() == second));
     }

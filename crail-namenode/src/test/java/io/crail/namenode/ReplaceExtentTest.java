@@ -167,7 +167,7 @@ class ReplaceExtentTest {
     long id = otherWire.call(NameNodeOperations.CREATE, theirs).node().id();
     List<Extent> before = extendAsOther(id, 0);
     assertEquals(1, before.stream().filter(extent -> extent.datanode() == alive).count());
-    store.namenode.datanodes().keepAlive(dead, false, 0);
+    store.rule().keepAlive(dead, false, 0);
     List<Extent> after = new ArrayList<>();
     for (int i = 1; i <= 6; i++) {
       after.addAll(extendAsOther(id, (long) i * BLOCK));

@@ -153,8 +153,7 @@ class RestartTest {
     Extent extent = take("/f", 1).get(0);
     long fence = extent.generation() + Generation.GAP;
     refused(ErrorCode.UNKNOWN_DATANODE, () -> store.region(datanode, 0, BYTES, fence));
-    refused(
-        ErrorCode.UNKNOWN_DATANODE, () -> store.namenode.datanodes().keepAlive(datanode, false, 0));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> store.rule().keepAlive(datanode, false, 0));
     int again = usedDatanode(true);
     assertNotEquals(datanode, again);
     refused(ErrorCode.SPACE_TO_COME, () -> take("/g", 1));
@@ -171,12 +170,12 @@ class RestartTest {
         NameNodeOperations.REMOVE_DATANODE,
         new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
     store.passAlive(MARGIN_MILLIS, datanode);
-    assertTrue(store.namenode.datanodes().keepAlive(datanode, false, 0).stop());
+    assertTrue(store.rule().keepAlive(datanode, false, 0).stop());
     // Behind another fence, and with another key.
     store.call(
         NameNodeOperations.REGISTER_REGION,
         new RegisterRegion.Request(datanode, 0, BYTES, 0, 7, USED + Generation.GAP));
-    assertTrue(store.namenode.datanodes().keepAlive(datanode, false, 0).stop());
+    assertTrue(store.rule().keepAlive(datanode, false, 0).stop());
   }
 
   @Test

@@ -222,7 +222,7 @@ class SpaceTest {
     store.write("/f", BLOCK);
     store.remove("/f", false);
     store.clock.advanceMillis(10_000);
-    store.namenode.datanodes().keepAlive(datanode, false, 0);
+    store.rule().keepAlive(datanode, false, 0);
     store.clock.advanceMillis(7_000);
     // No tick has run since.
     long id = store.create(NodeType.DATAFILE, "/g", 9).id();
@@ -387,7 +387,7 @@ class SpaceTest {
 
   @Test
   void hostsThatClientsThinkOfLeaveNumbersForThoseOfDatanodes() {
-    HostNames hosts = new HostNames(new HeapBudget(Long.MAX_VALUE / 2, ""));
+    HostNames hosts = new HostNames(new HeapBudget(Long.MAX_VALUE / 2, ""), (name, number) -> {});
     int last = HostNames.ANY;
     for (int i = 0; i < 20_000; i++) {
       last = hosts.find(Utf8.of("made-up-" + i));
@@ -480,7 +480,7 @@ class SpaceTest {
     ClassUsage one = store.usage(1);
     assertEquals(capacity, zero.freeBytes() + one.freeBytes());
     assertEquals(capacity, zero.capacityBytes() + one.capacityBytes());
-    for (DatanodeSpace datanode : store.namenode.datanodes().datanodes()) {
+    for (DatanodeSpace datanode : store.namenode.datanodes().present()) {
       assertEquals(datanode.totalBlocks(), datanode.freeBlocks(), "merged to whole blocks");
     }
   }

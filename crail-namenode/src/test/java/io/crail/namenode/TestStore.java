@@ -6,6 +6,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.rule.DatanodeRule;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationServer;
@@ -276,11 +277,16 @@ public final class TestStore {
   public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
-        KeepAlive.Response answer = namenode.datanodes().keepAlive(datanode, false, Long.MAX_VALUE);
-        namenode.datanodes().haveCutOff(datanode, answer.cutOff());
+        KeepAlive.Response answer = rule().keepAlive(datanode, false, Long.MAX_VALUE);
+        rule().haveCutOff(datanode, answer.cutOff());
       }
       pass(Math.min(100, millis - passed));
     }
+  }
+
+  /** What decides about datanodes. */
+  public DatanodeRule rule() {
+    return namenode.rules().datanodes();
   }
 
   public io.crail.protocol.part.ClassUsage usage(int storageClass) {

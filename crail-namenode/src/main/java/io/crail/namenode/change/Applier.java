@@ -281,7 +281,7 @@ public final class Applier {
    */
   public void move(Node node, int index, Allocation target, RestingMoves.Move move) {
     exchangeAt(node, index, target);
-    reportContents(node, target.fileOffset(), target.fileEnd(), false, null);
+    reportMove(node, target, Change.Contents.MOVED);
     state.moves().add(move);
   }
 
@@ -289,14 +289,14 @@ public final class Applier {
   public void moveBack(Node node, int index, Allocation former) {
     Allocation present = node.space().at(index);
     exchangeAt(node, index, former);
-    reportContents(node, former.fileOffset(), former.fileEnd(), false, null);
+    reportMove(node, former, Change.Contents.MOVED_BACK);
     state.space().releaseMoved(present);
   }
 
   /** Space is lent to a client for the copy of an extent. */
   public void lend(Allocation extent, Quarantine.Grant grant) {
     if (sink != null) {
-      report(new Change.Lend(grant.node(), grant.token(), grant.client(), Change.Held.of(extent)));
+      report(Change.Lend.of(grant, extent));
     }
     state.space().lend(extent, grant);
   }
@@ -394,7 +394,15 @@ public final class Applier {
 
   private void reportContents(Node node, long from, long to, boolean newValue, Node replaced) {
     if (sink != null) {
-      report(Change.Contents.of(node, from, to, newValue, Change.idOf(replaced)));
+      report(
+          Change.Contents.of(
+              node, from, to, newValue, Change.idOf(replaced), Change.Contents.NOT_MOVED));
+    }
+  }
+
+  private void reportMove(Node node, Allocation extent, int moved) {
+    if (sink != null) {
+      report(Change.Contents.of(node, extent.fileOffset(), extent.fileEnd(), false, 0, moved));
     }
   }
 

@@ -6,6 +6,7 @@ import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
+import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
@@ -17,7 +18,8 @@ import java.util.List;
 /**
  * A change of the metadata, as a record of what is there afterwards: ids, names, places, times and
  * generations are decided. So it can be applied again elsewhere or later, and twice does no harm.
- * Numbers are permanent. Owners, groups and hosts are numbers of the namenode's tables.
+ * Numbers are permanent. Owners, groups, hosts and datanodes are numbers, which records of {@link
+ * SpaceChange} have given before.
  *
  * <p>What follows from a change has no record of its own: the end of what is below a removed
  * container, and of a node that was to replace one that ends; free space, and how long it rests. A
@@ -26,16 +28,12 @@ import java.util.List;
  *
  * <p>A record is made only if somebody receives it, see {@link ChangeSink}.
  */
-public sealed interface Change {
+public interface Change {
   /** The number that says which record this is. */
   int number();
 
   /** The codec of the record. */
   Codec<? extends Change> codec();
-
-  /** All kinds of records. */
-  List<Codec<? extends Change>> CODECS =
-      List.of(Link.CODEC, Unlink.CODEC, Rename.CODEC, Attributes.CODEC, Contents.CODEC, Lend.CODEC);
 
   /**
    * An extent of a node with all of its space.
@@ -75,6 +73,8 @@ public sealed interface Change {
    * @param value whether there is a small value, and which: {@link #NO_VALUE}, {@link #NEW_VALUE}
    *     or {@link #SAME_VALUE}
    * @param replaces the node whose place this one takes with its last bytes; 0 for none
+   * @param moved whether the listed extent is a copy: {@link #NOT_MOVED}, {@link #MOVED} or {@link
+   *     #MOVED_BACK}
    * @param extents the extents
    * @param bytes a new small value
    */
@@ -92,6 +92,7 @@ public sealed interface Change {
       long end,
       int value,
       long replaces,
+      int moved,
       List<Held> extents,
       SmallValue bytes)
       implements Change {
@@ -103,6 +104,18 @@ public sealed interface Change {
 
     /** The node has the small value that it had. */
     public static final int SAME_VALUE = 2;
+
+    /** No extent was moved. */
+    public static final int NOT_MOVED = 0;
+
+    /**
+     * The listed extent is the copy for which {@link Lend} gave the space. The former extent keeps
+     * its bytes until the datanode of the copy has shown that it is alive.
+     */
+    public static final int MOVED = 1;
+
+    /** The listed extent is the former one of a {@link #MOVED} copy, whose datanode is in doubt. */
+    public static final int MOVED_BACK = 2;
 
     /** The most extents in a record. */
     static final int MAX_EXTENTS = 1 << 16;
@@ -123,6 +136,7 @@ public sealed interface Change {
             .i64("end", "the end of all extents")
             .u8("value", "0 no small value, 1 these bytes, 2 as before")
             .i64("replaces", "the node whose place this one takes; 0 for none")
+            .u8("moved", "0 no, 1 the extent is a copy, 2 it is the former one again")
             .i32("extentsCount", "number of extents")
             .i32("bytesLength", "bytes of a small value")
             .list("extents", "extentsCount", Held.CODEC, MAX_EXTENTS)
@@ -137,8 +151,9 @@ public sealed interface Change {
      * @param from the position from which on its extents may be new
      * @param to the position up to which they may be new
      * @param value whether its small value is new
+     * @param moved whether an extent was moved
      */
-    static Contents of(Node node, long from, long to, boolean value, long replaces) {
+    static Contents of(Node node, long from, long to, boolean value, long replaces, int moved) {
       NodeSpace space = node.space();
       WriteLease<Node> lease = node.lease();
       List<Held> extents = new ArrayList<>();
@@ -164,6 +179,7 @@ public sealed interface Change {
           space == null ? 0 : space.end(),
           small == null ? NO_VALUE : value ? NEW_VALUE : SAME_VALUE,
           replaces,
+          moved,
           extents,
           small != null && value ? SmallValue.of(small.bytes()) : SmallValue.NONE);
     }
@@ -235,7 +251,7 @@ public sealed interface Change {
           node.storageClass(),
           node.host(),
           nameOf(node),
-          Contents.of(node, 0, Long.MAX_VALUE, true, 0));
+          Contents.of(node, 0, Long.MAX_VALUE, true, 0, Contents.NOT_MOVED));
     }
 
     @Override
@@ -351,19 +367,34 @@ public sealed interface Change {
    * @param grant names the space; the id of no node
    * @param token the token that belongs to the space
    * @param client the client that copies
+   * @param storageClass the storage class that the copy must stay in
+   * @param host number of the preferred host
    * @param extent the space
    */
-  record Lend(long grant, long token, long client, Held extent) implements Change {
+  record Lend(long grant, long token, long client, int storageClass, int host, Held extent)
+      implements Change {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Change.Lend")
             .i64("grant", "names the space")
             .i64("token", "belongs to the space")
             .i64("client", "the client that copies")
+            .u8("storageClass", "the storage class that the copy must stay in")
+            .u16("host", "number of the preferred host")
             .struct("extent", Held.CODEC);
 
     /** The codec. */
     public static final Codec<Lend> CODEC = Codec.of(Lend.class, LAYOUT);
+
+    static Lend of(Quarantine.Grant grant, Allocation extent) {
+      return new Lend(
+          grant.node(),
+          grant.token(),
+          grant.client(),
+          grant.storageClass(),
+          grant.host(),
+          Held.of(extent));
+    }
 
     @Override
     public int number() {

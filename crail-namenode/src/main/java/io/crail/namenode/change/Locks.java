@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.change;
 
+import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.RenameSequence;
@@ -10,11 +11,13 @@ import java.util.function.BooleanSupplier;
 /**
  * Takes the locks under which decisions are made and applied. All locks of nodes are taken here, in
  * one order, so that no two threads wait for each other: containers by their ids; then the {@link
- * RenameSequence}; then nodes with bytes, a node before the one that is to replace it. The locks of
- * datanodes and of their space come last, and are taken inside of {@code space}. Thread-safe.
+ * RenameSequence}; then nodes with bytes, a node before the one that is to replace it. The lock of
+ * all datanodes is taken without any of these. That of the space of one datanode comes last, mostly
+ * inside of {@code space}. Thread-safe.
  */
 public final class Locks {
   private final RenameSequence renames;
+  private final Object datanodes = new Object();
 
   public Locks(RenameSequence renames) {
     this.renames = renames;
@@ -111,5 +114,20 @@ public final class Locks {
   public <T, E extends Exception> T ofRename(boolean isOfContainer, Decision<T, E> decision)
       throws E {
     return isOfContainer ? renames.runAlone(decision::make) : renames.runBeside(decision::make);
+  }
+
+  /** Under the lock of all datanodes: which there are, what they lend and may be used for. */
+  public <T, E extends Exception> T ofDatanodes(Decision<T, E> decision) throws E {
+    synchronized (datanodes) {
+      return decision.make();
+    }
+  }
+
+  /** Under the lock of a datanode's space, of which nobody takes any meanwhile. */
+  public <T, E extends Exception> T ofSpace(DatanodeSpace datanode, Decision<T, E> decision)
+      throws E {
+    synchronized (datanode) {
+      return decision.make();
+    }
   }
 }

@@ -4,6 +4,7 @@ package io.crail.namenode.change;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.Allocator;
+import io.crail.namenode.space.Datanodes;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SmallValues;
@@ -12,11 +13,13 @@ import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.UserNames;
 
 /**
- * What a namenode keeps for its clients. Rules read it, and the {@link Applier} changes it.
+ * What a namenode keeps for its clients. Rules read it; the {@link Applier} and the {@link
+ * DatanodeApplier} change it.
  *
  * @param tree the nodes
  * @param leases the write leases of clients
- * @param space the space of the datanodes
+ * @param datanodes the datanodes and what they lend
+ * @param space gives out the space of the datanodes
  * @param moves the former extents of nodes whose bytes were moved
  * @param values the account of small values
  * @param hosts the numbers of hosts
@@ -26,6 +29,7 @@ import io.crail.namenode.user.UserNames;
 public record State(
     Tree tree,
     LeaseTable<Node> leases,
+    Datanodes datanodes,
     Allocator space,
     RestingMoves moves,
     SmallValues values,

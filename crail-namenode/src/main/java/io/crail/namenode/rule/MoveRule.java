@@ -81,7 +81,7 @@ public final class MoveRule {
     applier.lend(
         target,
         new Quarantine.Grant(
-            grant, request.token(), client, purpose.storageClass(), true, purpose.host()));
+            grant, request.token(), client, purpose.storageClass(), purpose.host()));
     return new BeginMove.Response(grant, bytes(node.space(), present), target.extent());
   }
 

@@ -73,6 +73,25 @@ public final class Allocator {
     return quarantine;
   }
 
+  /** The clients that a datanode must cut off before their space is given to others. */
+  public CutOffs cutOffs(DatanodeSpace datanode) {
+    return quarantine.cutOffs(datanode);
+  }
+
+  /**
+   * Notes that a datanode has cut off clients. Space that waited for this becomes free.
+   *
+   * @param number number of the list of clients; ignored unless it is the list of the last answer
+   */
+  public void haveCutOff(DatanodeSpace datanode, long number) {
+    quarantine.areSafe(cutOffs(datanode).done(number));
+  }
+
+  /** Lets nothing wait any more for cut-offs of a datanode that is gone. */
+  void letGo(DatanodeSpace datanode) {
+    quarantine.areSafe(cutOffs(datanode).die());
+  }
+
   /** Holds back a region, of which another namenode has given out space, for this time. */
   void rest(DatanodeSpace datanode, RegionSpace region, long restNanos) {
     prospects.takeOver();

@@ -17,7 +17,7 @@ import java.util.Map;
  * write. The datanode is told one list at a time, until it confirms that list. A client that must
  * be cut off in the meantime is put into the next list, once. Thread-safe.
  */
-final class CutOffs {
+public final class CutOffs {
   /** A client to be cut off, and the space that waits for this. */
   private static final class Order {
     private final long client;
@@ -37,7 +37,7 @@ final class CutOffs {
    * @param number of the list; 0 for none
    * @param clients the clients to cut off
    */
-  record Page(long number, List<Long> clients) {
+  public record Page(long number, List<Long> clients) {
     static final Page NONE = new Page(0, List.of());
   }
 
@@ -49,9 +49,9 @@ final class CutOffs {
    * @param bytes the bytes that wait for these cut-offs
    * @param sinceNanos when the first of these cut-offs was ordered
    */
-  record Overdue(long client, int clients, long bytes, long sinceNanos) {
+  public record Overdue(long client, int clients, long bytes, long sinceNanos) {
     /** For the log. */
-    String text(long nowNanos) {
+    public String text(long nowNanos) {
       return String.format(
           Locale.ROOT,
           "%x for %d ms; %s wait for that of %d clients",
@@ -116,7 +116,7 @@ final class CutOffs {
   }
 
   /** The list that the datanode is told now. */
-  synchronized Page page() {
+  public synchronized Page page() {
     if (told.isEmpty() && !next.isEmpty()) {
       told = new ArrayList<>();
       Iterator<Order> orders = next.values().iterator();
@@ -186,7 +186,7 @@ final class CutOffs {
   }
 
   /** The bytes that wait. */
-  synchronized long bytes() {
+  public synchronized long bytes() {
     return bytes;
   }
 
@@ -194,7 +194,7 @@ final class CutOffs {
    * Cut-offs that were ordered before a time and are not confirmed; null when there are none, or
    * when the first one was already reported.
    */
-  synchronized Overdue overdue(long beforeNanos) {
+  public synchronized Overdue overdue(long beforeNanos) {
     Order first = told.isEmpty() ? null : told.get(0);
     if (first == null && !next.isEmpty()) {
       first = next.values().iterator().next();

@@ -27,14 +27,25 @@ public final class DatanodeSpace {
   /** What the datanode may be used for. */
   public enum State {
     /** Gets new data while it is online. */
-    ACTIVE,
+    ACTIVE(0),
     /** Gets no new data and may end when all of its space is free. */
-    DRAINING,
+    DRAINING(1),
     /**
      * Its data is lost: another process has taken its address, or it fell silent while it was being
      * removed or was empty.
      */
-    DEAD
+    DEAD(2);
+
+    private final int number;
+
+    State(int number) {
+      this.number = number;
+    }
+
+    /** Its number in records, which is permanent. */
+    public int number() {
+      return number;
+    }
   }
 
   /** The most regions of a datanode at one namenode. */
@@ -62,7 +73,7 @@ public final class DatanodeSpace {
   private final FreePieces pieces;
   private final SignsOfLife signs;
 
-  private volatile State state = State.ACTIVE;
+  private volatile State state;
   private volatile boolean stopped;
   private volatile long drainNanos;
   private volatile long free;
@@ -72,11 +83,12 @@ public final class DatanodeSpace {
   private long lent;
 
   /**
-   * Creates a datanode without regions.
+   * Creates a datanode without regions, and takes heap for it.
    *
    * @param host its host as a number of {@link HostNames}
+   * @param description what it has said of itself; also whether it is being removed
    */
-  DatanodeSpace(
+  public DatanodeSpace(
       int id,
       int host,
       RegisterDatanode.Request description,
@@ -91,6 +103,8 @@ public final class DatanodeSpace {
     this.signs = new SignsOfLife(nowNanos);
     this.heap = new DatanodeHeap(budget, description);
     this.pieces = new FreePieces(blockSize, heap);
+    this.state = description.draining() ? State.DRAINING : State.ACTIVE;
+    this.drainNanos = nowNanos;
   }
 
   /** The heap that it takes. */
@@ -110,20 +124,21 @@ public final class DatanodeSpace {
     return description.storageClass();
   }
 
-  RegisterDatanode.Request description() {
+  /** What it has said of itself. */
+  public RegisterDatanode.Request description() {
     return description;
   }
 
-  boolean isAt(Utf8 address, int port) {
+  public boolean isAt(Utf8 address, int port) {
     return description.port() == port && description.host().equals(address);
   }
 
-  boolean checksGeneration() {
+  public boolean checksGeneration() {
     return description.traits().checksGeneration();
   }
 
   /** How long its space rests after the end of a lease: at least this margin of all tiers. */
-  long marginNanos(long marginNanos) {
+  public long marginNanos(long marginNanos) {
     return Math.max(marginNanos, description.traits().drainMillis() * 1_000_000L);
   }
 
@@ -151,16 +166,13 @@ public final class DatanodeSpace {
     return state == State.DEAD || stopped;
   }
 
-  void markStopped() {
-    stopped = true;
-  }
-
   /** What it has let this namenode hear of itself. */
-  SignsOfLife signs() {
+  public SignsOfLife signs() {
     return signs;
   }
 
-  boolean isOnline(long nowNanos, long timeoutNanos) {
+  /** True when it has sent a sign of life within this time. */
+  public boolean isOnline(long nowNanos, long timeoutNanos) {
     return state != State.DEAD && signs.silentNanos(nowNanos) < timeoutNanos;
   }
 
@@ -179,51 +191,32 @@ public final class DatanodeSpace {
     return waiting - lent;
   }
 
-  /** Gives it no new data from now on. Returns false when it gets none anyway. */
-  synchronized boolean drain(long nowNanos) {
-    if (state != State.ACTIVE) {
-      return false;
+  /** Says what it may be used for, and whether it was told to end. */
+  synchronized void state(State newState, boolean isStopped, long nowNanos) {
+    if (newState == State.DRAINING && state != State.DRAINING) {
+      drainNanos = nowNanos;
     }
-    state = State.DRAINING;
-    drainNanos = nowNanos;
-    return true;
-  }
-
-  /** Gives it new data again, even if it may end already. Returns false when it gets it anyway. */
-  synchronized boolean cancelDrain() {
-    if (state != State.DRAINING) {
-      return false;
-    }
-    state = State.ACTIVE;
-    stopped = false;
-    return true;
+    state = newState;
+    stopped = isStopped;
   }
 
   /** How long it has been draining. */
-  long drainNanos(long nowNanos) {
+  public long drainNanos(long nowNanos) {
     return state == State.DRAINING ? nowNanos - drainNanos : 0;
   }
 
   /**
-   * Declares it dead if it holds only space that waits for its confirmation of a cut-off. No node
-   * gets space from it any more.
+   * True when it holds nothing but space that waits for its confirmation of a cut-off. Under its
+   * monitor this stays true until it may be given out.
    *
    * @param cutOffBytes bytes that wait for that
    */
-  synchronized boolean dieIfEmpty(long cutOffBytes) {
-    if (used == 0 && waiting == cutOffBytes) {
-      state = State.DEAD;
-    }
-    return state == State.DEAD;
-  }
-
-  /** Declares its data lost. */
-  synchronized void die() {
-    state = State.DEAD;
+  public synchronized boolean holdsOnly(long cutOffBytes) {
+    return used == 0 && waiting == cutOffBytes;
   }
 
   /** True when nothing is used and nothing waits. */
-  synchronized boolean isEmpty() {
+  public synchronized boolean isEmpty() {
     return used == 0 && waiting == 0;
   }
 
@@ -246,26 +239,29 @@ public final class DatanodeSpace {
   }
 
   /** The regions, by ascending index. */
-  synchronized List<Region> regions() {
+  public synchronized List<Region> regions() {
     return regions.values().stream().map(RegionSpace::region).toList();
   }
 
+  /** The region of an index; null for none. */
+  public synchronized Region region(int index) {
+    RegionSpace known = regions.get(index);
+    return known == null ? null : known.region();
+  }
+
+  /** True when another namenode has given out space of a region since it was registered here. */
+  public synchronized boolean wasLentElsewhere(int index, long generation) {
+    RegionSpace known = regions.get(index);
+    return known != null && generation > known.generation();
+  }
+
   /**
-   * Registers or confirms a region. A new region rests until {@link #wake}.
+   * Checks a new region, and takes heap for it.
    *
-   * @param generation the number above which its generations begin
-   * @return null when the region was known
-   * @throws CrailException when the region has impossible values or contradicts a known region
+   * @throws CrailException when the region has impossible values or contradicts a known region, or
+   *     there is no heap
    */
-  synchronized RegionSpace register(Region region, long generation) throws CrailException {
-    RegionSpace known = regions.get(region.index());
-    if (known != null) {
-      if (known.region().equals(region) || stopped) {
-        // A stopped datanode may have lent the region to another namenode.
-        return null;
-      }
-      throw refuse(region, "is known with other values");
-    }
+  public synchronized void admit(Region region, long generation) throws CrailException {
     String wrong = RegionSpace.refusal(region, blockSize, generation);
     if (wrong != null) {
       throw refuse(region, wrong);
@@ -274,23 +270,28 @@ public final class DatanodeSpace {
       throw ErrorCode.LIMIT_EXCEEDED.exception(MAX_REGIONS + " regions of datanode " + id);
     }
     for (RegionSpace other : regions.values()) {
+      if (region.index() == other.index()) {
+        throw refuse(region, "is known with other values");
+      }
       if (region.overlaps(other.region())) {
         throw refuse(region, "overlaps region " + other.index());
       }
     }
     heap.takeRegion("region " + region.index() + " of " + this);
+  }
+
+  /**
+   * Adds a region, whose space is not given out before {@link #wake}.
+   *
+   * @param generation the number above which its generations begin
+   */
+  synchronized RegionSpace add(Region region, long generation) {
     RegionSpace space =
         new RegionSpace(heap, region, (int) (region.length() / blockSize), generation);
     regions.put(region.index(), space);
     resting.add(space);
     waiting += region.length();
     return space;
-  }
-
-  /** True when another namenode has given out space of a region since it was registered here. */
-  synchronized boolean wasLentElsewhere(int index, long generation) {
-    RegionSpace known = regions.get(index);
-    return known != null && generation > known.generation();
   }
 
   /** Gives out space of a region from now on. */
@@ -304,7 +305,7 @@ public final class DatanodeSpace {
   }
 
   /** Bytes of the regions that rest. */
-  synchronized long restingBytes() {
+  public synchronized long restingBytes() {
     return resting.stream().mapToLong(region -> region.region().length()).sum();
   }
 

@@ -8,6 +8,7 @@ import io.crail.protocol.part.TextLimits;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ObjIntConsumer;
 
 /**
  * Numbers for the names of hosts that have datanodes, or for which clients create nodes. So a node
@@ -26,11 +27,18 @@ public final class HostNames {
   private final Map<String, Integer> numbers = new HashMap<>();
 
   private final HeapBudget budget;
+  private final ObjIntConsumer<Utf8> onNumber;
   private int ofClients;
   private long footprint;
 
-  public HostNames(HeapBudget budget) {
+  /**
+   * Creates an empty table.
+   *
+   * @param onNumber gets each name with its number, before anything has the number
+   */
+  public HostNames(HeapBudget budget, ObjIntConsumer<Utf8> onNumber) {
     this.budget = budget;
+    this.onNumber = onNumber;
     numbers.put("", ANY);
   }
 
@@ -69,6 +77,7 @@ public final class HostNames {
     budget.add(footprint(key));
     footprint += footprint(key);
     int number = numbers.size();
+    onNumber.accept(Utf8.of(key), number);
     numbers.put(key, number);
     ofClients += ofClient ? 1 : 0;
     return number;

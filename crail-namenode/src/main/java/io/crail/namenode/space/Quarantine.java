@@ -57,28 +57,31 @@ public final class Quarantine {
   /** A writer that has an extent for a copy, which no node has yet. */
   public static final class Grant extends Writer {
     private final int storageClass;
-    private final boolean strict;
     private final int host;
 
     /**
      * Creates a grant.
      *
      * @param id its id, which is the id of no node
-     * @param storageClass the storage class of the node
-     * @param strict whether the node takes space of no other class
+     * @param storageClass the storage class of the space, which the copy must stay in
      * @param host the preferred host, as a number of {@link HostNames}
      */
-    public Grant(long id, long token, long client, int storageClass, boolean strict, int host) {
+    public Grant(long id, long token, long client, int storageClass, int host) {
       super(id, token, client);
       this.storageClass = storageClass;
-      this.strict = strict;
       this.host = host;
     }
 
+    public int storageClass() {
+      return storageClass;
+    }
+
+    public int host() {
+      return host;
+    }
+
     private boolean isFor(Purpose purpose) {
-      return storageClass == purpose.storageClass()
-          && strict == purpose.strict()
-          && host == purpose.host();
+      return storageClass == purpose.storageClass() && host == purpose.host();
     }
   }
 

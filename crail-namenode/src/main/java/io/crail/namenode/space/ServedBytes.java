@@ -5,7 +5,7 @@ package io.crail.namenode.space;
  * How many bytes clients read from a datanode and write to it in a second, by what it says with its
  * signs of life. One thread at a time may note something; any thread may read the rates.
  */
-final class ServedBytes {
+public final class ServedBytes {
   private static final long UNKNOWN = -1;
 
   /** Signs of life that come faster are taken together. */
@@ -41,12 +41,12 @@ final class ServedBytes {
   }
 
   /** Bytes that are read in a second; -1 if the datanode does not know. */
-  long readRate() {
+  public long readRate() {
     return readRate;
   }
 
   /** Bytes that are written in a second; -1 if the datanode does not know. */
-  long writeRate() {
+  public long writeRate() {
     return writeRate;
   }
 }

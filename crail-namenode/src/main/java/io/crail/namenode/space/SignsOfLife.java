@@ -5,9 +5,10 @@ import io.crail.protocol.cluster.KeepAlive;
 
 /**
  * What a namenode hears of the life of a datanode's process: its messages, the end of its
- * connection, and what clients say. Thread-safe.
+ * connection, and what clients say. None of it outlives the namenode's process, so it is noted
+ * where it is heard, and in no record of changes. Thread-safe.
  */
-final class SignsOfLife {
+public final class SignsOfLife {
   private volatile long lastNanos;
   private volatile boolean suspected;
   private volatile boolean impaired;
@@ -24,24 +25,24 @@ final class SignsOfLife {
   }
 
   /** Notes a message from the datanode itself. */
-  void seen(long nowNanos) {
+  public void seen(long nowNanos) {
     lastNanos = nowNanos;
     suspected = false;
     cutOff = false;
   }
 
   /** Notes how many bytes clients have moved so far. */
-  synchronized void served(long nowNanos, KeepAlive.Request sign) {
+  public synchronized void served(long nowNanos, KeepAlive.Request sign) {
     served.seen(nowNanos, sign.readBytes(), sign.writtenBytes());
   }
 
   /** How many bytes clients move. */
-  ServedBytes served() {
+  public ServedBytes served() {
     return served;
   }
 
   /** Notes over which connection the last message came. */
-  synchronized void cameBy(Object newConnection) {
+  public synchronized void cameBy(Object newConnection) {
     connection = newConnection;
   }
 
@@ -50,7 +51,7 @@ final class SignsOfLife {
    *
    * @return false when it was not the connection of the last message
    */
-  synchronized boolean ended(Object ofConnection) {
+  public synchronized boolean ended(Object ofConnection) {
     if (connection != ofConnection) {
       return false;
     }
@@ -68,13 +69,13 @@ final class SignsOfLife {
   }
 
   /** Notes whether it says that it does not reach all of its space. Returns whether that is new. */
-  boolean impair(boolean newImpaired) {
+  public boolean impair(boolean newImpaired) {
     boolean known = impaired == newImpaired;
     impaired = newImpaired;
     return !known;
   }
 
-  boolean isImpaired() {
+  public boolean isImpaired() {
     return impaired;
   }
 
@@ -84,7 +85,7 @@ final class SignsOfLife {
   }
 
   /** The time since its last message. */
-  long silentNanos(long nowNanos) {
+  public long silentNanos(long nowNanos) {
     return nowNanos - lastNanos;
   }
 
@@ -92,7 +93,7 @@ final class SignsOfLife {
    * True when it is not impaired, is connected and was heard of lately. The word of clients does
    * not count.
    */
-  boolean areGood(long nowNanos, long presentNanos) {
+  public boolean areGood(long nowNanos, long presentNanos) {
     return !impaired && !cutOff && silentNanos(nowNanos) < presentNanos;
   }
 
@@ -107,7 +108,7 @@ final class SignsOfLife {
    *
    * @param lastHeard the number of the last answer that had arrived when the message was sent
    */
-  synchronized long answer(long lastHeard) {
+  public synchronized long answer(long lastHeard) {
     heard = Math.max(heard, Math.min(lastHeard, answers));
     if (heard == answers) {
       answers++;

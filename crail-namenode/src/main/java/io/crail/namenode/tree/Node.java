@@ -377,15 +377,18 @@ public class Node {
         | (long) group << PERMISSION_BITS + UserNames.NUMBER_BITS;
   }
 
-  private static int permissions(long attributes) {
+  /** The permission bits in {@link #attributes()}. */
+  public static int permissions(long attributes) {
     return (int) attributes & NodeInfo.PERMISSIONS;
   }
 
-  private static int owner(long attributes) {
+  /** The owner in {@link #attributes()}. */
+  public static int owner(long attributes) {
     return (int) (attributes >>> PERMISSION_BITS) & NUMBER_MASK;
   }
 
-  private static int group(long attributes) {
+  /** The group in {@link #attributes()}. */
+  public static int group(long attributes) {
     return (int) (attributes >>> PERMISSION_BITS + UserNames.NUMBER_BITS) & NUMBER_MASK;
   }
 

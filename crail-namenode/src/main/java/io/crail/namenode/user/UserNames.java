@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ObjIntConsumer;
 
 /**
  * Numbers for the names of owners and groups, so that a node keeps a few bits instead of a name. A
@@ -32,6 +33,7 @@ public final class UserNames {
   private static final int SLOTS_OF_REQUESTS = SLOTS / 4 * 3;
 
   private final HeapBudget budget;
+  private final ObjIntConsumer<Utf8> onNumber;
   private final Map<Utf8, UserName> byText = new HashMap<>();
   // Changed under the monitor. A name that is held can be read without it.
   private volatile UserName[] bySlot = new UserName[16];
@@ -39,9 +41,15 @@ public final class UserNames {
   // Where the search for a name that no node has continues.
   private int hand = 1;
 
-  /** Creates the table with the name of the namenode's own user. */
-  public UserNames(String own, HeapBudget budget) {
+  /**
+   * Creates the table with the name of the namenode's own user.
+   *
+   * @param onNumber gets each name with its number, before anything has the number; who had its
+   *     slot before has lost it
+   */
+  public UserNames(String own, HeapBudget budget, ObjIntConsumer<Utf8> onNumber) {
     this.budget = budget;
+    this.onNumber = onNumber;
     add(Utf8.of(own), 0);
     // It is never dropped, and not counted.
     bySlot[0].hold();
@@ -126,6 +134,7 @@ public final class UserNames {
   }
 
   private UserName add(Utf8 text, int number) {
+    onNumber.accept(text, number);
     UserName name = new UserName(text, number);
     UserName[] slots = bySlot;
     int slot = slot(number);

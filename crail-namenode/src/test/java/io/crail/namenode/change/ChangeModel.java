@@ -4,11 +4,17 @@ package io.crail.namenode.change;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.NameNode;
 import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.Names;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -28,21 +34,33 @@ import java.util.TreeMap;
 final class ChangeModel implements ChangeSink {
   private static final int NO_FLAGS = 0;
 
+  private static final List<String> STATES = List.of("active", "draining", "dead", "forgotten");
+
   private static final List<String> ALL_KINDS =
       List.of(
           "Attributes",
           "Contents",
+          "Contents moved",
+          "Contents moved back",
           "Contents moving",
           "Contents value",
           "Contents whole",
+          "Datanode active",
+          "Datanode dead",
+          "Datanode draining",
+          "Datanode ending",
+          "Datanode forgotten",
+          "Host",
           "Lend",
+          "LentRegion",
           "Link",
           "Link in place",
           "Link to come",
           "Rename",
           "Rename heir",
           "Rename over",
-          "Unlink");
+          "Unlink",
+          "User");
 
   /** A node of the model. */
   private static final class Entry {
@@ -50,8 +68,10 @@ final class ChangeModel implements ChangeSink {
     private String name = "";
     private int type;
     private int storageClass;
-    private int host;
-    private long attributes;
+    private String host = "";
+    private String owner = "";
+    private String group = "";
+    private int permissions;
     private long modified;
     private long accessed;
     private int flags = NO_FLAGS;
@@ -76,7 +96,8 @@ final class ChangeModel implements ChangeSink {
           "type " + type,
           "class " + storageClass,
           "host " + host,
-          "attributes " + attributes,
+          "of " + owner + " and " + group,
+          "permissions " + permissions,
           "modified " + modified,
           "accessed " + accessed,
           "flags " + flags,
@@ -89,7 +110,31 @@ final class ChangeModel implements ChangeSink {
     }
   }
 
+  /** A datanode of the model. */
+  private static final class Lender {
+    private SpaceChange.Datanode datanode;
+    private final TreeMap<Integer, SpaceChange.LentRegion> regions = new TreeMap<>();
+
+    @Override
+    public String toString() {
+      List<Region> lent = regions.values().stream().map(SpaceChange.LentRegion::region).toList();
+      return text(datanode.state(), datanode.stopped(), datanode.description(), lent);
+    }
+
+    static String text(
+        int state, boolean stopped, RegisterDatanode.Request description, List<Region> regions) {
+      return "state " + state + (stopped ? " stopped " : " ") + description + " lends " + regions;
+    }
+  }
+
   private final Map<Long, Entry> entries = new HashMap<>();
+  // By slot.
+  private final Map<Integer, SpaceChange.User> users = new TreeMap<>();
+  private final Map<Integer, String> hosts = new TreeMap<>(Map.of(HostNames.ANY, ""));
+  private final Map<Integer, Lender> lenders = new TreeMap<>();
+  // Places that were lent for a copy, and former places of what was moved.
+  private final Set<String> lent = new HashSet<>();
+  private final Set<String> moved = new HashSet<>();
   // What was below a removed container may still change until it is taken apart, without effect.
   private final Set<Long> gone = new HashSet<>();
   private final Map<String, Integer> kinds = new TreeMap<>();
@@ -112,6 +157,13 @@ final class ChangeModel implements ChangeSink {
     if (change instanceof Change.Rename rename) {
       return name + (rename.replaces() == 0 ? "" : " over") + (rename.heir() == 0 ? "" : " heir");
     }
+    if (change instanceof SpaceChange.Datanode datanode) {
+      String state = STATES.get(datanode.state());
+      return name + " " + (state.equals("draining") && datanode.stopped() ? "ending" : state);
+    }
+    if (change instanceof Change.Contents contents && contents.moved() != 0) {
+      return name + (contents.moved() == Change.Contents.MOVED ? " moved" : " moved back");
+    }
     if (change instanceof Change.Contents contents) {
       return contents.replaces() != 0
           ? name + " whole"
@@ -122,7 +174,7 @@ final class ChangeModel implements ChangeSink {
 
   /** Begins with a namenode that has only the root. */
   synchronized void begin(NameNode namenode) {
-    entries.put(namenode.tree().rootId(), entry(namenode.tree().root()));
+    entries.put(namenode.tree().rootId(), entry(namenode.tree().root(), names(namenode)));
   }
 
   @Override
@@ -141,7 +193,11 @@ final class ChangeModel implements ChangeSink {
       case 3 -> rename((Change.Rename) read);
       case 4 -> attributes((Change.Attributes) read);
       case 5 -> contents((Change.Contents) read);
-      case 6 -> entries.size();
+      case 6 -> lend((Change.Lend) read);
+      case 7 -> name((SpaceChange.User) read);
+      case 8 -> name((SpaceChange.Host) read);
+      case 9 -> datanode((SpaceChange.Datanode) read);
+      case 10 -> region((SpaceChange.LentRegion) read);
       default -> throw new AssertionError(read);
     }
   }
@@ -156,9 +212,90 @@ final class ChangeModel implements ChangeSink {
         || change instanceof Change.Attributes attributes && gone.contains(attributes.id());
   }
 
+  private void name(SpaceChange.User user) {
+    SpaceChange.User former = users.put(slot(user.user()), user);
+    if (former != null) {
+      for (Entry entry : entries.values()) {
+        if (entry.owner.equals(former.name().toString())
+            || entry.group.equals(former.name().toString())) {
+          throw new AssertionError(former + " is replaced but has nodes");
+        }
+      }
+    }
+  }
+
+  private static int slot(int user) {
+    return user & (1 << Names.SLOT_BITS) - 1;
+  }
+
+  private String user(int number) {
+    SpaceChange.User user = users.get(slot(number));
+    if (user == null || user.user() != number) {
+      throw new AssertionError("user " + number + " has no name, but " + user);
+    }
+    return user.name().toString();
+  }
+
+  private void name(SpaceChange.Host host) {
+    if (hosts.put(host.host(), host.name().toString()) != null) {
+      throw new AssertionError("named twice: " + host);
+    }
+  }
+
+  private String host(int number) {
+    String name = hosts.get(number);
+    if (name == null) {
+      throw new AssertionError("host " + number + " has no name");
+    }
+    return name;
+  }
+
+  private void datanode(SpaceChange.Datanode datanode) {
+    host(datanode.host());
+    if (datanode.state() == SpaceChange.Datanode.FORGOTTEN) {
+      lenders.remove(datanode.id());
+      for (Entry entry : entries.values()) {
+        entry.extents.values().forEach(this::requireLent);
+      }
+    } else {
+      lenders.computeIfAbsent(datanode.id(), id -> new Lender()).datanode = datanode;
+    }
+  }
+
+  private void region(SpaceChange.LentRegion lentRegion) {
+    lenders.get(lentRegion.datanode()).regions.put(lentRegion.region().index(), lentRegion);
+  }
+
+  /** Space must be of a region that its datanode has lent. */
+  private void requireLent(Change.Held held) {
+    Extent extent = held.extent();
+    Lender lender = lenders.get(extent.datanode());
+    SpaceChange.LentRegion region = lender == null ? null : lender.regions.get(extent.region());
+    if (region == null
+        || extent.generation() <= region.generation()
+        || extent.regionOffset() + held.allocated() > region.region().length()) {
+      throw new AssertionError(held + " is of " + lender);
+    }
+  }
+
+  private void lend(Change.Lend lend) {
+    requireLent(lend.extent());
+    lent.add(place(lend.extent()));
+  }
+
+  private static String place(Change.Held held) {
+    Extent extent = held.extent();
+    return extent.datanode() + " " + extent.region() + " " + extent.generation();
+  }
+
   @SuppressWarnings("unchecked")
   private static Change reread(Change change) {
-    Codec<Change> codec = (Codec<Change>) change.codec();
+    Codec<Change> codec;
+    try {
+      codec = (Codec<Change>) ChangeRecords.codec(change.number());
+    } catch (CrailException e) {
+      throw new AssertionError(change.toString(), e);
+    }
     int length = codec.length(change);
     ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
     codec.encode(change, bytes, 0);
@@ -187,8 +324,8 @@ final class ChangeModel implements ChangeSink {
     entry.name = link.name().toString();
     entry.type = link.type();
     entry.storageClass = link.storageClass();
-    entry.host = link.host();
-    entry.attributes = link.attributes();
+    entry.host = host(link.host());
+    attributes(entry, link.attributes());
     entry.accessed = link.accessedMillis();
     contents(contents);
     Entry parent = require(link.parent());
@@ -269,13 +406,31 @@ final class ChangeModel implements ChangeSink {
 
   private void attributes(Change.Attributes attributes) {
     Entry entry = require(attributes.id());
-    entry.attributes = attributes.attributes();
+    attributes(entry, attributes.attributes());
     entry.modified = attributes.modifiedMillis();
     entry.accessed = attributes.accessedMillis();
   }
 
+  private void attributes(Entry entry, long attributes) {
+    entry.permissions = Node.permissions(attributes);
+    entry.owner = user(Node.owner(attributes));
+    entry.group = user(Node.group(attributes));
+  }
+
   private void contents(Change.Contents contents) {
     Entry entry = require(contents.id());
+    contents.extents().forEach(this::requireLent);
+    if (contents.moved() != Change.Contents.NOT_MOVED) {
+      Change.Held now = contents.extents().get(0);
+      Change.Held before = entry.extents.get(now.extent().fileOffset());
+      boolean isMoved = contents.moved() == Change.Contents.MOVED;
+      if (!(isMoved ? lent : moved).remove(place(now))) {
+        throw new AssertionError("moved to unknown space: " + contents);
+      }
+      if (isMoved) {
+        moved.add(place(before));
+      }
+    }
     entry.size = contents.size();
     entry.modified = contents.modifiedMillis();
     entry.flags = contents.flags();
@@ -303,14 +458,15 @@ final class ChangeModel implements ChangeSink {
   }
 
   /** A node of the namenode in the form of the model. */
-  private static Entry entry(Node node) {
+  private static Entry entry(Node node, Map<Integer, String> names) {
     Entry entry = new Entry();
     entry.parent = node.parent() == null ? 0 : node.parent().id();
     entry.name = Change.nameOf(node).toString();
     entry.type = node.typeNumber();
     entry.storageClass = node.storageClass();
-    entry.host = node.host();
-    entry.attributes = node.attributes();
+    entry.owner = names.get(node.owner());
+    entry.group = names.get(node.group());
+    entry.permissions = node.permissions();
     entry.modified = node.modifiedMillis();
     entry.accessed = node.accessedMillis();
     entry.flags = node.flags();
@@ -341,8 +497,49 @@ final class ChangeModel implements ChangeSink {
     return entry;
   }
 
+  /** The names of users and groups by number. */
+  private static Map<Integer, String> names(NameNode namenode) {
+    Map<Integer, String> names = new TreeMap<>();
+    // There are few, so they are all in the first page.
+    namenode
+        .users()
+        .from(0)
+        .names()
+        .forEach(name -> names.put(name.number(), name.text().toString()));
+    return names;
+  }
+
+  private void verifyDatanodes(NameNode namenode) {
+    Map<Integer, String> found = new TreeMap<>();
+    for (DatanodeSpace datanode : namenode.datanodes().all()) {
+      String host = host(datanode.host());
+      if (!host.equals(datanode.description().host().toString())) {
+        throw new AssertionError(datanode + " has the host " + host);
+      }
+      found.put(
+          datanode.id(),
+          Lender.text(
+              datanode.state().number(),
+              datanode.isStopped(),
+              datanode.description(),
+              datanode.regions()));
+    }
+    Map<Integer, String> expected = new TreeMap<>();
+    lenders.forEach((id, lender) -> expected.put(id, lender.toString()));
+    if (!expected.equals(found)) {
+      throw new AssertionError("datanodes by records " + expected + ", not " + found);
+    }
+  }
+
   /** Compares all nodes with those of a namenode in which nothing happens now. */
   synchronized void verify(NameNode namenode) {
+    verifyDatanodes(namenode);
+    Map<Integer, String> names = names(namenode);
+    Map<Integer, String> expectedNames = new TreeMap<>();
+    users.values().forEach(user -> expectedNames.put(user.user(), user.name().toString()));
+    if (!names.equals(expectedNames)) {
+      throw new AssertionError("users " + names + ", by records " + expectedNames);
+    }
     Map<Long, String> found = new TreeMap<>();
     namenode
         .tree()
@@ -352,7 +549,9 @@ final class ChangeModel implements ChangeSink {
             node -> {
               // Others are being taken apart, which follows from a removal.
               if (!namenode.tree().isDetached(node)) {
-                found.put(node.id(), entry(node).toString());
+                Entry entry = entry(node, names);
+                entry.host = host(node.host());
+                found.put(node.id(), entry.toString());
               }
               return true;
             });

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.change;
 
+import static java.util.stream.Collectors.toSet;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.TestStore;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Region;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeSet;
+import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +48,7 @@ class ChangeRecordTest {
           10,
           Change.Contents.NEW_VALUE,
           11,
+          Change.Contents.MOVED,
           List.of(new Change.Held(EXTENT, 0x2000)),
           SmallValue.of(new byte[] {1, 2}));
 
@@ -52,7 +57,7 @@ class ChangeRecordTest {
     Map<Change, String> golden = new LinkedHashMap<>();
     golden.put(
         new Change.Link(21, 22, 23, 24, -1, 4, 25, 26, Utf8.of("name"), CONTENTS),
-        "1500000000000000160000000000000017000000000000001800000000000000ffffffffffffffff04191a000400810000006e616d6501000000000000000200000000000000030000000000000004050000000600000000000000070000000000000001080000000000000009000000000000000a00000000000000010b000000000000000100000002000000110000000000000012000000000000000030010000000000001000001500000016000000002000000102");
+        "1500000000000000160000000000000017000000000000001800000000000000ffffffffffffffff04191a000400820000006e616d6501000000000000000200000000000000030000000000000004050000000600000000000000070000000000000001080000000000000009000000000000000a00000000000000010b00000000000000010100000002000000110000000000000012000000000000000030010000000000001000001500000016000000002000000102");
     golden.put(new Change.Unlink(31, 32), "1f000000000000002000000000000000");
     golden.put(
         new Change.Rename(41, 42, 43, 44, 45, Utf8.of("n")),
@@ -62,10 +67,23 @@ class ChangeRecordTest {
         "3300000000000000340000000000000035000000000000003600000000000000");
     golden.put(
         CONTENTS,
-        "01000000000000000200000000000000030000000000000004050000000600000000000000070000000000000001080000000000000009000000000000000a00000000000000010b000000000000000100000002000000110000000000000012000000000000000030010000000000001000001500000016000000002000000102");
+        "01000000000000000200000000000000030000000000000004050000000600000000000000070000000000000001080000000000000009000000000000000a00000000000000010b00000000000000010100000002000000110000000000000012000000000000000030010000000000001000001500000016000000002000000102");
     golden.put(
-        new Change.Lend(61, 62, 63, new Change.Held(EXTENT, 0x1000)),
-        "3d000000000000003e000000000000003f0000000000000011000000000000001200000000000000003001000000000000100000150000001600000000100000");
+        new Change.Lend(61, 62, 63, 64, 65, new Change.Held(EXTENT, 0x1000)),
+        "3d000000000000003e000000000000003f0000000000000040410011000000000000001200000000000000003001000000000000100000150000001600000000100000");
+    golden.put(new SpaceChange.User(71, Utf8.of("user")), "47000000040075736572");
+    golden.put(new SpaceChange.Host(81, Utf8.of("host")), "51000400686f7374");
+    golden.put(
+        new SpaceChange.Datanode(
+            91,
+            92,
+            SpaceChange.Datanode.FORGOTTEN,
+            true,
+            TestStore.registration(93, "host", 94, 95, true)),
+        "5b0000005c00030135005d000000000000005d000000000000005f0000005e0000000000030004000e00746370686f73740100000000000000000100000000");
+    golden.put(
+        new SpaceChange.LentRegion(101, 102, new Region(103, 104, 105, 106)),
+        "65000000660000000000000067000000680000000000000069000000000000006a00000000000000");
     return golden;
   }
 
@@ -84,15 +102,23 @@ class ChangeRecordTest {
   @Test
   void numbersArePermanent() {
     List<Integer> numbers = golden().keySet().stream().map(Change::number).toList();
-    assertEquals(List.of(1, 2, 3, 4, 5, 6), numbers);
-    assertEquals(Change.CODECS, golden().keySet().stream().map(Change::codec).toList());
-    assertEquals(
-        6,
-        new TreeSet<>(
-                Arrays.asList(Change.class.getPermittedSubclasses()).stream()
-                    .map(Class::getName)
-                    .toList())
-            .size());
+    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), numbers);
+    assertEquals(ChangeRecords.CODECS, golden().keySet().stream().map(Change::codec).toList());
+    Set<Class<?>> kinds = new HashSet<>();
+    for (Class<?> holder : List.of(Change.class, SpaceChange.class)) {
+      kinds.addAll(List.of(holder.getDeclaredClasses()));
+    }
+    kinds.removeIf(kind -> !Change.class.isAssignableFrom(kind));
+    assertEquals(kinds, golden().keySet().stream().map(Change::getClass).collect(toSet()));
+  }
+
+  @Test
+  void noOtherNumberIsThatOfRecords() {
+    for (int number : new int[] {-1, 0, 11, Integer.MAX_VALUE}) {
+      CrailException refusal =
+          assertThrows(CrailException.class, () -> ChangeRecords.codec(number));
+      assertEquals(ErrorCode.PROTOCOL, refusal.code());
+    }
   }
 
   @Test
@@ -101,6 +127,7 @@ class ChangeRecordTest {
       String bytes = HexFormat.of().formatHex(encode(each.getKey()));
       if (Boolean.getBoolean("crail.golden.print")) {
         System.out.println(each.getKey().getClass().getSimpleName() + " " + bytes);
+        continue;
       }
       assertEquals(each.getValue(), bytes, each.getKey()::toString);
       assertEquals(

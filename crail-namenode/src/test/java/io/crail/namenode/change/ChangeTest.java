@@ -11,6 +11,9 @@ import io.crail.namenode.ManualClock;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.DrainDatanode;
+import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.AcquireLease;
 import io.crail.protocol.node.BeginMove;
@@ -24,6 +27,7 @@ import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
@@ -272,12 +276,65 @@ class ChangeTest {
     }
   }
 
+  /** Datanodes that come and go, and an operator who drains and removes them. */
+  private final class Crowd {
+    private static final int ADDRESSES = 3;
+
+    private final Random random = new Random(seed);
+    private final long[] processes = new long[ADDRESSES];
+    private final int[] ids = new int[ADDRESSES];
+    private long lastProcess = 10;
+
+    void round() throws CrailException {
+      int which = random.nextInt(ADDRESSES);
+      switch (random.nextInt(8)) {
+        case 0 -> register(which, ++lastProcess);
+        case 1 -> register(which, processes[which]);
+        case 2, 3 ->
+            store.call(
+                NameNodeOperations.DRAIN_DATANODE,
+                new DrainDatanode.Request(
+                    processes[which],
+                    processes[which],
+                    random.nextBoolean() ? DrainAction.BEGIN : DrainAction.CANCEL));
+        case 4 ->
+            store.call(
+                NameNodeOperations.REMOVE_DATANODE,
+                new RemoveDatanode.Request(
+                    random.nextInt(4) == 0, 1000 + which, Utf8.of("crowd-" + which)));
+        case 5 -> region(which, random.nextInt(3), random.nextInt(3) / 2 * 1_000_000);
+        default -> store.rule().keepAlive(ids[which], false, Long.MAX_VALUE);
+      }
+    }
+
+    private void register(int which, long process) throws CrailException {
+      ids[which] =
+          store
+              .call(
+                  NameNodeOperations.REGISTER_DATANODE,
+                  TestStore.registration(process, "crowd-" + which, 1000 + which, 0, which > 0))
+              .datanode();
+      processes[which] = process;
+      region(which, 0, 0);
+    }
+
+    private void region(int which, int index, long generation) throws CrailException {
+      store.call(
+          NameNodeOperations.REGISTER_REGION,
+          new RegisterRegion.Request(ids[which], index, 1L << 20, 0, 0, generation));
+    }
+  }
+
   @Test
   void theRecordsOfChangesSayAllThatIsThere() throws Exception {
     Client[] clients = {new Client(5), new Client(6)};
     Random random = new Random(seed);
+    Crowd crowd = new Crowd();
     for (int round = 0; round < ROUNDS; round++) {
       tried(clients[random.nextInt(2)]::round);
+      if (random.nextInt(10) == 0) {
+        tried(crowd::round);
+      }
       if (random.nextInt(40) == 0) {
         // One of the datanodes may be silent, so that moves to it are undone.
         store.passAlive(random.nextInt(12_000), datanodes[0], datanodes[random.nextInt(2)]);
@@ -383,7 +440,9 @@ class ChangeTest {
       thread.start();
     }
     Random random = new Random(seed);
+    Crowd crowd = new Crowd();
     while (threads.stream().anyMatch(Thread::isAlive)) {
+      tried(crowd::round);
       store.passAlive(random.nextInt(1_000), datanodes);
     }
     for (Thread thread : threads) {

@@ -32,7 +32,7 @@ class DatanodeSpaceTest {
   }
 
   private RegionSpace region(int index) throws Exception {
-    return datanode.register(new Region(index, (long) BLOCKS * TestStore.BLOCK, 0, 0), 0);
+    return datanode.add(new Region(index, (long) BLOCKS * TestStore.BLOCK, 0, 0), 0);
   }
 
   /** Takes all blocks that are left; gives the index of each one's region. */

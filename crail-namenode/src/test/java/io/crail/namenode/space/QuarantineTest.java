@@ -31,7 +31,7 @@ class QuarantineTest {
     datanode =
         new DatanodeSpace(
             1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0, budget);
-    datanode.wake(datanode.register(new Region(0, 4L * TestStore.BLOCK, 0, 0), 0));
+    datanode.wake(datanode.add(new Region(0, 4L * TestStore.BLOCK, 0, 0), 0));
   }
 
   private void rest(long readyAtNanos, Quarantine.Writer writer) {

@@ -26,7 +26,7 @@ class RestingMovesTest {
             TestStore.BLOCK,
             nowNanos,
             budget);
-    datanode.wake(datanode.register(new Region(0, 4L * TestStore.BLOCK, 0, 0), 0));
+    datanode.wake(datanode.add(new Region(0, 4L * TestStore.BLOCK, 0, 0), 0));
     return datanode;
   }
 

@@ -30,7 +30,7 @@ class SpaceAuditTest {
             BLOCK,
             0,
             new HeapBudget(1 << 20, ""));
-    datanode.wake(datanode.register(new Region(0, 2 * BLOCK, 0, 0), 5));
+    datanode.wake(datanode.add(new Region(0, 2 * BLOCK, 0, 0), 5));
     region = audit.region(datanode, 0);
   }
 

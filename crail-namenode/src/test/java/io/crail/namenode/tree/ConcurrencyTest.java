@@ -401,7 +401,7 @@ class ConcurrencyTest {
     int datanode = store.datanode(files * 4096L);
     Worker refill =
         (wire, random) -> {
-          store.namenode.datanodes().keepAlive(datanode, false, 0);
+          store.rule().keepAlive(datanode, false, 0);
           create(wire, NodeType.DIRECTORY, "/d");
           for (int i = 0; i < files; i++) {
             long id = create(wire, NodeType.DATAFILE, "/d/" + i).id();

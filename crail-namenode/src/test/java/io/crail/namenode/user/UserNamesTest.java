@@ -30,7 +30,7 @@ class UserNamesTest {
   private static final int OF_REQUESTS = SLOTS / 4 * 3;
 
   private final HeapBudget budget = new HeapBudget(Long.MAX_VALUE / 2, "");
-  private final UserNames users = new UserNames("own", budget);
+  private final UserNames users = new UserNames("own", budget, (name, number) -> {});
 
   private UserName hold(String name) throws CrailException {
     return users.hold(Utf8.of(name), null, true);

@@ -44,7 +44,8 @@ final class MessagesTarget implements Target {
     return data ? DataNodeOperations.all() : NameNodeOperations.all();
   }
 
-  private static <T> void check(String name, Codec<T> codec, ByteBuffer bytes) {
+  /** Checks the bytes of one message. */
+  static <T> void check(String name, Codec<T> codec, ByteBuffer bytes) {
     Require.modest(name, bytes.capacity(), () -> decode(name, codec, bytes));
     T message = decode(name, codec, bytes);
     if (message == null) {
@@ -122,13 +123,17 @@ final class MessagesTarget implements Target {
   }
 
   /** The smallest message that the layout allows. */
-  private static byte[] smallest(Codec<?> codec) {
+  static byte[] smallest(Codec<?> codec) {
     return new Hostile(new Input(new byte[0]), List.of("/")).make(codec.layout());
   }
 
   private static byte[] input(int which, int number, byte[] message) {
+    return input(which, input(number, message));
+  }
+
+  /** A number of one byte, and bytes behind it. */
+  static byte[] input(int number, byte[] message) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    out.write(which);
     out.write(number);
     out.writeBytes(message);
     return out.toByteArray();

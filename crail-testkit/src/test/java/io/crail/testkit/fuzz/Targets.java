@@ -11,6 +11,12 @@ enum Targets {
       return new MessagesTarget();
     }
   },
+  RECORDS("records of the changes of a namenode, as a log has them") {
+    @Override
+    Target open() {
+      return new RecordsTarget();
+    }
+  },
   FRAMES("the stream of frames of a connection, as its ends cut it into requests") {
     @Override
     Target open() {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.namenode.space;
+package io.crail.namenode.query;
 
 import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.Datanodes;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -18,17 +21,43 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Tells how datanodes stand and what space there is. Stateless. */
-final class DatanodeReports {
+/** Says how datanodes stand and what space there is. Thread-safe. */
+public final class DatanodeReports {
   // Bytes of regions in an answer, so that it fits into a frame even with the longest texts.
   private static final int MAX_REGIONS_LENGTH = 60_000;
 
   private final NameNodeOptions options;
+  private final Datanodes datanodes;
   private final Clock clock;
 
-  DatanodeReports(NameNodeOptions options, Clock clock) {
+  public DatanodeReports(NameNodeOptions options, Datanodes datanodes, Clock clock) {
     this.options = options;
+    this.datanodes = datanodes;
     this.clock = clock;
+  }
+
+  /** All of them, also those that are gone while nodes have bytes there, ascending by id. */
+  public Collection<DatanodeSpace> all() {
+    return datanodes.all();
+  }
+
+  /** The ids of registered datanodes that are above {@code after}, ascending. */
+  public List<Integer> list(int after, int most) {
+    return datanodes.all().stream()
+        .filter(datanode -> datanode.id() > after && !datanode.isGone())
+        .limit(most)
+        .map(DatanodeSpace::id)
+        .toList();
+  }
+
+  /** The registered datanodes, ascending by id. */
+  public List<DatanodeSpace> present() {
+    return datanodes.all().stream().filter(datanode -> !datanode.isGone()).toList();
+  }
+
+  /** True when a datanode has sent a sign of life recently. */
+  public boolean isOnline(DatanodeSpace datanode) {
+    return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
   }
 
   /** The sums over the datanodes of a class. */
@@ -50,9 +79,9 @@ final class DatanodeReports {
    * offline or being removed counts neither as free nor as capacity, since no node can get it. What
    * nodes have at datanodes that are gone counts as lost only.
    */
-  List<ClassUsage> usage(Collection<DatanodeSpace> datanodes) {
+  public List<ClassUsage> usage() {
     Sums[] classes = new Sums[options.storageClasses()];
-    for (DatanodeSpace datanode : datanodes) {
+    for (DatanodeSpace datanode : datanodes.all()) {
       boolean gone = datanode.isGone();
       boolean online = isOnline(datanode);
       DatanodeSpace.Accounts accounts = datanode.accounts(online);
@@ -84,11 +113,11 @@ final class DatanodeReports {
     return usage;
   }
 
-  /** A page of the datanodes with ids above {@code after}, from all in the order of their ids. */
-  ReportDatanodes.Response page(Collection<DatanodeSpace> datanodes, int after) {
+  /** A page of how the datanodes stand with this namenode: those with ids above {@code after}. */
+  public ReportDatanodes.Response page(int after) {
     List<ReportDatanodes.Datanode> page = new ArrayList<>();
     int length = 0;
-    for (DatanodeSpace datanode : datanodes) {
+    for (DatanodeSpace datanode : datanodes.all()) {
       if (datanode.id() > after) {
         ReportDatanodes.Datanode each = of(datanode);
         if (each.state() == DatanodeState.LOST && each.usedBytes() == 0) {
@@ -105,12 +134,12 @@ final class DatanodeReports {
   }
 
   /** The number of datanodes by their state; those that are gone, while nodes have bytes there. */
-  Map<DatanodeState, Integer> states(Collection<DatanodeSpace> datanodes) {
+  public Map<DatanodeState, Integer> states() {
     Map<DatanodeState, Integer> states = new EnumMap<>(DatanodeState.class);
     for (DatanodeState state : DatanodeState.values()) {
       states.put(state, 0);
     }
-    for (DatanodeSpace datanode : datanodes) {
+    for (DatanodeSpace datanode : datanodes.all()) {
       DatanodeState state = state(datanode);
       if (state != DatanodeState.LOST || datanode.accounts(false).used() > 0) {
         states.merge(state, 1, Integer::sum);
@@ -119,8 +148,11 @@ final class DatanodeReports {
     return states;
   }
 
-  /** Describes a datanode and its regions from {@code firstRegion} on. */
-  DescribeDatanode.Response describe(DatanodeSpace datanode, int firstRegion) {
+  /** Describes a datanode, even one that is gone while nodes have extents on it. */
+  public DescribeDatanode.Response describe(DescribeDatanode.Request request)
+      throws CrailException {
+    DatanodeSpace datanode = datanodes.require(request.datanode());
+    int firstRegion = request.firstRegion();
     RegisterDatanode.Request description = datanode.description();
     List<Region> regions = datanode.regions();
     int most =
@@ -143,13 +175,12 @@ final class DatanodeReports {
   /**
    * How far the drain of a process is.
    *
-   * @param datanodes all there are; some may stand for data that the process has lost
-   * @param datanode the process; null when it is not known
+   * @param datanode the process; null when it is not known. Others may stand for data that the
+   *     process has lost
    */
-  DrainDatanode.Response drain(
-      Collection<DatanodeSpace> datanodes, DatanodeSpace datanode, UUID uuid) {
+  public DrainDatanode.Response drain(DatanodeSpace datanode, UUID uuid) {
     long lost =
-        datanodes.stream()
+        datanodes.all().stream()
             .filter(each -> each.isGone() && each.description().uuid().equals(uuid))
             .mapToLong(each -> each.accounts(false).used())
             .sum();
@@ -216,20 +247,5 @@ final class DatanodeReports {
     return datanode.state() == DatanodeSpace.State.DRAINING
         ? DatanodeState.DRAINING
         : DatanodeState.ONLINE;
-  }
-
-  private boolean isOnline(DatanodeSpace datanode) {
-    return datanode.isOnline(clock.nanoTime(), options.offlineNanos());
-  }
-
-  /** Bytes of heap of datanodes, and of extents that belong to no node; for tests. */
-  long footprint(Collection<DatanodeSpace> datanodes, Quarantine quarantine, long moved) {
-    long extents = quarantine.extents() + moved;
-    long bytes = quarantine.writers() * Quarantine.WRITER_FOOTPRINT;
-    for (DatanodeSpace datanode : datanodes) {
-      bytes += datanode.heap().taken();
-      extents += quarantine.cutOffs(datanode).extents();
-    }
-    return bytes + extents * DatanodeHeap.EXTENT;
   }
 }
