@@ -617,7 +617,7 @@ class ArchitectureTest {
   Stream<DynamicTest> roomsOfTheNamenodeUseOnlyThoseBelow() {
     return useOnlyThoseBelow(
         "io.crail.namenode",
-        List.of("", ".rule", ".change", ".query", ".tree", ".space", ".lease", ".name"));
+        List.of("", ".rule", ".query", ".change", ".tree", ".space", ".lease", ".name"));
   }
 
   private static Stream<DynamicTest> useOnlyThoseBelow(String house, List<String> rooms) {
@@ -645,6 +645,8 @@ class ArchitectureTest {
         .haveFullyQualifiedName("io.crail.namenode.tree.TreeWriter")
         .or()
         .haveFullyQualifiedName("io.crail.namenode.space.SpaceWriter")
+        .or()
+        .haveFullyQualifiedName("io.crail.namenode.lease.LeaseWriter")
         .should()
         .onlyHaveDependentClassesThat()
         .resideInAPackage("io.crail.namenode.change")

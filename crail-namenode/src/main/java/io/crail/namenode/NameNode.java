@@ -147,6 +147,11 @@ public final class NameNode {
     return new CreateRule(options, state, supply, locks, applier, clock, user);
   }
 
+  /** Takes the locks of nodes, also for who only reads. */
+  Locks locks() {
+    return locks;
+  }
+
   Rules rules() {
     return rules;
   }

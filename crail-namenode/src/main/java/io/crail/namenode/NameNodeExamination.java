@@ -101,21 +101,9 @@ final class NameNodeExamination {
       if (namenode.tree().isDetached(node)) {
         return true;
       }
-      long now = namenode.clock().nanoTime();
-      Lease found;
-      synchronized (node) {
-        WriteLease<Node> lease = node.lease();
-        if (lease == null) {
-          return true;
-        }
-        found =
-            new Lease(
-                node.id(),
-                lease.client().clientId(),
-                lease.isHeld(),
-                Math.max(0, now - lease.grantedNanos()) / 1_000_000,
-                (lease.endNanos() - now) / 1_000_000,
-                Utf8.of(node.path().toString()));
+      Lease found = namenode.locks().of(node, () -> lease(node));
+      if (found == null) {
+        return true;
       }
       if (leasesLength + found.wireLength() > Examine.MAX_LEASES_LENGTH) {
         return false;
@@ -123,6 +111,21 @@ final class NameNodeExamination {
       leases.add(found);
       leasesLength += found.wireLength();
       return true;
+    }
+
+    /** The write lease of a node, under its lock; null for none. */
+    private Lease lease(Node node) {
+      WriteLease<Node> lease = node.lease();
+      long now = namenode.clock().nanoTime();
+      return lease == null
+          ? null
+          : new Lease(
+              node.id(),
+              lease.client().clientId(),
+              lease.isHeld(),
+              Math.max(0, now - lease.grantedNanos()) / 1_000_000,
+              (lease.endNanos() - now) / 1_000_000,
+              Utf8.of(node.path().toString()));
     }
 
     /** Examines some extents; false when what was found does not fit into this page. */

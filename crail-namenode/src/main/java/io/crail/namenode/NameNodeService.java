@@ -155,9 +155,7 @@ final class NameNodeService {
             NameNodeOperations.BEGIN_MOVE,
             (request, session) -> rules.move().begin(request, session.caller()),
             new SpaceWork<BeginMove.Request>(namenode, request -> 0, true))
-        .handle(
-            NameNodeOperations.COMMIT_MOVE,
-            (request, session) -> rules.move().commit(request, session.caller()))
+        .handle(NameNodeOperations.COMMIT_MOVE, (request, session) -> rules.move().commit(request))
         .handle(
             NameNodeOperations.ACQUIRE_LEASE,
             (request, session) -> rules.leases().acquire(request, session.caller()))
@@ -170,7 +168,7 @@ final class NameNodeService {
   /** Operations that only read. */
   private static void addQueries(OperationServer.Builder builder, NameNode namenode) {
     ExtentFinder extents = new ExtentFinder(namenode.tree());
-    NodeLister lister = new NodeLister(namenode.tree());
+    NodeLister lister = new NodeLister(namenode.tree(), namenode.locks());
     builder
         .handleBatch(
             NameNodeOperations.LOOKUP,

@@ -2,15 +2,16 @@
 package io.crail.namenode.change;
 
 import io.crail.common.Utf8;
+import io.crail.namenode.lease.LeaseWriter;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
-import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
+import io.crail.namenode.space.SpaceWriter;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.TreeWriter;
@@ -26,6 +27,8 @@ import io.crail.protocol.node.SetSize;
 public final class Applier {
   private final State state;
   private final TreeWriter tree;
+  private final SpaceWriter space;
+  private final LeaseWriter<Node> leases;
   private final Locks locks;
   private final ChangeSink sink;
   private final Locks.Action release = this::release;
@@ -38,6 +41,8 @@ public final class Applier {
   public Applier(State state, Locks locks, ChangeSink sink) {
     this.state = state;
     this.tree = new TreeWriter(state.tree());
+    this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
+    this.leases = new LeaseWriter<>(state.leases());
     this.locks = locks;
     this.sink = sink;
   }
@@ -229,7 +234,7 @@ public final class Applier {
     long end = node.space() == null ? 0 : node.space().end();
     NodeSpace freed = grow(node, size, nowMillis);
     for (int i = 0; added != null && i < added.count(); i++) {
-      tree.space(node, AllocationList.append(node.space(), added.at(i)));
+      tree.space(node, space.append(node.space(), added.at(i)));
     }
     reportContents(node, end, Long.MAX_VALUE, false, null);
     giveBackValue(freed);
@@ -247,11 +252,11 @@ public final class Applier {
     NodeSpace former = null;
     if (node.space() instanceof MovingBytes moving) {
       NodeSpace extents = moving.extents();
-      extents.commit(size);
+      space.commit(extents, size);
       tree.space(node, extents);
       former = moving;
     } else {
-      node.space().commit(size);
+      space.commit(node.space(), size);
     }
     tree.grown(node, nowMillis);
     return former;
@@ -263,16 +268,11 @@ public final class Applier {
     exchangeAt(node, index, others);
     WriteLease<Node> lease = node.lease();
     reportContents(node, present.fileOffset(), present.fileEnd(), false, null);
-    state.space().release(present, lease.endNanos(), writer(lease), false);
+    space.release(present, lease.endNanos(), writer(lease), false);
   }
 
   private void exchangeAt(Node node, int index, NodeSpace others) {
-    NodeSpace space = node.space();
-    if (space instanceof MovingBytes moving) {
-      moving.extents(AllocationList.replacing(moving.extents(), index, others));
-    } else {
-      tree.space(node, AllocationList.replacing(space, index, others));
-    }
+    tree.space(node, space.replace(node.space(), index, others));
   }
 
   /**
@@ -282,7 +282,7 @@ public final class Applier {
   public void move(Node node, int index, Allocation target, RestingMoves.Move move) {
     exchangeAt(node, index, target);
     reportMove(node, target, Change.Contents.MOVED);
-    state.moves().add(move);
+    space.rest(move);
   }
 
   /** A moved extent goes back to its former place. The place that it leaves rests. */
@@ -290,15 +290,15 @@ public final class Applier {
     Allocation present = node.space().at(index);
     exchangeAt(node, index, former);
     reportMove(node, former, Change.Contents.MOVED_BACK);
-    state.space().releaseMoved(present);
+    space.releaseMoved(present);
   }
 
-  /** Space is lent to a client for the copy of an extent. */
-  public void lend(Allocation extent, Quarantine.Grant grant) {
+  /** Space is granted to a client for the copy of an extent. */
+  public void grant(Allocation extent, Quarantine.Grant grant) {
     if (sink != null) {
-      report(Change.Lend.of(grant, extent));
+      report(Change.Grant.of(grant, extent));
     }
-    state.space().lend(extent, grant);
+    space.grant(extent, grant);
   }
 
   /**
@@ -337,7 +337,7 @@ public final class Applier {
       }
       tree.abandon(node);
     } else if (close == SetSize.EXPIRE) {
-      state.leases().endLater(lease);
+      leases.endLater(lease);
     }
     if (present != null) {
       tree.complete(node);
@@ -348,7 +348,7 @@ public final class Applier {
     }
     giveBackValue(freedValue);
     if (close == SetSize.END) {
-      state.leases().end(lease);
+      leases.end(lease);
     }
     if (value != null) {
       // Its writer may be writing to space that it has asked for.
@@ -379,16 +379,16 @@ public final class Applier {
     reportContents(node, Math.max(0, node.size() - 1), Long.MAX_VALUE, false, null);
     int first = kept == null ? 0 : kept.count();
     for (int i = former == null ? -1 : former.count() - 1; i >= first; i--) {
-      state.space().release(former.at(i), now, writer(lease), false);
+      space.release(former.at(i), now, writer(lease), false);
     }
     if (sealed != null) {
-      state.space().cutOff(sealed, lease.client().clientId());
+      space.cutOff(sealed, lease.client().clientId());
     }
   }
 
   /** The holder ends the lease of a node that ends too, or has ended. Its space need not rest. */
   public void endLease(Node node, WriteLease<Node> lease) {
-    state.leases().end(lease);
+    leases.end(lease);
     tree.lease(node, null);
   }
 
@@ -414,7 +414,7 @@ public final class Applier {
   private void giveBackValue(NodeSpace former) {
     SmallBytes small = former == null ? null : former.small();
     if (small != null) {
-      state.values().giveBack(small);
+      space.giveBack(small);
     }
   }
 
@@ -422,9 +422,9 @@ public final class Applier {
   private void giveBackAll(NodeSpace former, WriteLease<Node> lease) {
     for (int i = former == null ? -1 : former.count() - 1; i >= 0; i--) {
       if (lease == null) {
-        state.space().giveBack(former.at(i));
+        space.giveBack(former.at(i));
       } else {
-        state.space().release(former.at(i), lease.endNanos(), writer(lease), false);
+        space.release(former.at(i), lease.endNanos(), writer(lease), false);
       }
     }
   }
@@ -432,7 +432,7 @@ public final class Applier {
   private void giveBackAfter(NodeSpace former, NodeSpace kept) {
     int first = kept == null ? 0 : kept.count();
     for (int i = former == null ? -1 : former.count() - 1; i >= first; i--) {
-      state.space().giveBack(former.at(i));
+      space.giveBack(former.at(i));
     }
   }
 
@@ -453,16 +453,16 @@ public final class Applier {
    * that the reader looks again.
    */
   private void release(Node node) {
-    NodeSpace space = node.space();
+    NodeSpace own = node.space();
     WriteLease<Node> lease = node.lease();
-    Quarantine.Writer writer = space == null || lease == null ? null : writer(lease);
-    for (int i = space == null ? -1 : space.count() - 1; i >= 0; i--) {
+    Quarantine.Writer writer = own == null || lease == null ? null : writer(lease);
+    for (int i = own == null ? -1 : own.count() - 1; i >= 0; i--) {
       boolean mayReport = lease != null && lease.isHeld();
-      state.space().release(space.at(i), lease == null ? 0 : lease.endNanos(), writer, mayReport);
+      space.release(own.at(i), lease == null ? 0 : lease.endNanos(), writer, mayReport);
     }
-    giveBackValue(space);
+    giveBackValue(own);
     if (lease != null) {
-      state.leases().end(lease);
+      leases.end(lease);
       tree.lease(node, null);
     }
   }

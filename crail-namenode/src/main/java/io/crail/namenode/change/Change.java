@@ -109,7 +109,7 @@ public interface Change {
     public static final int NOT_MOVED = 0;
 
     /**
-     * The listed extent is the copy for which {@link Lend} gave the space. The former extent keeps
+     * The listed extent is the copy for which {@link Grant} gave the space. The former extent keeps
      * its bytes until the datanode of the copy has shown that it is alive.
      */
     public static final int MOVED = 1;
@@ -362,7 +362,7 @@ public interface Change {
   }
 
   /**
-   * Space that is lent for the copy of an extent.
+   * Space that is granted for the copy of an extent.
    *
    * @param grant names the space; the id of no node
    * @param token the token that belongs to the space
@@ -371,11 +371,11 @@ public interface Change {
    * @param host number of the preferred host
    * @param extent the space
    */
-  record Lend(long grant, long token, long client, int storageClass, int host, Held extent)
+  record Grant(long grant, long token, long client, int storageClass, int host, Held extent)
       implements Change {
     /** The layout. */
     public static final Layout LAYOUT =
-        Layout.of("Change.Lend")
+        Layout.of("Change.Grant")
             .i64("grant", "names the space")
             .i64("token", "belongs to the space")
             .i64("client", "the client that copies")
@@ -384,10 +384,10 @@ public interface Change {
             .struct("extent", Held.CODEC);
 
     /** The codec. */
-    public static final Codec<Lend> CODEC = Codec.of(Lend.class, LAYOUT);
+    public static final Codec<Grant> CODEC = Codec.of(Grant.class, LAYOUT);
 
-    static Lend of(Quarantine.Grant grant, Allocation extent) {
-      return new Lend(
+    static Grant of(Quarantine.Grant grant, Allocation extent) {
+      return new Grant(
           grant.node(),
           grant.token(),
           grant.client(),
@@ -402,7 +402,7 @@ public interface Change {
     }
 
     @Override
-    public Codec<Lend> codec() {
+    public Codec<Grant> codec() {
       return CODEC;
     }
   }

@@ -16,7 +16,7 @@ public final class ChangeRecords {
           Change.Rename.CODEC,
           Change.Attributes.CODEC,
           Change.Contents.CODEC,
-          Change.Lend.CODEC,
+          Change.Grant.CODEC,
           SpaceChange.User.CODEC,
           SpaceChange.Host.CODEC,
           SpaceChange.Datanode.CODEC,

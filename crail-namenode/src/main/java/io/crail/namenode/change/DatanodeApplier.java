@@ -21,7 +21,7 @@ public final class DatanodeApplier {
    * @param sink receives the changes; null for none
    */
   public DatanodeApplier(State state, ChangeSink sink) {
-    this.space = new SpaceWriter(state.datanodes(), state.space());
+    this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
     this.sink = sink;
   }
 

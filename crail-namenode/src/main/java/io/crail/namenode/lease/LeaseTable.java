@@ -116,15 +116,20 @@ public final class LeaseTable<T> {
     return clients.get(clientId);
   }
 
+  /** Takes back a lease that was granted, and that no node got. */
+  public void giveBack(WriteLease<T> lease) {
+    end(lease);
+  }
+
   /** Ends a lease whose holder is known to have stopped writing, or whose node is gone. */
-  public void end(WriteLease<T> lease) {
+  void end(WriteLease<T> lease) {
     if (lease.client().remove(lease)) {
       ended();
     }
   }
 
   /** Lets a lease run out a lease time from now, even if its client renews its leases. */
-  public void endLater(WriteLease<T> lease) {
+  void endLater(WriteLease<T> lease) {
     if (lease.isHeld()) {
       lease.endAt(clock.nanoTime() + leaseNanos);
       synchronized (ending) {

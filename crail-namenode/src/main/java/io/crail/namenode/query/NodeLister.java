@@ -4,6 +4,7 @@ package io.crail.namenode.query;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Locks;
 import io.crail.namenode.tree.ChildList;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
@@ -18,9 +19,11 @@ public final class NodeLister {
   private static final int MAX_VISITED = 4_096;
 
   private final Tree tree;
+  private final Locks locks;
 
-  public NodeLister(Tree tree) {
+  public NodeLister(Tree tree, Locks locks) {
     this.tree = tree;
+    this.locks = locks;
   }
 
   /** Lists a page of a container's children. */
@@ -35,13 +38,15 @@ public final class NodeLister {
     }
     Container container = (Container) node;
     Page page = new Page(Math.min(request.maxEntries(), ListNodes.MAX_ENTRIES));
-    synchronized (container) {
-      if (tree.isDetached(container)) {
-        throw ErrorCode.STALE_NODE.exception("node " + request.id());
-      }
-      long next = container.visitFrom(request.cursor(), page);
-      return new ListNodes.Response(next, page.entries);
-    }
+    return locks.of(
+        container,
+        () -> {
+          if (tree.isDetached(container)) {
+            throw ErrorCode.STALE_NODE.exception("node " + request.id());
+          }
+          long next = container.visitFrom(request.cursor(), page);
+          return new ListNodes.Response(next, page.entries);
+        });
   }
 
   /** Collects the entries of a page. */

@@ -194,7 +194,7 @@ public final class CreateRule {
       }
       return node;
     } catch (CrailException e) {
-      state.leases().end(lease);
+      state.leases().giveBack(lease);
       throw e;
     }
   }

@@ -21,7 +21,7 @@ import io.crail.protocol.part.Extent;
 import io.crail.rpc.login.Caller;
 
 /**
- * Decides which extents clients may move to other datanodes: space is lent for a copy, and the
+ * Decides which extents clients may move to other datanodes: space is granted for a copy, and the
  * finished copy takes the place of the extent. Committed bytes of an extent never change, and
  * without a writer no byte is added. So a copy is good if, when it is finished, the node has no
  * writer and still has the same extent with the same number of bytes. Thread-safe.
@@ -42,7 +42,7 @@ public final class MoveRule {
   }
 
   /**
-   * Lends space for a copy of an extent.
+   * Grants space for a copy of an extent.
    *
    * @throws CrailException with {@link ErrorCode#WRITE_LEASE_HELD} when the node is being written;
    *     with {@link ErrorCode#STALE_EXTENT} when the node has no such extent; with {@link
@@ -55,10 +55,10 @@ public final class MoveRule {
       throw ErrorCode.LIMIT_EXCEEDED.exception("moved extents that rest for a lease");
     }
     Node node = tree.require(request.id());
-    return locks.of(node, () -> lend(node, request, caller.client()));
+    return locks.of(node, () -> grant(node, request, caller.client()));
   }
 
-  private BeginMove.Response lend(Node node, BeginMove.Request request, long client)
+  private BeginMove.Response grant(Node node, BeginMove.Request request, long client)
       throws CrailException {
     int index = requireMovable(node, request.extent());
     Allocation present = node.space().at(index);
@@ -78,7 +78,7 @@ public final class MoveRule {
               + " bytes free in one piece");
     }
     long grant = tree.newId();
-    applier.lend(
+    applier.grant(
         target,
         new Quarantine.Grant(
             grant, request.token(), client, purpose.storageClass(), purpose.host()));
@@ -89,17 +89,16 @@ public final class MoveRule {
    * Puts a copy in the place of the extent.
    *
    * @throws CrailException as in {@link #begin}; with {@link ErrorCode#WRITE_LEASE_LOST} when the
-   *     space is lent no longer
+   *     space is granted no longer
    */
-  public CommitMove.Response commit(CommitMove.Request request, Caller caller)
-      throws CrailException {
+  public CommitMove.Response commit(CommitMove.Request request) throws CrailException {
     try {
       Node node = tree.require(request.id());
       locks.of(
           node,
           () -> {
             if (!isCommitted(node, request)) {
-              commit(node, request, caller.client());
+              commit(node, request);
             }
             return null;
           });
@@ -121,7 +120,7 @@ public final class MoveRule {
   }
 
   /** Under the node's monitor. */
-  private void commit(Node node, CommitMove.Request request, long clientId) throws CrailException {
+  private void commit(Node node, CommitMove.Request request) throws CrailException {
     int index = requireMovable(node, request.extent());
     NodeSpace space = node.space();
     Allocation present = space.at(index);
@@ -136,17 +135,18 @@ public final class MoveRule {
               + request.bytes()
               + " were copied");
     }
-    Allocation target =
+    Allocation target = allocator.granted(request.grant(), request.token());
+    if (target != null
+        && (target.fileOffset() != present.fileOffset() || target.fileEnd() != present.fileEnd())) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          node + ": space that was granted for something else");
+    }
+    // Last, since it may have become another's meanwhile.
+    target =
         allocator.takeGranted(
             request.grant(), request.token(), purpose(node, present), request.bytes());
     if (target == null) {
       throw ErrorCode.WRITE_LEASE_LOST.exception(node + ": the space for a copy");
-    }
-    if (target.fileOffset() != present.fileOffset() || target.fileEnd() != present.fileEnd()) {
-      allocator.releaseGranted(
-          target, new Quarantine.Writer(request.grant(), request.token(), clientId));
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          node + ": space that was given for something else");
     }
     applier.move(node, index, target, new Moved(node, present, target, request.bytes()));
   }

@@ -92,7 +92,7 @@ public final class Supply {
       if (next == null) {
         break;
       }
-      more = AllocationList.append(more, next);
+      more = AllocationList.taken(more, next);
       last = next;
       end = next.fileEnd();
     }
@@ -164,7 +164,7 @@ public final class Supply {
       if (next == null) {
         return space;
       }
-      space = AllocationList.append(space, next);
+      space = AllocationList.taken(space, next);
       end = next.fileEnd();
     }
     return space;
@@ -182,7 +182,7 @@ public final class Supply {
         giveBack(space);
         return null;
       }
-      space = AllocationList.append(space, next);
+      space = AllocationList.taken(space, next);
       end = next.fileEnd();
     }
     return space;

@@ -60,8 +60,16 @@ public final class AllocationList extends NodeSpace {
     return new AllocationList(items, space.size());
   }
 
+  /** Extents that no node has yet, or null, and one more. */
+  public static NodeSpace taken(NodeSpace taken, Allocation next) {
+    if (taken != null && taken.small() != null) {
+      throw new AssertionError("a node has " + taken);
+    }
+    return append(taken, next);
+  }
+
   /** The extents of {@code space}, which may be null, and one more, with the same size. */
-  public static NodeSpace append(NodeSpace space, Allocation next) {
+  static NodeSpace append(NodeSpace space, Allocation next) {
     if (space == null) {
       return next;
     }
@@ -80,7 +88,7 @@ public final class AllocationList extends NodeSpace {
   }
 
   /** The extents of {@code space}, one of which is replaced by other extents for the same bytes. */
-  public static NodeSpace replacing(NodeSpace space, int index, NodeSpace others) {
+  static NodeSpace replacing(NodeSpace space, int index, NodeSpace others) {
     int more = others.count() - 1;
     Allocation[] items = new Allocation[space.count() + more];
     for (int i = 0; i < items.length; i++) {

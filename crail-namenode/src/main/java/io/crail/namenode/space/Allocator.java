@@ -208,10 +208,9 @@ public final class Allocator {
    *
    * @param leaseEndNanos when the writer's lease ends or ended; ignored without a writer
    * @param writer the holder of the lease; null without a lease
-   * @param maySay whether the writer can still report that no write is on its way
+   * @param canReport whether the writer can still report that no write is on its way
    */
-  public void release(
-      Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean maySay) {
+  void release(Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean canReport) {
     boolean leased = writer != null;
     DatanodeSpace datanode = extent.datanode();
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
@@ -230,14 +229,14 @@ public final class Allocator {
     }
     datanode.countAsWaiting(extent.allocatedLength());
     boolean heard = endsEarly || !datanode.checksGeneration();
-    quarantine.add(extent, restedNanos(extent, ready), heard ? writer : null, maySay, endsEarly);
+    quarantine.add(extent, restedNanos(extent, ready), heard ? writer : null, canReport, endsEarly);
   }
 
   /**
    * Notes that a writer's lease ran out while the node keeps the extent. If the datanode can cut
    * off clients, it must cut off this one.
    */
-  public void cutOff(Allocation extent, long client) {
+  void cutOff(Allocation extent, long client) {
     DatanodeSpace datanode = extent.datanode();
     if (datanode.cutsOff()) {
       quarantine.cutOffs(datanode).order(client, clock.nanoTime());
@@ -253,7 +252,7 @@ public final class Allocator {
   }
 
   /**
-   * Takes an extent for a copy of another one, see {@link #lend}.
+   * Takes an extent for a copy of another one, see {@link #grant}.
    *
    * @param purpose the purpose, which names the datanode of the other extent as the exception
    * @param id the datanode to take it from, or {@link BeginMove#ANY_DATANODE}
@@ -274,11 +273,11 @@ public final class Allocator {
   }
 
   /**
-   * Lends an extent that was taken. It rests until its writer's lease is over, unless {@link
-   * #takeGranted} gives it to a node before.
+   * Grants an extent that was taken to a client, for a copy. It rests until its writer's lease is
+   * over, unless {@link #takeGranted} gives it to a node before.
    */
-  public void lend(Allocation extent, Quarantine.Grant grant) {
-    extent.datanode().lend(extent.allocatedLength());
+  void grant(Allocation extent, Quarantine.Grant grant) {
+    extent.datanode().grant(extent.allocatedLength());
     long endNanos = clock.nanoTime() + options.leaseNanos();
     quarantine.add(extent, restedNanos(extent, endNanos), grant, true, true);
   }
@@ -314,7 +313,7 @@ public final class Allocator {
    * location for a lease from now on. So it rests that long even where generations are checked: a
    * datanode that is being removed must not end before.
    */
-  public void releaseMoved(Allocation extent) {
+  void releaseMoved(Allocation extent) {
     DatanodeSpace datanode = extent.datanode();
     if (datanode.state() == DatanodeSpace.State.DEAD) {
       extent.free();
@@ -325,17 +324,17 @@ public final class Allocator {
     quarantine.add(extent, restedNanos(extent, endNanos), null, false, false);
   }
 
-  /** Takes back an extent of {@link #takeGranted} that got no node. It rests for the full time. */
-  public void releaseGranted(Allocation extent, Quarantine.Writer writer) {
-    release(extent, clock.nanoTime() + options.leaseNanos(), writer, false);
+  /** The extent that was granted for a copy; null when it is granted no longer. */
+  public Allocation granted(long grant, long token) {
+    return quarantine.granted(grant, token);
   }
 
   /**
-   * Gives an extent to the node for which it was reserved.
+   * Takes an extent for the node for which it was granted.
    *
    * @param purpose the purpose of the node's space
    * @param bytes bytes that were written to the extent
-   * @return null when the extent is not reserved any more, or was taken for another purpose
+   * @return null when the extent is granted no longer, or was granted for another purpose
    */
   public Allocation takeGranted(long grant, long token, Purpose purpose, long bytes) {
     Allocation extent =
@@ -346,7 +345,7 @@ public final class Allocator {
             bytes,
             datanode -> isOnline(datanode, purpose, clock.nanoTime()));
     if (extent != null) {
-      extent.datanode().useLent(extent.allocatedLength());
+      extent.datanode().useGranted(extent.allocatedLength());
     }
     return extent;
   }

@@ -80,7 +80,7 @@ public final class DatanodeSpace {
   private long used;
   private long waiting;
   // A part of the waiting bytes.
-  private long lent;
+  private long granted;
 
   /**
    * Creates a datanode without regions, and takes heap for it.
@@ -188,7 +188,7 @@ public final class DatanodeSpace {
 
   /** Bytes that nodes can get later, when no client may use them any more. */
   synchronized long waitingBytes() {
-    return waiting - lent;
+    return waiting - granted;
   }
 
   /** Says what it may be used for, and whether it was told to end. */
@@ -354,11 +354,11 @@ public final class DatanodeSpace {
     waiting += length;
   }
 
-  /** Lends an extent that was taken to the writer of a copy. It counts as waiting. */
-  synchronized void lend(int length) {
+  /** Grants an extent that was taken to the writer of a copy. It counts as waiting. */
+  synchronized void grant(int length) {
     used -= length;
     waiting += length;
-    lent += length;
+    granted += length;
   }
 
   /** Notes that bytes that were waiting belong to a node again. */
@@ -367,16 +367,16 @@ public final class DatanodeSpace {
     used += length;
   }
 
-  /** Notes that lent bytes now belong to a node. */
-  synchronized void useLent(int length) {
-    lent -= length;
+  /** Notes that granted bytes now belong to a node. */
+  synchronized void useGranted(int length) {
+    granted -= length;
     waiting -= length;
     used += length;
   }
 
-  /** Notes that lent bytes only wait from now on. */
-  synchronized void lentNoMore(int length) {
-    lent -= length;
+  /** Notes that granted bytes only wait from now on. */
+  synchronized void endGrant(int length) {
+    granted -= length;
   }
 
   /** Gives space back that was waiting. */
@@ -399,13 +399,13 @@ public final class DatanodeSpace {
   /**
    * Counts everything again and compares; for tests.
    *
-   * @param expectedLent bytes that are lent
+   * @param expectedGranted bytes that are granted
    * @param audit knows all extents that are not free
    */
-  synchronized void verify(long expectedLent, SpaceAudit audit) {
-    if (lent != expectedLent) {
+  synchronized void verify(long expectedGranted, SpaceAudit audit) {
+    if (granted != expectedGranted) {
       throw new AssertionError(
-          this + " has lent " + lent + " bytes, but " + expectedLent + " can be found");
+          this + " has granted " + granted + " bytes, but " + expectedGranted + " can be found");
     }
     long total = regions().stream().mapToLong(Region::length).sum();
     long counted = pieces.verify(this, audit);

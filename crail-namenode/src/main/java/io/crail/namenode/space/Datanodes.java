@@ -111,7 +111,7 @@ public final class Datanodes {
     quarantine.audit(audit);
     moves.audit(audit);
     for (DatanodeSpace datanode : all()) {
-      datanode.verify(quarantine.lentOf(datanode), audit);
+      datanode.verify(quarantine.grantedOf(datanode), audit);
       DatanodeSpace.Accounts accounts = datanode.accounts(true);
       long expectedUsed = used.getOrDefault(datanode, 0L);
       long expectedWaiting =

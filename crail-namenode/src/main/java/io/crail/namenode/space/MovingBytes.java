@@ -27,7 +27,7 @@ public final class MovingBytes extends NodeSpace {
   }
 
   /** Replaces the extents. Under the node's monitor. */
-  public void extents(NodeSpace other) {
+  void extents(NodeSpace other) {
     extents = other;
   }
 

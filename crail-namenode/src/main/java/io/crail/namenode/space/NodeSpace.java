@@ -25,7 +25,7 @@ public abstract class NodeSpace {
   }
 
   /** Makes bytes visible. Under the node's monitor. */
-  public final void commit(long newSize) {
+  final void commit(long newSize) {
     size = newSize;
   }
 

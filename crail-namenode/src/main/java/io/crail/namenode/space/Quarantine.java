@@ -132,18 +132,18 @@ public final class Quarantine {
    *
    * @param writer the writer that may still write to it; null when there is none, or when the
    *     datanode refuses its writes
-   * @param maySay whether the writer can still report that it does not write
+   * @param canReport whether the writer can still report that it does not write
    * @param endsEarly whether the extent is free after this report and need not rest for other
    *     clients
    */
   synchronized void add(
-      Allocation extent, long readyAtNanos, Writer writer, boolean maySay, boolean endsEarly) {
+      Allocation extent, long readyAtNanos, Writer writer, boolean canReport, boolean endsEarly) {
     if (count == heap.length) {
       heap = Arrays.copyOf(heap, count * 2);
     }
     Rest rest = new Rest(extent, readyAtNanos, writer, endsEarly);
     up(count++, rest);
-    if (writer != null && maySay) {
+    if (writer != null && canReport) {
       rest.linked = true;
       rest.next = writer.first;
       if (writer.first == null) {
@@ -184,7 +184,7 @@ public final class Quarantine {
   private boolean timeHasCome(Rest rest, long nowNanos) {
     DatanodeSpace datanode = rest.extent.datanode();
     if (rest.writer instanceof Grant) {
-      datanode.lentNoMore(rest.extent.allocatedLength());
+      datanode.endGrant(rest.extent.allocatedLength());
     }
     Long client = rest.writer == null ? null : (Long) rest.writer.client();
     if (datanode.cutsOff() && cutOffs(datanode).keep(rest.extent, client, nowNanos)) {
@@ -210,10 +210,16 @@ public final class Quarantine {
   void letGo(long node, long token) {
     for (Rest rest = poll(node, token); rest != null; rest = poll(node, token)) {
       if (rest.writer instanceof Grant) {
-        rest.extent.datanode().lentNoMore(rest.extent.allocatedLength());
+        rest.extent.datanode().endGrant(rest.extent.allocatedLength());
       }
       rest.extent.freeAwaited();
     }
+  }
+
+  /** A granted extent; null when it is granted no longer. */
+  synchronized Allocation granted(long grant, long token) {
+    Writer writer = writers.get(grant);
+    return writer instanceof Grant && writer.token == token ? writer.first.extent : null;
   }
 
   /**
@@ -223,7 +229,7 @@ public final class Quarantine {
    * @param purpose the purpose of the node's space
    * @param bytes bytes that the writer has written to it
    * @param isOnline whether a datanode is alive
-   * @return null when the extent is not reserved any more, or was granted for another purpose
+   * @return null when the extent is granted no longer, or was granted for another purpose
    */
   synchronized Allocation take(
       long grant, long token, Purpose purpose, long bytes, Predicate<DatanodeSpace> isOnline) {
@@ -273,13 +279,13 @@ public final class Quarantine {
     return bytes + cutOffs(datanode).bytes();
   }
 
-  /** Bytes that a datanode has lent; for tests. */
-  synchronized long lentOf(DatanodeSpace datanode) {
+  /** Bytes of a datanode that are granted; for tests. */
+  synchronized long grantedOf(DatanodeSpace datanode) {
     long bytes = 0;
     for (int i = 0; i < count; i++) {
       Rest rest = heap[i];
-      boolean lent = rest.writer instanceof Grant && rest.extent.datanode() == datanode;
-      bytes += lent ? rest.extent.allocatedLength() : 0;
+      boolean granted = rest.writer instanceof Grant && rest.extent.datanode() == datanode;
+      bytes += granted ? rest.extent.allocatedLength() : 0;
     }
     return bytes;
   }

@@ -92,7 +92,7 @@ public final class RestingMoves {
   }
 
   /** Takes the former extent of a node, whose bytes are where the move says from now on. */
-  public void add(Move move) {
+  void add(Move move) {
     DatanodeSpace datanode = move.from.datanode();
     if (datanode.state() == DatanodeSpace.State.DEAD) {
       move.from.free();

@@ -117,7 +117,7 @@ public final class SmallValues {
   }
 
   /** Takes the memory of a value back, which no node has any more. */
-  public void giveBack(SmallBytes value) {
+  void giveBack(SmallBytes value) {
     value.giveMemory();
     used.addAndGet(-ValueMemory.footprint(value.length()));
     budget.give(SmallBytes.HEAP);

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.space;
 
+import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.protocol.part.Region;
 import java.util.List;
 
 /**
- * The only way to change which datanodes there are, and what they lend. It decides nothing. Only
- * {@code io.crail.namenode.change} uses it, under the lock of the datanodes.
+ * The only way to change which datanodes there are, what they lend, and which space a node has. It
+ * decides nothing. Only {@code io.crail.namenode.change} uses it: for datanodes under their lock,
+ * for the space of a node under the node's monitor.
  */
 public final class SpaceWriter {
   private final Datanodes datanodes;
   private final Allocator allocator;
+  private final RestingMoves moves;
+  private final SmallValues values;
 
-  public SpaceWriter(Datanodes datanodes, Allocator allocator) {
+  public SpaceWriter(
+      Datanodes datanodes, Allocator allocator, RestingMoves moves, SmallValues values) {
     this.datanodes = datanodes;
     this.allocator = allocator;
+    this.moves = moves;
+    this.values = values;
   }
 
   /** Adds a datanode without regions. */
@@ -63,5 +71,68 @@ public final class SpaceWriter {
     } else {
       allocator.rest(datanode, space, restNanos);
     }
+  }
+
+  /** Makes bytes visible. */
+  public void commit(NodeSpace space, long size) {
+    space.commit(size);
+  }
+
+  /** The space of a node, which may be null, with one more extent: the same or another object. */
+  public NodeSpace append(NodeSpace space, Allocation next) {
+    return AllocationList.append(space, next);
+  }
+
+  /**
+   * The space of a node with other extents for the bytes of one extent: the same or another object.
+   */
+  public NodeSpace replace(NodeSpace space, int index, NodeSpace others) {
+    if (space instanceof MovingBytes moving) {
+      moving.extents(AllocationList.replacing(moving.extents(), index, others));
+      return moving;
+    }
+    return AllocationList.replacing(space, index, others);
+  }
+
+  /**
+   * Takes back an extent of a node.
+   *
+   * @param leaseEndNanos when the writer's lease ends or ended; ignored without a writer
+   * @param writer the holder of the lease; null without a lease
+   * @param canReport whether the writer can still report that no write is on its way
+   */
+  public void release(
+      Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean canReport) {
+    allocator.release(extent, leaseEndNanos, writer, canReport);
+  }
+
+  /** Takes back an extent whose bytes are elsewhere now, and which readers may still look for. */
+  public void releaseMoved(Allocation extent) {
+    allocator.releaseMoved(extent);
+  }
+
+  /** Takes back the former extent of a move, which may have to be undone. */
+  public void rest(RestingMoves.Move move) {
+    moves.add(move);
+  }
+
+  /** Takes back an extent that no reader knows, and to which no write is on its way. */
+  public void giveBack(Allocation extent) {
+    allocator.giveBack(extent);
+  }
+
+  /** Takes back the memory of a small value, which no node has any more. */
+  public void giveBack(SmallBytes value) {
+    values.giveBack(value);
+  }
+
+  /** Notes that a writer lost its lease, and that the node keeps the extent. */
+  public void cutOff(Allocation extent, long client) {
+    allocator.cutOff(extent, client);
+  }
+
+  /** Grants an extent that was taken to the writer of a copy. */
+  public void grant(Allocation extent, Quarantine.Grant grant) {
+    allocator.grant(extent, grant);
   }
 }

@@ -50,8 +50,8 @@ final class ChangeModel implements ChangeSink {
           "Datanode draining",
           "Datanode ending",
           "Datanode forgotten",
+          "Grant",
           "Host",
-          "Lend",
           "LentRegion",
           "Link",
           "Link in place",
@@ -132,8 +132,8 @@ final class ChangeModel implements ChangeSink {
   private final Map<Integer, SpaceChange.User> users = new TreeMap<>();
   private final Map<Integer, String> hosts = new TreeMap<>(Map.of(HostNames.ANY, ""));
   private final Map<Integer, Lender> lenders = new TreeMap<>();
-  // Places that were lent for a copy, and former places of what was moved.
-  private final Set<String> lent = new HashSet<>();
+  // Places that were granted for a copy, and former places of what was moved.
+  private final Set<String> granted = new HashSet<>();
   private final Set<String> moved = new HashSet<>();
   // What was below a removed container may still change until it is taken apart, without effect.
   private final Set<Long> gone = new HashSet<>();
@@ -193,7 +193,7 @@ final class ChangeModel implements ChangeSink {
       case 3 -> rename((Change.Rename) read);
       case 4 -> attributes((Change.Attributes) read);
       case 5 -> contents((Change.Contents) read);
-      case 6 -> lend((Change.Lend) read);
+      case 6 -> grant((Change.Grant) read);
       case 7 -> name((SpaceChange.User) read);
       case 8 -> name((SpaceChange.Host) read);
       case 9 -> datanode((SpaceChange.Datanode) read);
@@ -278,9 +278,9 @@ final class ChangeModel implements ChangeSink {
     }
   }
 
-  private void lend(Change.Lend lend) {
-    requireLent(lend.extent());
-    lent.add(place(lend.extent()));
+  private void grant(Change.Grant grant) {
+    requireLent(grant.extent());
+    granted.add(place(grant.extent()));
   }
 
   private static String place(Change.Held held) {
@@ -424,7 +424,7 @@ final class ChangeModel implements ChangeSink {
       Change.Held now = contents.extents().get(0);
       Change.Held before = entry.extents.get(now.extent().fileOffset());
       boolean isMoved = contents.moved() == Change.Contents.MOVED;
-      if (!(isMoved ? lent : moved).remove(place(now))) {
+      if (!(isMoved ? granted : moved).remove(place(now))) {
         throw new AssertionError("moved to unknown space: " + contents);
       }
       if (isMoved) {
