@@ -125,19 +125,31 @@ final class NameNodeService {
             NameNodeOperations.SET_SIZE,
             (request, session) ->
                 new SetSize.Response(
-                    rules.size().setSize(request, attachment(session).activity()::committed)),
+                    rules
+                        .size()
+                        .setSize(
+                            request, session.caller(), attachment(session).activity()::committed)),
             new SpaceWork<SetSize.Request>(namenode, request -> request.value().length(), false))
         .handleLong(
             NameNodeOperations.REMOVE,
             (request, session) ->
                 new Remove.Response(
-                    rules.remove().remove(request.path(), request.recursive(), request.id())),
+                    rules
+                        .remove()
+                        .remove(
+                            request.path(), request.recursive(), request.id(), session.caller())),
             Remove.Request::recursive)
         .handle(
             NameNodeOperations.RENAME,
             (request, session) ->
                 new Rename.Response(
-                    rules.rename().rename(request.source(), request.target(), request.replace())))
+                    rules
+                        .rename()
+                        .rename(
+                            request.source(),
+                            request.target(),
+                            request.replace(),
+                            session.caller())))
         .handle(
             NameNodeOperations.SET_ATTRIBUTES,
             (request, session) ->
@@ -145,11 +157,11 @@ final class NameNodeService {
                     rules.attributes().setAttributes(request, attachment(session).user())))
         .handle(
             NameNodeOperations.EXTEND,
-            (request, session) -> rules.extend().extend(request),
+            (request, session) -> rules.extend().extend(request, session.caller()),
             new SpaceWork<Extend.Request>(namenode, request -> 0, true))
         .handle(
             NameNodeOperations.REPLACE_EXTENT,
-            (request, session) -> rules.replace().replace(request),
+            (request, session) -> rules.replace().replace(request, session.caller()),
             new SpaceWork<ReplaceExtent.Request>(namenode, request -> 0, true))
         .handle(
             NameNodeOperations.BEGIN_MOVE,
@@ -161,7 +173,7 @@ final class NameNodeService {
             (request, session) -> rules.leases().acquire(request, session.caller()))
         .handleLong(
             NameNodeOperations.RENEW_LEASES,
-            (request, session) -> rules.leases().renew(request),
+            (request, session) -> rules.leases().renew(request, session.caller()),
             request -> request.leases().size() > FEW_LEASES);
   }
 

@@ -12,6 +12,7 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
+import io.crail.rpc.login.Anybody;
 import io.crail.rpc.login.ClientLogin;
 import io.crail.rpc.login.Credentials;
 import java.net.InetAddress;
@@ -58,7 +59,7 @@ public final class NameNodeClient {
 
     /** The identity of a process that proves nothing. */
     public Identity(int role, long clientId, String host, String cluster, String user) {
-      this(role, clientId, host, cluster, user, Credentials.NONE);
+      this(role, clientId, host, cluster, user, Anybody.CREDENTIALS);
     }
   }
 

@@ -4,6 +4,8 @@ package io.crail.storage;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
+import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Credentials;
 
 /** The client part of a tier, for one loop. */
 public interface StorageClient extends AutoCloseable {
@@ -14,9 +16,20 @@ public interface StorageClient extends AutoCloseable {
    * @param transport the store's transport
    * @param loop the loop that its connections belong to
    * @param clientId the identity of the store, the same as to namenodes
+   * @param credentials what its connections log in with
    */
   record Context(
-      Configuration configuration, Transport transport, ClientLoop loop, long clientId) {}
+      Configuration configuration,
+      Transport transport,
+      ClientLoop loop,
+      long clientId,
+      Credentials credentials) {
+    /** The surroundings of a client that proves nothing. */
+    public Context(
+        Configuration configuration, Transport transport, ClientLoop loop, long clientId) {
+      this(configuration, transport, loop, clientId, Anybody.CREDENTIALS);
+    }
+  }
 
   /** Creates the endpoint of a datanode, without waiting for a connection. */
   StorageEndpoint connect(DatanodeDescription datanode);

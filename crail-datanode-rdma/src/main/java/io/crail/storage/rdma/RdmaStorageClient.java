@@ -2,8 +2,6 @@
 package io.crail.storage.rdma;
 
 import io.crail.common.config.ConfigException;
-import io.crail.common.config.Configuration;
-import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
@@ -15,11 +13,10 @@ final class RdmaStorageClient implements StorageClient {
   /**
    * Creates the client part, without looking for a device.
    *
-   * @param clientId the identity of the store, the same as to namenodes
    * @throws ConfigException when values contradict each other
    */
-  RdmaStorageClient(ClientLoop loop, Configuration configuration, long clientId) {
-    this.shared = new SharedRdma(loop, configuration, clientId);
+  RdmaStorageClient(Context context) {
+    this.shared = new SharedRdma(context);
   }
 
   @Override

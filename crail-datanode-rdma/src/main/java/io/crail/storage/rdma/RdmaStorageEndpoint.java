@@ -4,6 +4,7 @@ package io.crail.storage.rdma;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Region;
+import io.crail.rpc.login.ClientLogin;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.storage.DatanodeDescription;
@@ -11,6 +12,7 @@ import io.crail.storage.Transfer;
 import io.crail.storage.network.DataHello;
 import io.crail.storage.network.NetworkEndpoint;
 import io.crail.storage.network.TransferQueue;
+import io.crail.verbs.Verbs;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -208,19 +210,27 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
       refused(e);
       return;
     }
+    ClientLogin login = shared.newLogin();
+    ByteBuffer hello = DataHello.bytes(DataHello.request(uuid(), shared.clientId(), login));
+    if (hello.remaining() > Verbs.MAX_CONNECT_DATA) {
+      refused(
+          ErrorCode.UNSUPPORTED.exception(
+              "a login of " + login.message().length + " bytes, which RDMA cannot carry"));
+      return;
+    }
     outdated = false;
-    attempt = new Attempt();
-    rdma.connect(
-        address(),
-        deadlineNanos,
-        shared.options(),
-        DataHello.requestBytes(uuid(), shared.clientId()),
-        attempt);
+    attempt = new Attempt(login);
+    rdma.connect(address(), deadlineNanos, shared.options(), hello, attempt);
   }
 
   /** One attempt to connect. Its result counts only while it is the present attempt. */
   private final class Attempt implements RdmaLoop.ConnectListener {
+    private final ClientLogin login;
     private RdmaConnection made;
+
+    Attempt(ClientLogin login) {
+      this.login = login;
+    }
 
     @Override
     public QueuePair.Handler created(QueuePair pair) {
@@ -235,9 +245,17 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
         return;
       }
       attempt = null;
-      if (DataHello.answer(peerData) != ErrorCode.OK) {
+      DataHello.Response answer = DataHello.response(peerData);
+      if (DataHello.answer(peerData) != ErrorCode.OK || answer.more()) {
         pair.close("no datanode");
         refused(ErrorCode.PROTOCOL.exception(address() + " is no datanode of this version"));
+        return;
+      }
+      try {
+        login.answered(false, answer.message().bytes());
+      } catch (CrailException e) {
+        pair.close(e.getMessage());
+        refused(e);
         return;
       }
       try {

@@ -5,10 +5,13 @@ import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
@@ -19,6 +22,7 @@ import io.crail.storage.host.ClientCutOff;
 import io.crail.storage.host.HostedRegions;
 import io.crail.storage.host.HostedServer;
 import io.crail.storage.network.DataHello;
+import io.crail.storage.network.DataLogin;
 import io.crail.storage.region.RegionMemory;
 import io.crail.verbs.Availability;
 import io.crail.verbs.Verbs;
@@ -133,8 +137,17 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
 
   @Override
   public void requested(RdmaListener.Request request) {
-    ErrorCode refusal =
-        serving ? DataHello.check(request.privateData(), uuid()) : ErrorCode.UNAVAILABLE;
+    DataLogin login = new DataLogin(Mechanisms.ANYBODY, uuid());
+    DataHello.Response answer = null;
+    ErrorCode refusal = serving ? ErrorCode.OK : ErrorCode.UNAVAILABLE;
+    try {
+      if (serving) {
+        DataHello.Request hello = DataHello.request(request.privateData());
+        answer = login.onlyHello(hello, Verbs.MAX_REJECT_DATA);
+      }
+    } catch (CrailException e) {
+      refusal = e.code();
+    }
     if (refusal == ErrorCode.OK && clients.size() >= connectionLimit) {
       refusal = ErrorCode.LIMIT_EXCEEDED;
     } else if (refusal == ErrorCode.OK && request.context() != device.context()) {
@@ -143,16 +156,16 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
     }
     if (refusal != ErrorCode.OK) {
       refusals.warn("refused " + request.peer() + ": " + refusal.text());
-      request.reject(DataHello.responseBytes(refusal));
+      request.reject(DataHello.bytes(DataHello.response(refusal)));
       return;
     }
     try {
-      long clientId = DataHello.clientId(request.privateData());
+      Caller caller = login.caller();
       request.accept(
           queues,
           CONNECTION,
-          pair -> clients.add(pair, clientId),
-          DataHello.responseBytes(ErrorCode.OK),
+          pair -> clients.add(pair, caller),
+          DataHello.bytes(answer),
           listener::execute);
     } catch (IOException e) {
       refusals.warn("cannot connect " + request.peer() + ": " + e.getMessage());

@@ -54,7 +54,7 @@ public final class RdmaStorageTier implements StorageTier {
     if (!availability.usable()) {
       throw ErrorCode.UNSUPPORTED.exception("tier rdma: " + availability.problem());
     }
-    return new RdmaStorageClient(context.loop(), context.configuration(), context.clientId());
+    return new RdmaStorageClient(context);
   }
 
   /** Its port is not one of TCP. */

@@ -2,6 +2,7 @@
 package io.crail.storage.rdma;
 
 import io.crail.common.RateLimitedLog;
+import io.crail.rpc.login.Caller;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.verbs.Layouts;
 import io.crail.verbs.Verbs;
@@ -45,10 +46,10 @@ final class ServedClients {
   /**
    * Adds a client.
    *
-   * @param clientId the client's identity, the same as to namenodes
+   * @param caller in whom the login has ended
    */
-  QueuePair.Handler add(QueuePair pair, long clientId) {
-    Client client = new Client(pair, clientId);
+  QueuePair.Handler add(QueuePair pair, Caller caller) {
+    Client client = new Client(pair, caller);
     clients.add(client);
     count = clients.size();
     return client;
@@ -78,10 +79,10 @@ final class ServedClients {
   String cutOff(Set<Long> ids) {
     String failure = null;
     for (Client client : List.copyOf(clients)) {
-      if (ids.contains(client.id)) {
+      if (ids.contains(client.caller.client())) {
         LOG.info(
             "client {} at {} is cut off, for it has lost a lease without a word",
-            Long.toHexString(client.id),
+            Long.toHexString(client.caller.client()),
             client.pair.peer());
         if (!client.pair.close("its client is cut off")) {
           failure = "the connection of " + client.pair.peer() + " cannot be ended";
@@ -94,13 +95,13 @@ final class ServedClients {
   /** A connected client. */
   private final class Client implements QueuePair.Handler {
     private final QueuePair pair;
-    private final long id;
+    private final Caller caller;
     private boolean asked;
     private int turnsUnanswered;
 
-    Client(QueuePair pair, long id) {
+    Client(QueuePair pair, Caller caller) {
       this.pair = pair;
-      this.id = id;
+      this.caller = caller;
     }
 
     /** Writes zero bytes to the client. The client's device acknowledges that while it lives. */

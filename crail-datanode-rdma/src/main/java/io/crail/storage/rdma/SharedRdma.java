@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.login.ClientLogin;
 import io.crail.rpc.loop.Sweepable;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
@@ -13,6 +14,7 @@ import io.crail.rpc.rdma.RdmaLoop;
 import io.crail.rpc.rdma.RdmaSettings;
 import io.crail.rpc.rdma.memory.RegistrationCache;
 import io.crail.rpc.rdma.memory.UserMemory;
+import io.crail.storage.StorageClient;
 import io.crail.storage.network.NetworkEndpoint;
 import io.crail.verbs.Verbs;
 import java.util.ArrayList;
@@ -27,7 +29,7 @@ final class SharedRdma implements Sweepable {
   private static final int INLINE_BYTES = 64;
 
   private final ClientLoop loop;
-  private final long clientId;
+  private final StorageClient.Context context;
   private final RdmaSettings settings;
   private final int depth;
   private final int copyLimit;
@@ -43,12 +45,12 @@ final class SharedRdma implements Sweepable {
   /**
    * Reads the settings, without looking for a device.
    *
-   * @param clientId the identity of the store, the same as to namenodes
    * @throws ConfigException when values contradict each other
    */
-  SharedRdma(ClientLoop loop, Configuration configuration, long clientId) {
-    this.loop = loop;
-    this.clientId = clientId;
+  SharedRdma(StorageClient.Context context) {
+    final Configuration configuration = context.configuration();
+    this.loop = context.loop();
+    this.context = context;
     this.settings = RdmaSettings.of(configuration);
     this.depth = configuration.get(RdmaStorageKeys.QUEUE_DEPTH);
     this.copyLimit = configuration.get(RdmaStorageKeys.COPY_LIMIT);
@@ -81,8 +83,14 @@ final class SharedRdma implements Sweepable {
     return loop;
   }
 
+  /** Identity of the store, the same as to namenodes. */
   long clientId() {
-    return clientId;
+    return context.clientId();
+  }
+
+  /** Begins the login of a connection. */
+  ClientLogin newLogin() {
+    return new ClientLogin(context.credentials());
   }
 
   int depth() {

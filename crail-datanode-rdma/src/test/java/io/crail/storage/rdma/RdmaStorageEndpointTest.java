@@ -15,6 +15,7 @@ import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.storage.DatanodeDescription;
+import io.crail.storage.StorageClient;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.DataHello;
@@ -30,7 +31,7 @@ class RdmaStorageEndpointTest {
   private static final int REGION = 1 << 20;
 
   private final StorageEndpoint endpoint =
-      new RdmaStorageClient(null, Configuration.defaults(), 1)
+      new RdmaStorageClient(new StorageClient.Context(Configuration.defaults(), null, null, 1))
           .connect(
               new DatanodeDescription(
                   new UUID(1, 2),
@@ -57,8 +58,11 @@ class RdmaStorageEndpointTest {
 
   @Test
   void theHelloFitsIntoWhatAConnectionCarries() {
-    assertTrue(DataHello.requestBytes(new UUID(1, 2), 3).remaining() <= Verbs.MAX_CONNECT_DATA);
-    assertTrue(DataHello.responseBytes(ErrorCode.OK).remaining() <= Verbs.MAX_REJECT_DATA);
+    assertTrue(
+        DataHello.bytes(DataHello.request(new UUID(1, 2), 3)).remaining()
+            <= Verbs.MAX_CONNECT_DATA);
+    assertTrue(
+        DataHello.bytes(DataHello.response(ErrorCode.OK)).remaining() <= Verbs.MAX_REJECT_DATA);
   }
 
   @Test
@@ -97,7 +101,10 @@ class RdmaStorageEndpointTest {
             .set(RdmaKeys.CLIENT_COMPLETIONS, 64)
             .build();
     String message =
-        assertThrows(ConfigException.class, () -> new RdmaStorageClient(null, configuration, 1))
+        assertThrows(
+                ConfigException.class,
+                () ->
+                    new RdmaStorageClient(new StorageClient.Context(configuration, null, null, 1)))
             .getMessage();
     assertTrue(message.contains("crail.storage.rdma.queuedepth"), message);
     assertTrue(message.contains("crail.rdma.client.completions"), message);

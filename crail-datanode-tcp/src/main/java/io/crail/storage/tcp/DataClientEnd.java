@@ -62,12 +62,11 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
   private static final int READ_HEAD = Frame.HEADER_LENGTH + ReadData.Response.LAYOUT.fixedLength();
   private static final int LONGEST_RESPONSE = READ_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
   private static final int LONGEST_SMALL = Frame.HEADER_LENGTH + Frame.MAX_DETAIL_LENGTH;
-  private static final long HELLO_ID = 0;
 
   private final Owner endpoint;
   private final NettyClientLoop loop;
   private final DatanodeDescription datanode;
-  private final long clientId;
+  private final ClientHandshake handshake;
   private final Receiver receiver = new Receiver(this, RECEIVE_CAPACITY);
   private final TcpTransfer[] ring;
   private final int[] lengths;
@@ -81,8 +80,8 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
   private boolean straight;
   private boolean answered;
   private boolean abandoned;
-  private long first = HELLO_ID + 1;
-  private long next = HELLO_ID + 1;
+  private long first = ClientHandshake.ID + 1;
+  private long next = ClientHandshake.ID + 1;
   private int unflushed;
   private Next awaited = Next.HELLO;
 
@@ -98,19 +97,18 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
   /**
    * Creates the handler of a connection.
    *
-   * @param clientId the identity of the store, the same as to namenodes
    * @param capacity the most requests in flight
    */
   DataClientEnd(
       Owner endpoint,
       NettyClientLoop loop,
       DatanodeDescription datanode,
-      long clientId,
+      ClientHandshake handshake,
       int capacity) {
     this.endpoint = endpoint;
     this.loop = loop;
     this.datanode = datanode;
-    this.clientId = clientId;
+    this.handshake = handshake;
     this.ring = new TcpTransfer[capacity];
     this.lengths = new int[capacity];
     this.writes = new boolean[capacity];
@@ -136,13 +134,7 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
 
   /** The channel is connected and still needed: begins the handshake. */
   void open() {
-    int length = Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
-    Frame.write(
-        headBytes, 0, length, DataNodeOperations.HELLO.number(), Frame.KIND_REQUEST, HELLO_ID);
-    DataHello.Request.CODEC.encode(
-        DataHello.request(datanode.uuid(), clientId), headBytes, Frame.HEADER_LENGTH);
-    heads[0].toSend(headViews[0], 0, length);
-    channel.writeAndFlush(heads[0].retain(), channel.voidPromise());
+    channel.writeAndFlush(handshake.hello(), channel.voidPromise());
   }
 
   /** True once a request has been answered. */
@@ -365,7 +357,7 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
     int code = Frame.code(bytes, at);
     long number = Frame.correlationId(bytes, at);
     boolean greeting = awaited == Next.HELLO;
-    if (number != (greeting ? HELLO_ID : first) || (!greeting && first == next)) {
+    if (number != (greeting ? ClientHandshake.ID : first) || (!greeting && first == next)) {
       throw ErrorCode.PROTOCOL.exception("an answer to a request " + number + " that was not made");
     }
     boolean data = awaited == Next.ANSWER && code == ErrorCode.OK.number() && !writes[slot(first)];
@@ -429,12 +421,7 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
     }
     if (awaited == Next.HELLO) {
       if (failure == null) {
-        ErrorCode answer = DataHello.answer(DataHello.Response.CODEC.decode(bytes, body, length));
-        if (answer != ErrorCode.OK) {
-          throw ErrorCode.PROTOCOL.exception("an answer to the hello that no datanode gives");
-        }
-        awaited = Next.ANSWER;
-        endpoint.ready(this);
+        takeHello(DataHello.Response.CODEC.decode(bytes, body, length));
       } else {
         endpoint.refused(this, failure);
       }
@@ -449,6 +436,25 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
     }
     awaited = Next.ANSWER;
     finish(failure);
+  }
+
+  private void takeHello(DataHello.Response answer) throws CrailException {
+    if (DataHello.answer(answer) != ErrorCode.OK) {
+      throw ErrorCode.PROTOCOL.exception("an answer to the hello that no datanode gives");
+    }
+    ByteBuf message;
+    try {
+      message = handshake.next(answer);
+    } catch (CrailException e) {
+      endpoint.refused(this, e);
+      return;
+    }
+    if (message != null) {
+      channel.writeAndFlush(message, channel.voidPromise());
+    } else {
+      awaited = Next.ANSWER;
+      endpoint.ready(this);
+    }
   }
 
   /** Ends the first request in flight. */

@@ -3,6 +3,7 @@ package io.crail.storage.tcp;
 
 import io.crail.protocol.Operation;
 import io.crail.protocol.Operation.Routing;
+import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
 import io.crail.storage.network.DataHello;
@@ -60,6 +61,15 @@ public final class DataNodeOperations {
   /** Asks for an empty answer. */
   public static final Operation<Ping.Request, Ping.Response> PING =
       add(4, "data-ping", Ping.Request.CODEC, Ping.Response.CODEC, "answers");
+
+  /** Carries a further message of a login. */
+  public static final Operation<Login.Request, DataHello.Response> LOGIN =
+      add(
+          5,
+          "data-login",
+          Login.Request.CODEC,
+          DataHello.Response.CODEC,
+          "carries a further message of a connection's login");
 
   private DataNodeOperations() {}
 

@@ -3,14 +3,18 @@ package io.crail.storage.tcp;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
 import io.crail.rpc.Frame;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.Receiver;
 import io.crail.rpc.netty.RetargetableBuf;
 import io.crail.storage.host.HostedRegions;
 import io.crail.storage.network.DataHello;
+import io.crail.storage.network.DataLogin;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -36,6 +40,9 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
 
     /** Identity of the datanode process. */
     UUID uuid();
+
+    /** The ways to log in. */
+    Mechanisms mechanisms();
 
     /** The state that the connections of an event loop share; only for its thread. */
     DatanodeLoop loop(EventExecutor executor);
@@ -64,7 +71,7 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
   private static final int WRITE_HEAD =
       Frame.HEADER_LENGTH + WriteData.Request.LAYOUT.fixedLength();
   private static final int LONGEST_SMALL =
-      Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.fixedLength();
+      Frame.HEADER_LENGTH + DataHello.Request.LAYOUT.maxLength();
   private static final int LONGEST_REQUEST = WRITE_HEAD + DataNodeOperations.MAX_DATA_LENGTH;
   private static final WriteBufferWaterMark WATER_MARK =
       new WriteBufferWaterMark(256 * 1024, DatanodeLoop.MOST_PENDING);
@@ -76,11 +83,12 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
   private final ArrivingWrite write = new ArrivingWrite();
   private final LeavingRead read = new LeavingRead(output, this::dataSent);
   private final Runnable resume = this::resume;
+  private final DataLogin login;
 
   private ChannelHandlerContext context;
   private DatanodeLoop loop;
   private String peer = "a new connection";
-  private boolean greeted;
+  private Caller caller;
   private boolean closed;
   private boolean serving;
   private long openedNanos;
@@ -100,6 +108,7 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
   DataServerEnd(Owner server, boolean straight) {
     this.server = server;
     this.straight = straight;
+    this.login = new DataLogin(server.mechanisms(), server.uuid());
   }
 
   /** The receiver that the channel uses. */
@@ -187,7 +196,7 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
 
   @Override
   public void sweep(long nowNanos) {
-    if (!greeted && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
+    if (caller == null && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close("no handshake in time");
     } else if (write.isOverdue(nowNanos)) {
       close("the data of a write did not arrive in time");
@@ -321,7 +330,7 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
     }
     int frameLength = Frame.length(bytes, at);
     int opcode = Frame.code(bytes, at);
-    if (!greeted && opcode != DataNodeOperations.HELLO.number()) {
+    if (caller == null && !opens(opcode)) {
       throw ErrorCode.PROTOCOL.exception("opcode " + opcode + " before the handshake");
     }
     if (opcode == DataNodeOperations.WRITE.number()) {
@@ -343,6 +352,11 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
     return true;
   }
 
+  private static boolean opens(int opcode) {
+    return opcode == DataNodeOperations.HELLO.number()
+        || opcode == DataNodeOperations.LOGIN.number();
+  }
+
   private void serveSmall(int opcode, ByteBuffer bytes, int at, int frameLength)
       throws CrailException {
     int body = at + Frame.HEADER_LENGTH;
@@ -357,28 +371,29 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
     } else if (opcode == DataNodeOperations.PING.number()) {
       Ping.Request request = Ping.Request.CODEC.decode(bytes, body, bodyLength);
       answer(Ping.Response.CODEC, new Ping.Response(request.data()));
-    } else if (opcode == DataNodeOperations.HELLO.number()) {
-      hello(DataHello.Request.CODEC.decode(bytes, body, bodyLength));
+    } else if (opens(opcode)) {
+      logIn(opcode, bytes, body, bodyLength);
     } else {
       throw ErrorCode.PROTOCOL.exception("unknown opcode " + opcode);
     }
   }
 
-  private void hello(DataHello.Request request) throws CrailException {
-    ErrorCode refusal = DataHello.check(request, server.uuid());
-    if (refusal == ErrorCode.PROTOCOL) {
-      throw refusal.exception(
-          "handshake with magic "
-              + Integer.toHexString(request.magic())
-              + ", version "
-              + request.version());
-    }
-    if (refusal != ErrorCode.OK) {
-      fail(refusal, "datanode process " + request.uuid() + " has ended, here is " + server.uuid());
+  private void logIn(int opcode, ByteBuffer bytes, int body, int bodyLength) throws CrailException {
+    DataHello.Response answer;
+    try {
+      answer =
+          opcode == DataNodeOperations.HELLO.number()
+              ? login.hello(DataHello.Request.CODEC.decode(bytes, body, bodyLength))
+              : login.next(Login.Request.CODEC.decode(bytes, body, bodyLength).message());
+    } catch (CrailException e) {
+      if (e.code() == ErrorCode.PROTOCOL) {
+        throw e;
+      }
+      fail(e.code(), e.detail());
       return;
     }
-    greeted = true;
-    answer(DataHello.Response.CODEC, DataHello.response(ErrorCode.OK));
+    caller = login.caller();
+    answer(DataHello.Response.CODEC, answer);
   }
 
   private <T> void answer(Codec<T> codec, T message) {

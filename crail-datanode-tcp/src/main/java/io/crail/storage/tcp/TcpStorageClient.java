@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.tcp;
 
-import io.crail.common.config.Configuration;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
@@ -10,13 +9,11 @@ import io.crail.storage.StorageEndpoint;
 /** The client part of the TCP tier. */
 final class TcpStorageClient implements StorageClient {
   private final NettyClientLoop loop;
-  private final Configuration configuration;
-  private final long clientId;
+  private final Context context;
 
-  TcpStorageClient(NettyClientLoop loop, Configuration configuration, long clientId) {
+  TcpStorageClient(NettyClientLoop loop, Context context) {
     this.loop = loop;
-    this.configuration = configuration;
-    this.clientId = clientId;
+    this.context = context;
   }
 
   @Override
@@ -24,9 +21,9 @@ final class TcpStorageClient implements StorageClient {
     return new TcpStorageEndpoint(
         loop,
         datanode,
-        clientId,
-        configuration.get(TcpStorageKeys.QUEUE_DEPTH),
-        configuration.get(TcpStorageKeys.CONNECT_TIMEOUT).toNanos());
+        context,
+        context.configuration().get(TcpStorageKeys.QUEUE_DEPTH),
+        context.configuration().get(TcpStorageKeys.CONNECT_TIMEOUT).toNanos());
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.rpc.netty.Dialer;
 import io.crail.rpc.netty.NettyClientLoop;
 import io.crail.storage.DatanodeDescription;
+import io.crail.storage.StorageClient;
 import io.crail.storage.Transfer;
 import io.crail.storage.network.NetworkEndpoint;
 import io.crail.storage.network.TransferQueue;
@@ -21,7 +22,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> implements D
 
   private final NettyClientLoop netty;
   private final DatanodeDescription datanode;
-  private final long clientId;
+  private final StorageClient.Context context;
   private final int depth;
 
   private Dial dial;
@@ -30,13 +31,13 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> implements D
   TcpStorageEndpoint(
       NettyClientLoop loop,
       DatanodeDescription datanode,
-      long clientId,
+      StorageClient.Context context,
       int depth,
       long connectTimeoutNanos) {
     super(loop, datanode, connectTimeoutNanos, MAX_REPEATS);
     this.netty = loop;
     this.datanode = datanode;
-    this.clientId = clientId;
+    this.context = context;
     this.depth = depth;
   }
 
@@ -79,7 +80,12 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> implements D
         new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
-            new DataClientEnd(TcpStorageEndpoint.this, netty, datanode, clientId, depth)
+            new DataClientEnd(
+                    TcpStorageEndpoint.this,
+                    netty,
+                    datanode,
+                    new ClientHandshake(context, datanode.uuid()),
+                    depth)
                 .initialize(channel);
           }
         },

@@ -46,7 +46,7 @@ public final class TcpStorageTier implements StorageTier {
   @Override
   public StorageClient createClient(StorageClient.Context context) throws CrailException {
     if (context.loop() instanceof NettyClientLoop loop) {
-      return new TcpStorageClient(loop, context.configuration(), context.clientId());
+      return new TcpStorageClient(loop, context);
     }
     throw ErrorCode.UNSUPPORTED.exception(
         "tier tcp needs metadata over TCP, whose loop its connections share");

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.storage.network.DataHello;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -17,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** The bytes of the data protocol are permanent. */
 class DataNodeOperationsTest {
+  private static final SmallValue LETTERS = SmallValue.of(new byte[] {'a', 'b'});
   private static final UUID ID = new UUID(0x1122334455667788L, 0x99aabbccddeeff00L);
 
   @Test
@@ -25,21 +28,28 @@ class DataNodeOperationsTest {
     assertEquals(2, DataNodeOperations.READ.number());
     assertEquals(3, DataNodeOperations.WRITE.number());
     assertEquals(4, DataNodeOperations.PING.number());
-    assertEquals(4, DataNodeOperations.all().size());
+    assertEquals(5, DataNodeOperations.LOGIN.number());
+    assertEquals(5, DataNodeOperations.all().size());
   }
 
   @Test
   void messagesHaveTheirGoldenBytes() throws Exception {
     check(
         DataHello.Request.CODEC,
-        new DataHello.Request(DataHello.MAGIC, 258, ID, 3),
+        new DataHello.Request(DataHello.MAGIC, 2, 1, ID, 3, LETTERS),
         0,
-        "4352444e" + "02010000" + "8877665544332211" + "00ffeeddccbbaa99" + "0300000000000000");
+        "4352444e"
+            + "02010200"
+            + "8877665544332211"
+            + "00ffeeddccbbaa99"
+            + "0300000000000000"
+            + "6162");
     check(
         DataHello.Response.CODEC,
-        new DataHello.Response(DataHello.MAGIC, 258, 26),
+        new DataHello.Response(DataHello.MAGIC, 2, true, 26, LETTERS),
         0,
-        "4352444e" + "02010000" + "1a000000");
+        "4352444e" + "02010200" + "1a000000" + "6162");
+    check(Login.Request.CODEC, new Login.Request(LETTERS), 0, "0200" + "6162");
     check(
         ReadData.Request.CODEC,
         new ReadData.Request(3, 4096, 1L << 33, -2),

@@ -72,7 +72,7 @@ final class ScriptedDatanode implements AutoCloseable {
     /** Answers the handshake. */
     void greet() throws IOException {
       take();
-      answer(0, ErrorCode.OK, DataHello.responseBytes(ErrorCode.OK).array());
+      answer(0, ErrorCode.OK, DataHello.bytes(DataHello.response(ErrorCode.OK)).array());
     }
 
     /** Answers reads and writes until the end, every byte being {@code value}. */

@@ -14,6 +14,7 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.part.Extent;
+import io.crail.rpc.login.Caller;
 import java.util.List;
 
 /** Decides which space a writer gets behind what it has. Thread-safe. */
@@ -37,9 +38,10 @@ public final class ExtendRule {
   /**
    * Answers with the extents from a position on, and takes those that the writer wants.
    *
+   * @param caller who asks
    * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is none at all
    */
-  public Extend.Response extend(Extend.Request request) throws CrailException {
+  public Extend.Response extend(Extend.Request request, Caller caller) throws CrailException {
     Node node = tree.require(request.id());
     Writing.requireBytes(node);
     if (request.wanted() < 0 || request.size() < -1) {

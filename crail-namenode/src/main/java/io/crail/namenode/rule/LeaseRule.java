@@ -85,8 +85,12 @@ public final class LeaseRule {
         : "; another client writes to it";
   }
 
-  /** Renews the write leases of a client, and returns those that the client has lost. */
-  public RenewLeases.Response renew(RenewLeases.Request request) {
+  /**
+   * Renews the write leases of a client, and returns those that the client has lost.
+   *
+   * @param caller who asks
+   */
+  public RenewLeases.Response renew(RenewLeases.Request request, Caller caller) {
     // In this order: when a node is taken from its writer after the check of its lease, the space
     // then rests for as long as this renewal lasts.
     leases.renew(request.clientId());

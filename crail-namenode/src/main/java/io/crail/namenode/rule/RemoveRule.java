@@ -12,6 +12,7 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.part.NodeInfo;
+import io.crail.rpc.login.Caller;
 
 /** Decides removals. What is below a removed container is taken apart later. Thread-safe. */
 public final class RemoveRule {
@@ -36,8 +37,10 @@ public final class RemoveRule {
    * Removes a node, and with {@code recursive} all that is below it.
    *
    * @param id the node that has to be at the path; 0 for any
+   * @param caller who asks
    */
-  public NodeInfo remove(Utf8 pathText, boolean recursive, long id) throws CrailException {
+  public NodeInfo remove(Utf8 pathText, boolean recursive, long id, Caller caller)
+      throws CrailException {
     PathBytes path = PathBytes.of(pathText);
     tree.requireOwn(path);
     if (path.isRoot()) {

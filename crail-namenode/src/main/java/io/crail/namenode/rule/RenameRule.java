@@ -16,6 +16,7 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
+import io.crail.rpc.login.Caller;
 
 /** Decides which nodes get other names and parents, as {@link Tree} says. Thread-safe. */
 public final class RenameRule {
@@ -38,8 +39,10 @@ public final class RenameRule {
    *
    * @param replace whether it replaces the node at the target: a node with bytes replaces another,
    *     and a container replaces an empty one of its type
+   * @param caller who asks
    */
-  public NodeInfo rename(Utf8 sourceText, Utf8 targetText, boolean replace) throws CrailException {
+  public NodeInfo rename(Utf8 sourceText, Utf8 targetText, boolean replace, Caller caller)
+      throws CrailException {
     PathBytes source = PathBytes.of(sourceText);
     PathBytes target = PathBytes.of(targetText);
     tree.requireOwn(source);

@@ -18,6 +18,7 @@ import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.part.Extent;
+import io.crail.rpc.login.Caller;
 import java.util.List;
 
 /**
@@ -45,10 +46,12 @@ public final class ReplaceExtentRule {
   /**
    * Replaces an extent.
    *
+   * @param caller who asks
    * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is no space elsewhere; with
    *     {@link ErrorCode#SPACE_PINNED} when the writer must not write there again either
    */
-  public Extend.Response replace(ReplaceExtent.Request request) throws CrailException {
+  public Extend.Response replace(ReplaceExtent.Request request, Caller caller)
+      throws CrailException {
     Node node = tree.require(request.id());
     Writing.requireBytes(node);
     if (request.reason() > ReplaceExtent.FULL) {

@@ -17,6 +17,7 @@ import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
+import io.crail.rpc.login.Caller;
 import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
 
@@ -43,9 +44,11 @@ public final class SetSizeRule {
   /**
    * Makes bytes visible and, if asked, ends the write lease.
    *
+   * @param caller who asks
    * @param committed gets the number of bytes that have become visible
    */
-  public NodeInfo setSize(SetSize.Request request, LongConsumer committed) throws CrailException {
+  public NodeInfo setSize(SetSize.Request request, Caller caller, LongConsumer committed)
+      throws CrailException {
     Node named = tree.find(request.id());
     if (named == null || tree.isDetached(named)) {
       endLeaseOfRemoved(named, request);

@@ -5,11 +5,12 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 
 /** The login without a proof: one empty message, and the server believes the claim. */
-final class Anybody {
+public final class Anybody {
   private static final int NUMBER = 0;
   private static final byte[] EMPTY = {};
 
-  static final Mechanism MECHANISM =
+  /** Believes every claim. */
+  public static final Mechanism MECHANISM =
       new Mechanism() {
         @Override
         public int number() {
@@ -27,7 +28,8 @@ final class Anybody {
         }
       };
 
-  static final Credentials CREDENTIALS =
+  /** Proves nothing. */
+  public static final Credentials CREDENTIALS =
       new Credentials() {
         @Override
         public int mechanism() {

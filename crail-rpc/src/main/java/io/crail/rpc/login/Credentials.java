@@ -6,9 +6,6 @@ import io.crail.common.error.ErrorCode;
 
 /** What a client logs in with. Thread-safe. */
 public interface Credentials {
-  /** Proves nothing: for servers that believe every claim. */
-  Credentials NONE = Anybody.CREDENTIALS;
-
   /** The {@link Mechanism#number} of the login. */
   int mechanism();
 

@@ -160,7 +160,7 @@ class LoginTest {
   void whoHasNoSecretSaysSo() throws Exception {
     refused(
         ErrorCode.PROTOCOL, () -> new ServerLogin(Mechanisms.ANYBODY, 0, CLAIM).next(new byte[1]));
-    ClientLogin client = new ClientLogin(Credentials.NONE);
+    ClientLogin client = new ClientLogin(Anybody.CREDENTIALS);
     assertArrayEquals(EMPTY, client.message());
     refused(ErrorCode.PROTOCOL, () -> client.answered(true, EMPTY));
     refused(ErrorCode.PROTOCOL, () -> client.answered(false, new byte[1]));

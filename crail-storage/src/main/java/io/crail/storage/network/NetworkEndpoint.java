@@ -210,9 +210,20 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>> extends Netw
       refused(code.exception("datanode " + addressText() + " was restarted"));
     } else if (code == ErrorCode.PROTOCOL) {
       refused(code.exception("datanode " + addressText() + " is of another version"));
+    } else if (isFinal(code)) {
+      refused(code.exception("datanode " + addressText() + " refused the login: " + cause));
     } else {
       notConnected(code == null ? cause : "refused: " + code.text());
     }
+  }
+
+  /** False when a later attempt may end in another way. */
+  private static boolean isFinal(ErrorCode code) {
+    return code != null
+        && code != ErrorCode.UNAVAILABLE
+        && code != ErrorCode.LIMIT_EXCEEDED
+        && code != ErrorCode.TIMED_OUT
+        && code != ErrorCode.INTERNAL;
   }
 
   /** Transfers have ended, so waiting ones may begin. */

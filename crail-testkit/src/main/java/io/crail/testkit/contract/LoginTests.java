@@ -18,10 +18,10 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
+import io.crail.rpc.login.Anybody;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Credentials;
 import io.crail.rpc.login.Mechanism;
-import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.login.Right;
 import io.crail.rpc.login.ServerLogin;
 import java.io.IOException;
@@ -81,10 +81,9 @@ interface LoginTests extends TransportBench {
   @Test
   default void aLoginTakesTheMessagesThatItNeeds() throws Exception {
     for (int rounds : new int[] {0, 1, 3, ServerLogin.MOST_MESSAGES}) {
-      Mechanism mechanism =
-          rounds == 0 ? Mechanisms.ANYBODY.all().get(0) : new CountingLogin(rounds);
+      Mechanism mechanism = rounds == 0 ? Anybody.MECHANISM : new CountingLogin(rounds);
       LoginService service = new LoginService(mechanism);
-      Credentials credentials = rounds == 0 ? Credentials.NONE : new CountingLogin.Counter(1);
+      Credentials credentials = rounds == 0 ? Anybody.CREDENTIALS : new CountingLogin.Counter(1);
       NameNodeClient client = client(newServer(service), credentials);
       assertNull(ping(client));
       assertNull(ping(client));
@@ -107,7 +106,7 @@ interface LoginTests extends TransportBench {
         ErrorCode.INVALID_ARGUMENT,
         new LoginService(new CountingLogin(3)),
         new CountingLogin.Counter(2));
-    refused(ErrorCode.UNSUPPORTED, new LoginService(new CountingLogin(3)), Credentials.NONE);
+    refused(ErrorCode.UNSUPPORTED, new LoginService(new CountingLogin(3)), Anybody.CREDENTIALS);
     refused(
         ErrorCode.PROTOCOL,
         new LoginService(new CountingLogin(ServerLogin.MOST_MESSAGES + 1)),

@@ -4,7 +4,9 @@ package io.crail.testkit.fuzz;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.darpc.DarpcDoor;
+import io.crail.rpc.login.Mechanisms;
 import io.crail.storage.network.DataHello;
+import io.crail.storage.network.DataLogin;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -36,19 +38,31 @@ final class HandshakesTarget implements Target {
   }
 
   private static void checkStorage(ByteBuffer data, byte[] bytes) {
-    ErrorCode verdict = DataHello.check(data.duplicate(), OWN);
+    ErrorCode verdict = verdict(data.duplicate());
     // Any number may be the id of a client.
     int length = DataHello.Request.LAYOUT.fixedLength();
     long client =
         bytes.length < length
             ? CLIENT
             : ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(length - Long.BYTES);
-    boolean right = startsWith(bytes, DataHello.requestBytes(OWN, client).array());
+    boolean right = startsWith(bytes, DataHello.bytes(DataHello.request(OWN, client)).array());
     Require.equal(right, verdict == ErrorCode.OK, "a request is taken with " + verdict);
-    ErrorCode answer = DataHello.answer(data.duplicate());
-    if (answer == ErrorCode.OK) {
+    DataHello.Response answer = DataHello.response(data.duplicate());
+    boolean ends = answer != null && !answer.more() && answer.message().length() == 0;
+    if (ends && DataHello.answer(answer) == ErrorCode.OK) {
       Require.that(
-          startsWith(bytes, DataHello.responseBytes(ErrorCode.OK).array()), "an answer is taken");
+          startsWith(bytes, DataHello.bytes(DataHello.response(ErrorCode.OK)).array()),
+          "an answer is taken");
+    }
+  }
+
+  private static ErrorCode verdict(ByteBuffer data) {
+    try {
+      DataLogin login = new DataLogin(Mechanisms.ANYBODY, OWN);
+      login.onlyHello(DataHello.request(data), 148);
+      return ErrorCode.OK;
+    } catch (CrailException e) {
+      return e.code();
     }
   }
 
@@ -78,9 +92,9 @@ final class HandshakesTarget implements Target {
     List<byte[]> seeds = new ArrayList<>();
     for (ByteBuffer data :
         List.of(
-            DataHello.requestBytes(OWN, CLIENT),
-            DataHello.responseBytes(ErrorCode.OK),
-            DataHello.responseBytes(ErrorCode.DATA_LOST),
+            DataHello.bytes(DataHello.request(OWN, CLIENT)),
+            DataHello.bytes(DataHello.response(ErrorCode.OK)),
+            DataHello.bytes(DataHello.response(ErrorCode.DATA_LOST)),
             DarpcDoor.greeting(4096, 64),
             DarpcDoor.refusal("too many connections"))) {
       byte[] seed = new byte[1 + data.remaining()];

@@ -14,6 +14,8 @@ import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Credentials;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.rpc.rdma.RdmaKeys;
 import io.crail.rpc.rdma.RdmaListener;
@@ -136,6 +138,11 @@ class RdmaFaultsTest {
   }
 
   private StorageEndpoint connect(DatanodeDescription datanode) throws Exception {
+    return connect(datanode, Anybody.CREDENTIALS);
+  }
+
+  private StorageEndpoint connect(DatanodeDescription datanode, Credentials credentials)
+      throws Exception {
     if (loop == null) {
       Configuration configuration = settings().build();
       NettyTransport transport = new NettyTransport(configuration);
@@ -144,7 +151,8 @@ class RdmaFaultsTest {
       open.push(loop::close);
       client =
           new RdmaStorageTier()
-              .createClient(new StorageClient.Context(configuration, transport, loop, 1));
+              .createClient(
+                  new StorageClient.Context(configuration, transport, loop, 1, credentials));
       open.push(client::close);
     }
     StorageEndpoint endpoint = client.connect(datanode);
@@ -304,6 +312,47 @@ class RdmaFaultsTest {
         "the place of the first one is free",
         () -> await(begin(second, true, randomBuffer(10), 0, PATIENCE_NANOS)) == null);
     moveOnce(second, 10);
+  }
+
+  /** A login by a first message of zeros. */
+  private record Zeros(int length) implements Credentials {
+    @Override
+    public int mechanism() {
+      return 200;
+    }
+
+    @Override
+    public Initiator begin() {
+      return new Initiator() {
+        @Override
+        public byte[] first() {
+          return new byte[length];
+        }
+
+        @Override
+        public byte[] next(byte[] challenge) {
+          throw new AssertionError("a second message");
+        }
+      };
+    }
+  }
+
+  @Test
+  void aLoginThatTheDatanodeDoesNotTakeIsRefused() throws Exception {
+    UUID uuid = UUID.randomUUID();
+    StorageEndpoint endpoint = connect(describe(newServer(settings(), uuid), uuid), new Zeros(24));
+    CrailException failure =
+        fail(begin(endpoint, true, randomBuffer(10), 0, PATIENCE_NANOS), ErrorCode.UNSUPPORTED);
+    assertTrue(failure.getMessage().contains("refused the login"), failure::getMessage);
+  }
+
+  @Test
+  void aLoginThatTheNetworkCannotCarryIsRefused() throws Exception {
+    UUID uuid = UUID.randomUUID();
+    StorageEndpoint endpoint = connect(describe(newServer(settings(), uuid), uuid), new Zeros(25));
+    CrailException failure =
+        fail(begin(endpoint, true, randomBuffer(10), 0, PATIENCE_NANOS), ErrorCode.UNSUPPORTED);
+    assertTrue(failure.getMessage().contains("25 bytes"), failure::getMessage);
   }
 
   @Test
