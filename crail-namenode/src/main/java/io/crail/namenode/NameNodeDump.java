@@ -9,7 +9,7 @@ import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.OperationServer;
+import io.crail.protocol.OperationFigures;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.part.ClassUsage;
 import java.nio.charset.StandardCharsets;
@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -36,10 +37,15 @@ final class NameNodeDump {
   private static final int MOST_SLOTS = 1 << 14;
 
   private final NameNode namenode;
+  private final Function<Operation<?, ?>, OperationFigures> figures;
   private final Supplier<Map<String, Long>> transportFigures;
 
-  NameNodeDump(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
+  NameNodeDump(
+      NameNode namenode,
+      Function<Operation<?, ?>, OperationFigures> figures,
+      Supplier<Map<String, Long>> transportFigures) {
     this.namenode = namenode;
+    this.figures = figures;
     this.transportFigures = transportFigures;
   }
 
@@ -70,11 +76,11 @@ final class NameNodeDump {
   }
 
   /** A page of whole lines. */
-  Dump.Response page(long cursor, OperationServer server) {
+  Dump.Response page(long cursor) {
     Page page = new Page();
     long next = cursor;
     if (cursor <= 0) {
-      page.add(summary(server));
+      page.add(summary());
       next = 1;
     }
     if (next < NODES) {
@@ -86,7 +92,7 @@ final class NameNodeDump {
     return new Dump.Response(next, page.text());
   }
 
-  private String summary(OperationServer server) {
+  private String summary() {
     StringBuilder text = new StringBuilder();
     NameNodeOptions options = namenode.options();
     text.append("namenode ").append(options.index()).append(" of ").append(options.count());
@@ -96,7 +102,7 @@ final class NameNodeDump {
     text.append(", small values ").append(namenode.smallValues().used()).append(" bytes\n");
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       text.append("operation ").append(operation.name());
-      text.append(' ').append(server.figures(operation).count()).append('\n');
+      text.append(' ').append(figures.apply(operation).count()).append('\n');
     }
     for (ClassUsage usage : namenode.datanodes().usage()) {
       text.append("class ").append(usage.storageClass());

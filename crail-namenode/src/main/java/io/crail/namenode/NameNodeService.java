@@ -38,6 +38,7 @@ import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.login.Principal;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import org.slf4j.Logger;
@@ -76,17 +77,13 @@ final class NameNodeService {
     addChanges(builder, namenode, namenode.rules());
     addQueries(builder, namenode);
     addDatanodes(builder, namenode.rules().datanodes(), namenode.datanodes());
-    // Two pages show the server's own counters, so they get the server once there is one.
-    OperationServer[] server = new OperationServer[1];
-    NameNodeDump dump = new NameNodeDump(namenode, transportFigures);
-    builder
+    NameNodeDump dump = new NameNodeDump(namenode, builder::figures, transportFigures);
+    return builder
         .handleLong(
             NameNodeOperations.USAGE,
-            (request, session) -> usage(namenode, server[0], transportFigures.get()))
-        .handleLong(
-            NameNodeOperations.DUMP, (request, session) -> dump.page(request.cursor(), server[0]));
-    server[0] = builder.build();
-    return server[0];
+            (request, session) -> usage(namenode, builder::figures, transportFigures.get()))
+        .handleLong(NameNodeOperations.DUMP, (request, session) -> dump.page(request.cursor()))
+        .build();
   }
 
   /** Operations that change nodes: a rule for each. */
@@ -318,11 +315,13 @@ final class NameNodeService {
   }
 
   private static Usage.Response usage(
-      NameNode namenode, OperationServer server, Map<String, Long> transport) {
+      NameNode namenode,
+      Function<Operation<?, ?>, OperationFigures> counts,
+      Map<String, Long> transport) {
     long requests = 0;
     long nanos = 0;
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
-      OperationFigures figures = server.figures(operation);
+      OperationFigures figures = counts.apply(operation);
       requests += figures.count();
       nanos += figures.nanos();
     }

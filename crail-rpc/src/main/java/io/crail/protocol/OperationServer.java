@@ -135,8 +135,7 @@ public final class OperationServer implements Service {
     this.runListener = builder.runListener;
     this.slow = builder.slow;
     this.clock = builder.clock;
-    this.figures = new OperationFigures[handlers.length];
-    Arrays.setAll(figures, number -> new OperationFigures());
+    this.figures = builder.figures;
   }
 
   /** Starts a server for a table; the operations of {@code handshake} open a connection. */
@@ -197,6 +196,7 @@ public final class OperationServer implements Service {
     private final Map<Integer, Operation<?, ?>> table;
     private final BatchHandler[] handlers;
     private final Operation<?, ?>[] operations;
+    private final OperationFigures[] figures;
     private final boolean[] opens;
     private SessionListener sessionListener = session -> {};
     private RunListener runListener = (session, operation, requests) -> {};
@@ -208,10 +208,17 @@ public final class OperationServer implements Service {
       this.table = table;
       this.handlers = new BatchHandler[most + 1];
       this.operations = new Operation<?, ?>[most + 1];
+      this.figures = new OperationFigures[most + 1];
+      Arrays.setAll(figures, number -> new OperationFigures());
       this.opens = new boolean[most + 1];
       for (Operation<?, ?> each : handshake) {
         opens[each.number()] = true;
       }
+    }
+
+    /** What the server will count of an operation, for handlers that show it. */
+    public OperationFigures figures(Operation<?, ?> operation) {
+      return figures[operation.number()];
     }
 
     /** Adds the handler of an operation, one request at a time. */
