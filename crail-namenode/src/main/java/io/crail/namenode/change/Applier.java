@@ -18,11 +18,11 @@ import io.crail.namenode.tree.TreeWriter;
 import io.crail.protocol.node.SetSize;
 
 /**
- * Makes the changes that rules have decided: the only writer of the {@link State}. Each method is
- * one change. The caller holds the {@link Locks} of all nodes that it names, has checked that the
- * change is allowed, and has taken what it needs: heap, names, space, a lease. So no change fails.
- * Each is reported to the {@link ChangeSink}, if there is one, as a {@link Change}, except for what
- * follows from others. Thread-safe.
+ * Makes the changes of nodes that rules have decided: with the {@link DatanodeApplier} the only
+ * writer of the {@link State}. Each method is one change. The caller holds the {@link Locks} of all
+ * nodes that it names, has checked that the change is allowed, and has taken what it needs: heap,
+ * names, space, a lease. So no change fails. Each is reported to the {@link ChangeSink}, if there
+ * is one, as a {@link Change}, except for what follows from others. Thread-safe.
  */
 public final class Applier {
   private final State state;

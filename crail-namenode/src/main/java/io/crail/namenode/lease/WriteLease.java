@@ -15,6 +15,7 @@ public final class WriteLease<T> extends Chain.Link {
   private final long grantedNanos;
 
   private boolean ending;
+  // In no record of changes, as the next one: see ADR 46.
   private boolean spaceInUse;
   private boolean valueRefused;
   private long endNanos;
