@@ -4,8 +4,8 @@ package io.crail.rpc.login;
 import java.util.Set;
 
 /**
- * Who asks: what the login of a connection has ended in. Rules of a namenode and tiers of a
- * datanode decide by it, and never by what a request says of its sender. Immutable.
+ * Who asks: what the login of a connection has ended in. Rules of a namenode and servers of tiers
+ * are given it, so that they need not believe what a request says of its sender. Immutable.
  *
  * @param principal whom the server takes it for
  * @param client the id of the client, which owns write leases and may be cut off from data
