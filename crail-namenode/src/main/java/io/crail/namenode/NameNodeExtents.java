@@ -56,7 +56,13 @@ final class NameNodeExtents {
         looked++;
         Allocation extent = space.at(i);
         if (isAsked(extent)) {
-          found.add(new Placed(node.id(), extent.extent(), extent.allocatedLength()));
+          found.add(
+              new Placed(
+                  node.id(),
+                  extent.fileOffset(),
+                  extent.length(),
+                  extent.place(),
+                  extent.allocatedLength()));
         }
       }
       return true;

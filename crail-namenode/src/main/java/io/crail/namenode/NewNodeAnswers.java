@@ -5,7 +5,6 @@ import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Put;
-import io.crail.protocol.part.Extent;
 import io.crail.rpc.ResponseWriter;
 import java.nio.ByteBuffer;
 
@@ -25,11 +24,14 @@ final class NewNodeAnswers {
     NodeSpace space = node.space();
     boolean hasExtent = leased && isToBeWritten(space);
     int at = Create.Response.LAYOUT.fixedLength();
-    int length = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
+    int extents = hasExtent ? 1 : 0;
+    int extentsLength = NodeSpace.encodedLength(extents);
+    int length = at + extentsLength;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
     node.encode(size(space), flags, out, body + Create.Response.NODE);
-    out.putShort(body + Create.Response.EXTENTS_COUNT, (short) (hasExtent ? 1 : 0));
+    out.putShort(body + Create.Response.EXTENTS_COUNT, (short) extents);
+    out.putInt(body + Create.Response.EXTENTS_LENGTH, extentsLength);
     if (hasExtent) {
       space.encode(0, 1, Long.MAX_VALUE, out, body + at);
     }
@@ -46,11 +48,14 @@ final class NewNodeAnswers {
     NodeSpace space = node.space();
     boolean hasExtent = leased && isToBeWritten(space);
     int at = Put.Response.LAYOUT.fixedLength();
-    int length = at + (hasExtent ? Extent.WIRE_LENGTH : 0);
+    int extents = hasExtent ? 1 : 0;
+    int extentsLength = NodeSpace.encodedLength(extents);
+    int length = at + extentsLength;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
     node.encode(size(space), flags, out, body + Put.Response.NODE);
-    out.putShort(body + Put.Response.EXTENTS_COUNT, (short) (hasExtent ? 1 : 0));
+    out.putShort(body + Put.Response.EXTENTS_COUNT, (short) extents);
+    out.putInt(body + Put.Response.EXTENTS_LENGTH, extentsLength);
     if (hasExtent) {
       space.encode(0, 1, Long.MAX_VALUE, out, body + at);
     }

@@ -158,7 +158,7 @@ class CutOffTest {
                     NodeType.DATAFILE, true, false, false, 0644, 1, 9, Utf8.of("/f"), Utf8.EMPTY))
             .node()
             .id();
-    assertEquals(datanode, store.extend(id, 9, 0, BLOCK).get(0).datanode());
+    assertEquals(datanode, store.extend(id, 9, 0, BLOCK).get(0).place().datanode());
     store.remove("/f", false);
     pass(LEASE_AND_MARGIN + 2000);
     assertEquals(0, alive(0).cutOff());

@@ -465,7 +465,7 @@ class DatanodeTest {
     int ghost = store.datanode(1, "a", 0, true, 4L << 20);
     int holder = store.datanode(2, "b", 0, true, 4L << 20);
     long id = store.write("/f", 1).id();
-    while (store.find(id, 0).extents().get(0).datanode() == ghost) {
+    while (store.find(id, 0).extents().get(0).place().datanode() == ghost) {
       store.remove("/f", false);
       id = store.write("/f", 1).id();
     }
@@ -517,7 +517,7 @@ class DatanodeTest {
                       Utf8.of("TWO")))
               .node()
               .id();
-      assertEquals(id, store.extend(file, 9, 0, 1).get(0).datanode());
+      assertEquals(id, store.extend(file, 9, 0, 1).get(0).place().datanode());
     }
   }
 
@@ -592,7 +592,7 @@ class DatanodeTest {
     store.namenode.verify();
     long id = store.create(NodeType.DATAFILE, "/g", 9).id();
     for (Extent extent : store.extend(id, 9, 0, 10 * BLOCK)) {
-      assertEquals(staying, extent.datanode());
+      assertEquals(staying, extent.place().datanode());
     }
     store.setSize(id, 9, 1, SetSize.END);
     assertFalse(keepAlive(store, leaving).stop());
@@ -638,10 +638,10 @@ class DatanodeTest {
             .map(each -> each.id() + " " + each.state() + " " + each.usedBytes())
             .toList());
     // Readers of lost extents can still find out whom they belonged to.
-    assertEquals(old, store.lookup("/f").extents().get(0).datanode());
+    assertEquals(old, store.lookup("/f").extents().get(0).place().datanode());
     assertFalse(describe(store, old).online());
     long id = store.create(NodeType.DATAFILE, "/h", 9).id();
-    assertEquals(fresh, store.extend(id, 9, 0, 1).get(0).datanode());
+    assertEquals(fresh, store.extend(id, 9, 0, 1).get(0).place().datanode());
     store.setSize(id, 9, 0, SetSize.END);
     store.remove("/f", false);
     store.passAlive(17_000, fresh);

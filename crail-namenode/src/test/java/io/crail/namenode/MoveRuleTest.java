@@ -23,6 +23,7 @@ import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.Place;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -66,14 +67,33 @@ class MoveRuleTest {
   }
 
   private BeginMove.Response begin(long id, Extent extent, int datanode) throws CrailException {
-    return store.call(
-        NameNodeOperations.BEGIN_MOVE, new BeginMove.Request(id, MOVE, extent, datanode));
+    return store.call(NameNodeOperations.BEGIN_MOVE, request(id, extent, datanode));
+  }
+
+  private static BeginMove.Request request(long id, Extent extent, int datanode) {
+    return new BeginMove.Request(id, MOVE, extent.fileOffset(), extent.place(), datanode);
   }
 
   private void commit(long id, Extent extent, BeginMove.Response begun) throws CrailException {
     store.call(
         NameNodeOperations.COMMIT_MOVE,
-        new CommitMove.Request(id, MOVE, begun.grant(), begun.bytes(), extent, begun.target()));
+        new CommitMove.Request(
+            id,
+            MOVE,
+            begun.grant(),
+            begun.bytes(),
+            extent.fileOffset(),
+            extent.place(),
+            begun.target()));
+  }
+
+  /** An extent where its copy is. */
+  private static Extent copy(Extent extent, BeginMove.Response begun) {
+    return new Extent(extent.fileOffset(), extent.length(), begun.target());
+  }
+
+  private static Extent extent(Placed placed) {
+    return new Extent(placed.fileOffset(), placed.length(), placed.place());
   }
 
   private List<Placed> list(int datanode) throws CrailException {
@@ -91,7 +111,7 @@ class MoveRuleTest {
   private List<Extent> extents(long id) throws CrailException {
     return list(ListExtents.ANY_DATANODE).stream()
         .filter(placed -> placed.id() == id)
-        .map(Placed::extent)
+        .map(MoveRuleTest::extent)
         .toList();
   }
 
@@ -125,13 +145,12 @@ class MoveRuleTest {
       Extent moved = placed.get(1);
       BeginMove.Response begun = begin(id, moved);
       assertEquals(BLOCK, begun.bytes());
-      assertEquals(moved.fileOffset(), begun.target().fileOffset());
-      assertEquals(other(moved.datanode()), begun.target().datanode());
+      assertEquals(other(moved.place().datanode()), begun.target().datanode());
       assertEquals(before, store.find(id, 0).extents());
       assertEquals(BLOCK, waiting());
       commit(id, moved, begun);
       assertEquals(
-          List.of(before.get(0), begun.target(), before.get(2)), store.find(id, 0).extents());
+          List.of(before.get(0), copy(moved, begun), before.get(2)), store.find(id, 0).extents());
       // Readers may have the old location, and their datanode must not end before.
       assertEquals(BLOCK, waiting());
       passAlive(LEASE + MARGIN - 100);
@@ -148,11 +167,10 @@ class MoveRuleTest {
     Extent placed = extents(id).get(0);
     BeginMove.Response begun = begin(id, placed);
     assertEquals(100, begun.bytes());
-    assertEquals(placed.length(), begun.target().length());
     commit(id, placed, begun);
-    assertEquals(begun.target(), store.acquire(id, TOKEN).extents().get(0));
+    assertEquals(copy(placed, begun), store.acquire(id, TOKEN).extents().get(0));
     store.setSize(id, TOKEN, 200, SetSize.END);
-    assertEquals(begun.target().before(200), store.find(id, 0).extents().get(0));
+    assertEquals(copy(placed, begun).before(200), store.find(id, 0).extents().get(0));
     passAlive(LEASE + MARGIN + 100);
     assertEquals(0, waiting());
     store.remove("/f", false);
@@ -190,7 +208,7 @@ class MoveRuleTest {
     store.extend(id, TOKEN, placed.length(), 5000);
     store.setSize(id, TOKEN, placed.length() + 5000, SetSize.END);
     commit(id, placed, third);
-    assertEquals(third.target(), store.find(id, 0).extents().get(0));
+    assertEquals(copy(placed, third), store.find(id, 0).extents().get(0));
     assertEquals(placed.length() + 5000, store.find(id, 0).size());
   }
 
@@ -226,7 +244,7 @@ class MoveRuleTest {
     BeginMove.Response begun = begin(id, placed);
     store.rename("/f", "/g");
     commit(id, placed, begun);
-    assertEquals(begun.target().before(100), store.lookup("/g").extents().get(0));
+    assertEquals(copy(placed, begun).before(100), store.lookup("/g").extents().get(0));
   }
 
   @Test
@@ -260,11 +278,11 @@ class MoveRuleTest {
     refused(ErrorCode.STALE_EXTENT, () -> commit(id, placed, lost));
     assertEquals(placed.length(), waiting());
     // A late copy of a request does not undo a later move.
-    Extent second = begun.target();
+    Extent second = copy(placed, begun);
     BeginMove.Response back = begin(id, second);
     commit(id, second, back);
     refused(ErrorCode.STALE_EXTENT, () -> commit(id, placed, begun));
-    assertEquals(back.target(), extents(id).get(0));
+    assertEquals(copy(second, back), extents(id).get(0));
   }
 
   @Test
@@ -273,10 +291,12 @@ class MoveRuleTest {
     Extent placed = extents(id).get(0);
     for (Extent wrong :
         new Extent[] {
-          placed.before(100),
-          new Extent(0, placed.generation() + 1, 0, placed.length(), placed.datanode(), 0),
-          new Extent(-1, 0, 0, 1, 0, 0),
-          new Extent(BLOCK, 0, 0, 1, 0, 0)
+          new Extent(
+              0,
+              placed.length(),
+              new Place(placed.place().datanode(), 0, 0, placed.place().generation() + 1)),
+          new Extent(-1, 1, new Place(0, 0, 0, 0)),
+          new Extent(BLOCK, 1, new Place(0, 0, 0, 0))
         }) {
       refused(ErrorCode.STALE_EXTENT, "/f", () -> begin(id, wrong));
     }
@@ -295,7 +315,7 @@ class MoveRuleTest {
     store.call(NameNodeOperations.PUT, TestStore.put("/t/k", TOKEN, new byte[100]));
     assertEquals(List.of(), list(ListExtents.ANY_DATANODE));
     long id = store.lookup("/t/k").node().id();
-    Extent none = new Extent(0, 1, 0, 4096, first, 0);
+    Extent none = new Extent(0, 4096, new Place(first, 0, 0, 1));
     refused(ErrorCode.STALE_EXTENT, "/t/k", () -> begin(id, none));
   }
 
@@ -304,7 +324,7 @@ class MoveRuleTest {
     int flash = store.datanode(3, "three", 1, true, 8L << 20);
     long id = store.write("/f", 100).id();
     Extent placed = extents(id).get(0);
-    int source = placed.datanode();
+    int source = placed.place().datanode();
     int target = other(source);
     refused(ErrorCode.NO_SPACE, "class 0", () -> begin(id, placed, source));
     refused(ErrorCode.UNAVAILABLE, "/f", () -> begin(id, placed, flash));
@@ -332,12 +352,12 @@ class MoveRuleTest {
     long id = store.write("/f", 100).id();
     Extent placed = extents(id).get(0);
     BeginMove.Response begun = begin(id, placed);
-    tearDown(placed.datanode());
-    store.passAlive(LEASE, other(placed.datanode()));
+    tearDown(placed.place().datanode());
+    store.passAlive(LEASE, other(placed.place().datanode()));
     // What the copy had before is saved.
     commit(id, placed, begun);
-    store.passAlive(2 * LEASE, other(placed.datanode()));
-    assertEquals(begun.target().before(100), store.find(id, 0).extents().get(0));
+    store.passAlive(2 * LEASE, other(placed.place().datanode()));
+    assertEquals(copy(placed, begun).before(100), store.find(id, 0).extents().get(0));
     assertEquals(0, waiting());
   }
 
@@ -349,7 +369,7 @@ class MoveRuleTest {
     tearDown(begun.target().datanode());
     refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> commit(id, placed, begun));
     assertEquals(placed, extents(id).get(0));
-    store.passAlive(3 * LEASE, placed.datanode());
+    store.passAlive(3 * LEASE, placed.place().datanode());
     assertEquals(0, waiting());
   }
 
@@ -361,7 +381,7 @@ class MoveRuleTest {
     Extent placed = extents(id).get(0);
     BeginMove.Response begun = begin(id, placed);
     commit(id, placed, begun);
-    return new Moved(id, placed, begun.target());
+    return new Moved(id, placed, copy(placed, begun));
   }
 
   /** The commit was too early if the target was dead before, which no one knew yet. */
@@ -370,9 +390,9 @@ class MoveRuleTest {
     for (boolean checks : new boolean[] {true, false}) {
       start(checks);
       Moved moved = move(100);
-      store.passAlive(PRESENT - 200, moved.from.datanode());
+      store.passAlive(PRESENT - 200, moved.from.place().datanode());
       assertEquals(List.of(moved.to), extents(moved.id));
-      store.passAlive(400, moved.from.datanode());
+      store.passAlive(400, moved.from.place().datanode());
       assertEquals(List.of(moved.from), extents(moved.id));
       // Readers may still be on their way to the copy.
       assertEquals(moved.to.length(), waiting());
@@ -383,7 +403,7 @@ class MoveRuleTest {
       BeginMove.Response again = begin(moved.id, moved.from);
       commit(moved.id, moved.from, again);
       passAlive(LEASE + MARGIN + 100);
-      assertEquals(List.of(again.target()), extents(moved.id));
+      assertEquals(List.of(copy(moved.from, again)), extents(moved.id));
       assertEquals(0, waiting());
       store.namenode.verify();
     }
@@ -396,20 +416,22 @@ class MoveRuleTest {
     Wire connection = Wire.connect(store.server, Hello.ROLE_DATANODE, TestStore.CLIENT + 2);
     connection.call(
         NameNodeOperations.KEEP_ALIVE,
-        new KeepAlive.Request(moved.to.datanode(), false, 0, 0, -1, -1));
+        new KeepAlive.Request(moved.to.place().datanode(), false, 0, 0, -1, -1));
     store.pass(100);
     assertEquals(List.of(moved.to), extents(moved.id));
     connection.close();
-    BeginMove.Request there =
-        new BeginMove.Request(moved.id, MOVE, moved.to, BeginMove.ANY_DATANODE);
+    BeginMove.Request there = request(moved.id, moved.to, BeginMove.ANY_DATANODE);
     store.pass(100);
     assertEquals(List.of(moved.from), extents(moved.id));
-    refused(ErrorCode.UNAVAILABLE, "/f", () -> begin(moved.id, moved.from, moved.to.datanode()));
+    refused(
+        ErrorCode.UNAVAILABLE,
+        "/f",
+        () -> begin(moved.id, moved.from, moved.to.place().datanode()));
     refused(ErrorCode.NO_SPACE, "/f", () -> begin(moved.id, moved.from));
     refused(ErrorCode.STALE_EXTENT, () -> store.call(NameNodeOperations.BEGIN_MOVE, there));
     // It has connected again.
     passAlive(100);
-    assertEquals(moved.to.datanode(), begin(moved.id, moved.from).target().datanode());
+    assertEquals(moved.to.place().datanode(), begin(moved.id, moved.from).target().datanode());
   }
 
   /** A commit to a datanode that is known to be cut off is refused. */
@@ -418,7 +440,7 @@ class MoveRuleTest {
     long id = store.write("/f", 100).id();
     Extent placed = extents(id).get(0);
     BeginMove.Response begun = begin(id, placed);
-    store.passAlive(PRESENT + 100, placed.datanode());
+    store.passAlive(PRESENT + 100, placed.place().datanode());
     refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> commit(id, placed, begun));
     assertEquals(List.of(placed), extents(id));
   }
@@ -428,14 +450,14 @@ class MoveRuleTest {
   void theFormerExtentStaysUntilTheTargetHasHeardOfALaterTime() throws Exception {
     Moved moved = move(100);
     DatanodeRule datanodes = store.rule();
-    long before = datanodes.keepAlive(moved.to.datanode(), false, 0).number();
+    long before = datanodes.keepAlive(moved.to.place().datanode(), false, 0).number();
     for (int passed = 0; passed < 2 * LEASE; passed += 1000) {
-      datanodes.keepAlive(moved.from.datanode(), false, 0);
-      datanodes.keepAlive(moved.to.datanode(), false, before - 1);
+      datanodes.keepAlive(moved.from.place().datanode(), false, 0);
+      datanodes.keepAlive(moved.to.place().datanode(), false, before - 1);
       store.pass(1000);
     }
     assertEquals(moved.from.length(), waiting());
-    datanodes.keepAlive(moved.to.datanode(), false, before);
+    datanodes.keepAlive(moved.to.place().datanode(), false, before);
     store.pass(100);
     assertEquals(0, waiting());
     assertEquals(List.of(moved.to), extents(moved.id));
@@ -446,9 +468,9 @@ class MoveRuleTest {
     Moved moved = move(100);
     store.acquire(moved.id, TOKEN);
     store.setSize(moved.id, TOKEN, 101, SetSize.END);
-    store.passAlive(PRESENT + 100, moved.from.datanode());
+    store.passAlive(PRESENT + 100, moved.from.place().datanode());
     assertEquals(List.of(moved.to), extents(moved.id));
-    store.passAlive(LEASE + MARGIN, moved.from.datanode());
+    store.passAlive(LEASE + MARGIN, moved.from.place().datanode());
     assertEquals(0, waiting());
   }
 
@@ -457,14 +479,14 @@ class MoveRuleTest {
   void aWriterIsAwaitedBeforeTheExtentComesBack() throws Exception {
     Moved moved = move(9000);
     store.acquire(moved.id, TOKEN);
-    store.passAlive(PRESENT + 100, moved.from.datanode());
+    store.passAlive(PRESENT + 100, moved.from.place().datanode());
     assertEquals(List.of(moved.to), extents(moved.id));
     // It vanishes without a word, so the extent is sealed.
-    store.passAlive(LEASE + MARGIN + 1000, moved.from.datanode());
+    store.passAlive(LEASE + MARGIN + 1000, moved.from.place().datanode());
     assertEquals(List.of(moved.from.before(9000)), extents(moved.id));
     store.namenode.verify();
-    tearDown(moved.to.datanode());
-    store.passAlive(LEASE, moved.from.datanode());
+    tearDown(moved.to.place().datanode());
+    store.passAlive(LEASE, moved.from.place().datanode());
     assertEquals(0, waiting());
   }
 
@@ -475,9 +497,9 @@ class MoveRuleTest {
     assertEquals(List.of(moved.to), extents(moved.id));
     assertEquals(moved.from.length(), waiting());
     // The target is back first.
-    store.passAlive(100, moved.to.datanode());
+    store.passAlive(100, moved.to.place().datanode());
     store.pass(PRESENT + 100);
-    store.passAlive(100, moved.from.datanode());
+    store.passAlive(100, moved.from.place().datanode());
     assertEquals(List.of(moved.from), extents(moved.id));
   }
 
@@ -485,10 +507,10 @@ class MoveRuleTest {
   void aDeadTargetGivesTheExtentBackEvenToASilentSource() throws Exception {
     Moved moved = move(100);
     store.pass(20_000);
-    tearDown(moved.to.datanode());
+    tearDown(moved.to.place().datanode());
     store.pass(100);
     assertEquals(List.of(moved.from), extents(moved.id));
-    store.passAlive(100, moved.from.datanode());
+    store.passAlive(100, moved.from.place().datanode());
     assertEquals(0, waiting());
   }
 
@@ -496,7 +518,7 @@ class MoveRuleTest {
   void aNodeThatIsDeletedAfterItsMoveNeedsNothingBack() throws Exception {
     Moved moved = move(100);
     store.remove("/f", false);
-    store.passAlive(2 * LEASE, moved.from.datanode());
+    store.passAlive(2 * LEASE, moved.from.place().datanode());
     assertEquals(0, waiting());
     assertEquals(0, store.usage(0).usedBytes());
   }
@@ -514,9 +536,8 @@ class MoveRuleTest {
       assertEquals(16_384, list(ListExtents.ANY_DATANODE).get(0).allocatedLength());
       BeginMove.Response begun = begin(id, sealed);
       assertEquals(9000, begun.bytes());
-      assertEquals(9000, begun.target().length());
       commit(id, sealed, begun);
-      assertEquals(begun.target(), extents(id).get(0));
+      assertEquals(copy(sealed, begun), extents(id).get(0));
       // The next writer continues in another extent, as before.
       assertEquals(List.of(), store.acquire(id, TOKEN + 1).extents());
       assertEquals(9000, store.extend(id, TOKEN + 1, 9000, 1).get(0).fileOffset());
@@ -537,8 +558,8 @@ class MoveRuleTest {
     List<Placed> there = list(first);
     assertFalse(there.isEmpty());
     for (Placed placed : there) {
-      assertEquals(first, placed.extent().datanode());
-      commit(placed.id(), placed.extent(), begin(placed.id(), placed.extent()));
+      assertEquals(first, placed.place().datanode());
+      commit(placed.id(), extent(placed), begin(placed.id(), extent(placed)));
     }
     assertEquals(List.of(), list(first));
     passAlive(LEASE + MARGIN - 100);
@@ -546,7 +567,7 @@ class MoveRuleTest {
     passAlive(200);
     assertTrue(store.rule().keepAlive(first, false, 0).stop());
     for (long id : ids) {
-      assertTrue(extents(id).stream().allMatch(extent -> extent.datanode() == second));
+      assertTrue(extents(id).stream().allMatch(extent -> extent.place().datanode() == second));
     }
   }
 

@@ -40,6 +40,7 @@ import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.DrainAction;
+import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import java.util.ArrayList;
@@ -126,12 +127,16 @@ class RepeatedRequestTest {
         (store, datanode) -> new Extend.Request(open(store), TOKEN, 4096, 100_000, -1));
     add(
         NameNodeOperations.REPLACE_EXTENT,
-        (store, datanode) ->
-            new ReplaceExtent.Request(
-                open(store),
-                TOKEN,
-                store.extend(open(store), TOKEN, 4096, 1).get(0),
-                ReplaceExtent.PINNED));
+        (store, datanode) -> {
+          Extent extent = store.extend(open(store), TOKEN, 4096, 1).get(0);
+          return new ReplaceExtent.Request(
+              open(store),
+              TOKEN,
+              extent.fileOffset(),
+              extent.length(),
+              extent.place(),
+              ReplaceExtent.PINNED);
+        });
     add(
         NameNodeOperations.BEGIN_MOVE,
         (store, datanode) -> {
@@ -145,7 +150,13 @@ class RepeatedRequestTest {
           BeginMove.Request move = move(store, datanode);
           BeginMove.Response begun = store.call(NameNodeOperations.BEGIN_MOVE, move);
           return new CommitMove.Request(
-              move.id(), move.token(), begun.grant(), begun.bytes(), move.extent(), begun.target());
+              move.id(),
+              move.token(),
+              begun.grant(),
+              begun.bytes(),
+              move.fileOffset(),
+              move.place(),
+              begun.target());
         });
     add(
         NameNodeOperations.ACQUIRE_LEASE,
@@ -169,7 +180,8 @@ class RepeatedRequestTest {
     ListExtents.Request all = new ListExtents.Request(datanode, 0, 0, 0);
     for (ListExtents.Placed placed : store.call(NameNodeOperations.LIST_EXTENTS, all).extents()) {
       if (placed.id() == id) {
-        return new BeginMove.Request(id, TOKEN, placed.extent(), BeginMove.ANY_DATANODE);
+        return new BeginMove.Request(
+            id, TOKEN, placed.fileOffset(), placed.place(), BeginMove.ANY_DATANODE);
       }
     }
     throw new AssertionError("no extent of /d/f");

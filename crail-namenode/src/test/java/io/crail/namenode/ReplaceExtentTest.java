@@ -20,6 +20,7 @@ import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.TierTraits;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,7 +57,9 @@ class ReplaceExtentTest {
       throws CrailException {
     return store
         .call(
-            NameNodeOperations.REPLACE_EXTENT, new ReplaceExtent.Request(id, token, extent, reason))
+            NameNodeOperations.REPLACE_EXTENT,
+            new ReplaceExtent.Request(
+                id, token, extent.fileOffset(), extent.length(), extent.place(), reason))
         .extents();
   }
 
@@ -80,7 +83,7 @@ class ReplaceExtentTest {
     for (int i = 0; i < 6; i++) {
       all.addAll(begin(prefix + i, 1));
     }
-    return all.stream().filter(extent -> extent.datanode() == datanode).count();
+    return all.stream().filter(extent -> extent.place().datanode() == datanode).count();
   }
 
   @Test
@@ -92,7 +95,7 @@ class ReplaceExtentTest {
     assertEquals(1, others.size());
     assertEquals(bad.fileOffset(), others.get(0).fileOffset());
     assertEquals(bad.length(), others.get(0).length());
-    assertNotEquals(bad.datanode(), others.get(0).datanode());
+    assertNotEquals(bad.place().datanode(), others.get(0).place().datanode());
     assertEquals(BLOCK, store.usage(0).waitingBytes());
     // The answer was lost.
     assertEquals(others, replace(id("/f"), bad));
@@ -117,10 +120,11 @@ class ReplaceExtentTest {
     Extent only = store.extend(id, TOKEN, 0, 1).get(0);
     Extent other = replace(id, only).get(0);
     assertEquals(4096, other.length());
-    assertNotEquals(only.datanode(), other.datanode());
+    assertNotEquals(only.place().datanode(), other.place().datanode());
     store.setSize(id, TOKEN, 100, SetSize.END);
     assertEquals(100, store.find(id, 0).extents().get(0).length());
-    assertEquals(other.generation(), store.find(id, 0).extents().get(0).generation());
+    assertEquals(
+        other.place().generation(), store.find(id, 0).extents().get(0).place().generation());
   }
 
   @Test
@@ -145,11 +149,11 @@ class ReplaceExtentTest {
         ErrorCode.WRITE_LEASE_LOST, () -> replace(id, TOKEN + 1, given, ReplaceExtent.UNREACHABLE));
     refused(ErrorCode.INVALID_ARGUMENT, () -> replace(id, TOKEN, given, 4));
     for (long offset : new long[] {-1, BLOCK, Long.MAX_VALUE, Long.MIN_VALUE}) {
-      Extent nowhere = new Extent(offset, 0, 0, Integer.MIN_VALUE, 0, 0);
+      Extent nowhere = new Extent(offset, Integer.MIN_VALUE, new Place(0, 0, 0, 0));
       refused(ErrorCode.OUT_OF_RANGE, () -> replace(id, nowhere));
     }
     // Something else lies there: it is told, and stays.
-    Extent old = new Extent(0, 0, 0, -5, 0, 0);
+    Extent old = new Extent(0, -5, new Place(0, 0, 0, 0));
     assertEquals(List.of(given), replace(id, old));
     store.remove("/f", false);
     refused(ErrorCode.STALE_NODE, () -> replace(id, given));
@@ -158,7 +162,7 @@ class ReplaceExtentTest {
   @Test
   void whoCannotBeReachedIsAskedLastUntilItIsHeardOf() throws Exception {
     Extent bad = begin("/f", 1).get(0);
-    int dead = bad.datanode();
+    int dead = bad.place().datanode();
     int alive = dead == first ? second : first;
     replace(id("/f"), bad);
     assertEquals(0, placedAt(dead, "/a"));
@@ -166,13 +170,14 @@ class ReplaceExtentTest {
     Create.Request theirs = TestStore.creation(NodeType.DATAFILE, "/theirs", 1);
     long id = otherWire.call(NameNodeOperations.CREATE, theirs).node().id();
     List<Extent> before = extendAsOther(id, 0);
-    assertEquals(1, before.stream().filter(extent -> extent.datanode() == alive).count());
+    assertEquals(1, before.stream().filter(extent -> extent.place().datanode() == alive).count());
     store.rule().keepAlive(dead, false, 0);
     List<Extent> after = new ArrayList<>();
     for (int i = 1; i <= 6; i++) {
       after.addAll(extendAsOther(id, (long) i * BLOCK));
     }
-    assertTrue(after.stream().anyMatch(extent -> extent.datanode() == dead), after.toString());
+    assertTrue(
+        after.stream().anyMatch(extent -> extent.place().datanode() == dead), after.toString());
     // Who has told it does not, for as long as a datanode may be silent.
     assertEquals(0, placedAt(dead, "/b"));
     store.passAlive(20_000, first, second);
@@ -211,10 +216,11 @@ class ReplaceExtentTest {
       store.extend(id, TOKEN, 0, BLOCK / 4);
       small.add(path);
     }
-    int datanode = large.get(0).datanode();
+    int datanode = large.get(0).place().datanode();
     for (String path : small) {
       Extent extent = store.extend(id(path), TOKEN, 0, 1).get(0);
-      boolean keeps = extent.regionOffset() % (BLOCK / 2) == 0 || extent.datanode() == datanode;
+      boolean keeps =
+          extent.place().offset() % (BLOCK / 2) == 0 || extent.place().datanode() == datanode;
       if (!keeps) {
         store.setSize(id(path), TOKEN, 0, SetSize.END);
       }
@@ -224,7 +230,7 @@ class ReplaceExtentTest {
     long end = 0;
     for (Extent each : others) {
       assertEquals(end, each.fileOffset());
-      assertNotEquals(datanode, each.datanode());
+      assertNotEquals(datanode, each.place().datanode());
       end = each.fileEnd();
     }
     assertEquals(BLOCK, end);
@@ -239,7 +245,7 @@ class ReplaceExtentTest {
     // What the first one had before rests there.
     refused(ErrorCode.SPACE_TO_COME, () -> replace(id("/f"), TOKEN, other, ReplaceExtent.SILENT));
     assertEquals(List.of(other), store.extend(id("/f"), TOKEN, 0, 1));
-    assertEquals(bad.datanode(), replace(id("/f"), other).get(0).datanode());
+    assertEquals(bad.place().datanode(), replace(id("/f"), other).get(0).place().datanode());
   }
 
   /** Writes that were given up may still be executed there, so the same place is of no use. */
@@ -278,7 +284,7 @@ class ReplaceExtentTest {
     Extent other = replace(id("/f"), TOKEN, bad, ReplaceExtent.PINNED).get(0);
     assertFalse(beginsAt(other, bad));
     assertEquals(BLOCK, store.usage(0).waitingBytes());
-    assertEquals(3, placedAt(bad.datanode(), "/a"));
+    assertEquals(3, placedAt(bad.place().datanode(), "/a"));
   }
 
   @Test
@@ -292,15 +298,15 @@ class ReplaceExtentTest {
     store.acquire(id, TOKEN + 1);
     Extent bad = store.extend(id, TOKEN + 1, 0, 8192).get(0);
     Extent other = replace(id, TOKEN + 1, bad, ReplaceExtent.UNREACHABLE).get(0);
-    assertNotEquals(bad.datanode(), other.datanode());
+    assertNotEquals(bad.place().datanode(), other.place().datanode());
     assertEquals(100, store.find(id, 0).value().length());
     store.setSize(id, TOKEN + 1, 8192, SetSize.END);
     assertEquals(List.of(other), store.find(id, 0).extents());
   }
 
   private static boolean beginsAt(Extent one, Extent other) {
-    return one.datanode() == other.datanode()
-        && one.region() == other.region()
-        && one.regionOffset() == other.regionOffset();
+    return one.place().datanode() == other.place().datanode()
+        && one.place().region() == other.place().region()
+        && one.place().offset() == other.place().offset();
   }
 }

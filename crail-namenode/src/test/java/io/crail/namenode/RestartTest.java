@@ -92,11 +92,11 @@ class RestartTest {
     int datanode = usedDatanode(true);
     store.region(datanode, 1, BYTES);
     for (Extent extent : take("/f", BYTES)) {
-      assertEquals(1, extent.region());
+      assertEquals(1, extent.place().region());
     }
     refused(ErrorCode.SPACE_TO_COME, () -> take("/g", 1));
     store.passAlive(MARGIN_MILLIS, datanode);
-    assertEquals(0, take("/h", 1).get(0).region());
+    assertEquals(0, take("/h", 1).get(0).place().region());
     store.namenode.verify();
   }
 
@@ -125,9 +125,9 @@ class RestartTest {
       while (end < 2 * BYTES) {
         for (Extent extent : next.extend(id, 9, end, 2 * BYTES - end)) {
           end = extent.fileEnd();
-          if (extent.region() == 1) {
-            assertTrue(extent.generation() > generation);
-            generation = extent.generation();
+          if (extent.place().region() == 1) {
+            assertTrue(extent.place().generation() > generation);
+            generation = extent.place().generation();
           }
         }
       }
@@ -141,7 +141,7 @@ class RestartTest {
     Extent first = take("/f", 1).get(0);
     assertEquals(BYTES / TestStore.BLOCK, store.region(datanode, 0, BYTES, USED));
     Extent second = take("/g", 1).get(0);
-    assertTrue(second.generation() > first.generation());
+    assertTrue(second.place().generation() > first.place().generation());
     assertEquals(0, store.usage(0).waitingBytes());
     store.namenode.verify();
   }
@@ -151,14 +151,14 @@ class RestartTest {
     int datanode = usedDatanode(true);
     store.passAlive(MARGIN_MILLIS, datanode);
     Extent extent = take("/f", 1).get(0);
-    long fence = extent.generation() + Generation.GAP;
+    long fence = extent.place().generation() + Generation.GAP;
     refused(ErrorCode.UNKNOWN_DATANODE, () -> store.region(datanode, 0, BYTES, fence));
     refused(ErrorCode.UNKNOWN_DATANODE, () -> store.rule().keepAlive(datanode, false, 0));
     int again = usedDatanode(true);
     assertNotEquals(datanode, again);
     refused(ErrorCode.SPACE_TO_COME, () -> take("/g", 1));
     store.passAlive(MARGIN_MILLIS, again);
-    assertEquals(again, take("/h", 1).get(0).datanode());
+    assertEquals(again, take("/h", 1).get(0).place().datanode());
     store.remove("/f", false);
     store.namenode.verify();
   }

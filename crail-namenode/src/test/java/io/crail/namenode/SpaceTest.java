@@ -277,7 +277,9 @@ class SpaceTest {
     }
     long id = store.call(NameNodeOperations.CREATE, placed("/f", 1, false, "")).node().id();
     List<Integer> order =
-        store.extend(id, 9, 0, 10 * BLOCK).stream().map(Extent::datanode).toList();
+        store.extend(id, 9, 0, 10 * BLOCK).stream()
+            .map(extent -> extent.place().datanode())
+            .toList();
     assertEquals(List.of(datanodes[1], datanodes[2], datanodes[0]), order);
     store.setSize(id, 9, 0, SetSize.END);
     long strict = store.call(NameNodeOperations.CREATE, placed("/g", 1, true, "")).node().id();
@@ -296,7 +298,9 @@ class SpaceTest {
     }
     long id = store.call(NameNodeOperations.CREATE, placed("/f", 1, false, "")).node().id();
     List<Integer> order =
-        store.extend(id, 9, 0, 10 * BLOCK).stream().map(Extent::datanode).toList();
+        store.extend(id, 9, 0, 10 * BLOCK).stream()
+            .map(extent -> extent.place().datanode())
+            .toList();
     assertEquals(List.of(datanodes[1], datanodes[0]), order);
     assertThrows(
         ConfigException.class,
@@ -334,15 +338,15 @@ class SpaceTest {
             .id();
     store
         .extend(inherits, 9, 0, 5 * BLOCK)
-        .forEach(extent -> assertEquals(there, extent.datanode()));
+        .forEach(extent -> assertEquals(there, extent.place().datanode()));
     long local = store.call(NameNodeOperations.CREATE, placed("/l", -1, false, "here")).node().id();
-    assertEquals(here, store.extend(local, 9, 0, 1).get(0).datanode());
+    assertEquals(here, store.extend(local, 9, 0, 1).get(0).place().datanode());
     // Affinity is a preference within the class, not a reason to leave it.
     long low = store.call(NameNodeOperations.CREATE, placed("/m", 1, false, "here")).node().id();
-    assertEquals(lower, store.extend(low, 9, 0, 1).get(0).datanode());
+    assertEquals(lower, store.extend(low, 9, 0, 1).get(0).place().datanode());
     long full = store.call(NameNodeOperations.CREATE, placed("/n", 0, false, "here")).node().id();
     List<Extent> extents = store.extend(full, 9, 0, 2 * BLOCK);
-    assertEquals(there, extents.get(extents.size() - 1).datanode());
+    assertEquals(there, extents.get(extents.size() - 1).place().datanode());
   }
 
   @Test
@@ -372,7 +376,9 @@ class SpaceTest {
   }
 
   private static Set<String> hostsOf(List<Extent> extents, Map<Integer, String> hosts) {
-    return extents.stream().map(extent -> hosts.get(extent.datanode())).collect(Collectors.toSet());
+    return extents.stream()
+        .map(extent -> hosts.get(extent.place().datanode()))
+        .collect(Collectors.toSet());
   }
 
   @Test
@@ -382,7 +388,9 @@ class SpaceTest {
     final long file =
         store.call(NameNodeOperations.CREATE, placed("/f", -1, false, "Late")).node().id();
     int late = store.datanode(2, "late", 0, true, 8 * BLOCK);
-    store.extend(file, 9, 0, 5 * BLOCK).forEach(extent -> assertEquals(late, extent.datanode()));
+    store
+        .extend(file, 9, 0, 5 * BLOCK)
+        .forEach(extent -> assertEquals(late, extent.place().datanode()));
   }
 
   @Test
@@ -424,7 +432,7 @@ class SpaceTest {
     Set<Integer> seen = new HashSet<>();
     for (int i = 0; i < files; i++) {
       long id = store.create(NodeType.DATAFILE, "/f" + i, 9).id();
-      seen.add(store.extend(id, 9, 0, BLOCK).get(0).datanode());
+      seen.add(store.extend(id, 9, 0, BLOCK).get(0).place().datanode());
     }
     return seen.size();
   }
@@ -500,14 +508,17 @@ class SpaceTest {
     for (List<Extent> extents : files.values()) {
       for (Extent extent : extents) {
         long place =
-            ((long) extent.datanode() << 32)
-                + ((long) extent.region() << 28)
-                + extent.regionOffset();
-        assertEquals(0, extent.regionOffset() % extent.length(), "aligned");
+            ((long) extent.place().datanode() << 32)
+                + ((long) extent.place().region() << 28)
+                + extent.place().offset();
+        assertEquals(0, extent.place().offset() % extent.length(), "aligned");
         Extent other = byPlace.put(place, extent);
         assertEquals(null, other, "two extents in one place");
         List<Long> key =
-            List.of((long) extent.datanode(), (long) extent.region(), extent.generation());
+            List.of(
+                (long) extent.place().datanode(),
+                (long) extent.place().region(),
+                extent.place().generation());
         Long owner = generations.put(key, place);
         assertTrue(owner == null || owner == place, "a generation given twice in a region");
       }

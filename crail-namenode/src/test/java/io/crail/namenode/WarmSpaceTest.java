@@ -25,7 +25,7 @@ class WarmSpaceTest {
   private Set<Integer> regionsOf(String path) throws CrailException {
     Set<Integer> regions = new TreeSet<>();
     for (Extent extent : store.find(store.lookup(path).node().id(), 0).extents()) {
-      regions.add(extent.region());
+      regions.add(extent.place().region());
     }
     return regions;
   }

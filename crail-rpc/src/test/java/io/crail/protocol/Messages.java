@@ -69,7 +69,8 @@ final class Messages {
     if (type == List.class) {
       Layout.Tail tail = tail(layout, name);
       Type element = ((ParameterizedType) component.getGenericType()).getActualTypeArguments()[0];
-      int count = values.count(tail);
+      int most = tail.page() == null ? tail.maxCount() : tail.page().maxCount();
+      int count = Math.min(values.count(tail), most);
       List<Object> list = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         list.add(

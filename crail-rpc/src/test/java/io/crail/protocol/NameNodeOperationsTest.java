@@ -310,19 +310,24 @@ class NameNodeOperationsTest {
                 message,
                 (value, random) -> {
                   for (Layout.Tail tail : message.codec().layout().tails()) {
-                    ByteBuffer honest = message.encode(value);
-                    long count = count(honest, tail.countField());
-                    long most = (1L << (8 * tail.countField().width())) - 1;
-                    for (long lie : new long[] {count - 1, count + 1, 0, most, most / 2 + 1}) {
-                      if (lie != count && lie >= 0 && lie <= most) {
-                        ByteBuffer bytes = message.encode(value);
-                        setCount(bytes, tail.countField(), lie);
-                        assertRefused(
-                            message, bytes, tail.countField().name() + " " + count + "->" + lie);
-                      }
+                    assertLiesAreRefused(message, value, tail.countField());
+                    if (tail.page() != null && tail.page().countField() != null) {
+                      assertLiesAreRefused(message, value, tail.page().countField());
                     }
                   }
                 }));
+  }
+
+  private static void assertLiesAreRefused(Message<?> message, Object value, Layout.Field field) {
+    long count = count(message.encode(value), field);
+    long most = (1L << (8 * field.width())) - 1;
+    for (long lie : new long[] {count - 1, count + 1, 0, most, most / 2 + 1}) {
+      if (lie != count && lie >= 0 && lie <= most) {
+        ByteBuffer bytes = message.encode(value);
+        setCount(bytes, field, lie);
+        assertRefused(message, bytes, field.name() + " " + count + "->" + lie);
+      }
+    }
   }
 
   private static long count(ByteBuffer buffer, Layout.Field field) {

@@ -3,6 +3,7 @@ package io.crail.storage;
 
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.rpc.loop.Completion;
 import java.nio.ByteBuffer;
 
@@ -126,6 +127,11 @@ public class Transfer extends Completion {
     return extent;
   }
 
+  /** Where the bytes of the extent are moved from or to. */
+  public final Place place() {
+    return extent.place();
+  }
+
   /** The first byte in the extent. */
   public final int extentOffset() {
     return extentOffset;
@@ -133,7 +139,7 @@ public class Transfer extends Completion {
 
   /** The first byte in the region. */
   public final long regionOffset() {
-    return extent.regionOffset() + extentOffset;
+    return place().offset() + extentOffset;
   }
 
   /**

@@ -58,8 +58,9 @@ class DrainTest {
     ExtentMove move =
         new ExtentMove(
             store.connections(),
-            new BeginMove.Request(placed.id(), 4711, placed.extent(), BeginMove.ANY_DATANODE),
-            ByteBuffer.allocateDirect(placed.extent().length()),
+            new BeginMove.Request(
+                placed.id(), 4711, placed.fileOffset(), placed.place(), BeginMove.ANY_DATANODE),
+            ByteBuffer.allocateDirect(placed.length()),
             TimeUnit.SECONDS.toNanos(60));
     move.begin();
     assertTrue(move.await() > 0, placed::toString);

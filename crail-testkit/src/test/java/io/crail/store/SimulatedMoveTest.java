@@ -90,8 +90,9 @@ class SimulatedMoveTest {
 
   private ExtentMove begin(ListExtents.Placed placed, int datanode) throws Exception {
     LoopContext connections = mover.connections();
-    BeginMove.Request request = new BeginMove.Request(placed.id(), 4711, placed.extent(), datanode);
-    ByteBuffer memory = ByteBuffer.allocateDirect(placed.extent().length());
+    BeginMove.Request request =
+        new BeginMove.Request(placed.id(), 4711, placed.fileOffset(), placed.place(), datanode);
+    ByteBuffer memory = ByteBuffer.allocateDirect(placed.length());
     ExtentMove move = new ExtentMove(connections, request, memory, DATA_NANOS);
     move.begin();
     return move;
@@ -171,7 +172,7 @@ class SimulatedMoveTest {
             .join()
             .ids()
             .get(0);
-    cluster.crashDatanode(placed.extent().datanode() == first ? 1 : 2);
+    cluster.crashDatanode(placed.place().datanode() == first ? 1 : 2);
     ExtentMove move = begin(placed);
     assertThrows(CrailException.class, move::await);
     assertTrue(move.isFailedAtSource());
@@ -186,7 +187,7 @@ class SimulatedMoveTest {
     start(false, "crail.lease=2s", "crail.namenode.freemargin=1s");
     writeAll(create(theirs, "/f"), 1, 100);
     ListExtents.Placed placed = extents().get(0);
-    cluster.tier().stall(each -> slowSource || !each.extent().equals(placed.extent()));
+    cluster.tier().stall(each -> slowSource || !each.place().equals(placed.place()));
     ExtentMove move = begin(placed);
     cluster.network().runFor(Duration.ofMillis(1800));
     assertFalse(move.isComplete());
@@ -354,9 +355,9 @@ class SimulatedMoveTest {
       }
       // All go to the same place first.
       List<ListExtents.Placed> all = extents();
-      int source = all.get(0).extent().datanode();
+      int source = all.get(0).place().datanode();
       for (ListExtents.Placed placed : all) {
-        if (placed.extent().datanode() != source) {
+        if (placed.place().datanode() != source) {
           begin(placed).await();
         }
       }
@@ -365,7 +366,7 @@ class SimulatedMoveTest {
       int here =
           SimulatedCluster.numberOf(find(mine, "/f0").getBlockLocations(0, 1)[0].getHosts()[0]);
       for (ListExtents.Placed placed : extents()) {
-        assertEquals(source, placed.extent().datanode());
+        assertEquals(source, placed.place().datanode());
         begin(placed);
         cluster.network().runFor(Duration.ofMillis(random.nextInt(3)));
       }
@@ -379,7 +380,7 @@ class SimulatedMoveTest {
       // The namenode's own thread looks, in real time.
       TestCluster.await(
           "all is back; seed " + (seed + round),
-          () -> extents().stream().allMatch(placed -> placed.extent().datanode() == source));
+          () -> extents().stream().allMatch(placed -> placed.place().datanode() == source));
       for (int i = 0; i < lengths.size(); i++) {
         CrailInputStream input = find(mine, "/f" + i).getDirectInputStream(0);
         assertArrayEquals(filled(i, lengths.get(i)), read(input, 0, lengths.get(i)));

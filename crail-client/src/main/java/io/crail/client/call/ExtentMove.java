@@ -13,6 +13,7 @@ import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.loop.Completion;
 import io.crail.rpc.loop.LoopTask;
@@ -62,9 +63,9 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     this.sentNanos = context.nanoTime();
   }
 
-  /** The extent to move. */
-  public Extent extent() {
-    return request.extent();
+  /** The place to move the extent from. */
+  public Place from() {
+    return request.place();
   }
 
   /**
@@ -78,7 +79,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
   /** Starts it. */
   public void begin() {
     sentNanos = context.nanoTime();
-    source = new LocatedExtent(extent(), sentNanos);
+    source = new LocatedExtent(extentAt(from(), memory.capacity()), sentNanos);
     context.loop().submit(new Ways());
   }
 
@@ -100,15 +101,17 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     begun = call.response();
     endNanos = askedNanos + context.leaseNanos(request.id());
     int bytes = begun.bytes();
-    if (bytes < 1
-        || bytes > Math.min(memory.capacity(), extent().length())
-        || bytes > begun.target().length()) {
+    if (bytes < 1 || bytes > memory.capacity()) {
       giveUp(ErrorCode.PROTOCOL.exception(this + " of " + bytes + " bytes to " + begun.target()));
       return;
     }
-    source = new LocatedExtent(extent(), endNanos);
-    target = new LocatedExtent(begun.target(), endNanos);
+    source = new LocatedExtent(extentAt(from(), bytes), endNanos);
+    target = new LocatedExtent(extentAt(begun.target(), bytes), endNanos);
     context.loop().submit(new Ways());
+  }
+
+  private Extent extentAt(Place place, int bytes) {
+    return new Extent(request.fileOffset(), bytes, place);
   }
 
   /** Fails. Space that nothing was written to comes back at once. */
@@ -127,7 +130,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
       if (begun != null && isTooLate()) {
         tooLate(source.endpoint(context.endpoints()) == null);
       } else if (source.endpoint(context.endpoints()) == null) {
-        context.endpoints().resolve(extent().datanode(), this);
+        context.endpoints().resolve(from().datanode(), this);
       } else if (begun == null) {
         reserve();
       } else if (target.endpoint(context.endpoints()) == null) {
@@ -231,7 +234,13 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
         new OperationCall<>(NameNodeOperations.COMMIT_MOVE);
     CommitMove.Request commit =
         new CommitMove.Request(
-            request.id(), request.token(), begun.grant(), begun.bytes(), extent(), begun.target());
+            request.id(),
+            request.token(),
+            begun.grant(),
+            begun.bytes(),
+            request.fileOffset(),
+            from(),
+            begun.target());
     context.prepare(call, commit);
     call.whenComplete(
         () -> {
@@ -261,6 +270,6 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
 
   @Override
   public String toString() {
-    return "move of " + extent() + " of node " + request.id();
+    return "move of " + from() + " at " + request.fileOffset() + " of node " + request.id();
   }
 }

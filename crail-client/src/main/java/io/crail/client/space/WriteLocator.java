@@ -344,7 +344,10 @@ public final class WriteLocator extends Locator {
     }
 
     void begin() {
-      ReplaceExtent.Request body = new ReplaceExtent.Request(id, token, givenUp.extent(), reason());
+      Extent extent = givenUp.extent();
+      ReplaceExtent.Request body =
+          new ReplaceExtent.Request(
+              id, token, extent.fileOffset(), extent.length(), extent.place(), reason());
       context.prepare(this, body);
       submit();
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ class LocatorTest {
   private static List<Extent> blocks(int from, int count) {
     List<Extent> blocks = new ArrayList<>();
     for (int i = from; i < from + count; i++) {
-      blocks.add(new Extent((long) i * BLOCK, i, 0, BLOCK, 1, 0));
+      blocks.add(new Extent((long) i * BLOCK, BLOCK, new Place(1, 0, 0, i)));
     }
     return blocks;
   }
@@ -46,7 +47,7 @@ class LocatorTest {
       for (int i = unused; i < block + ANSWER; i++) {
         LocatedExtent located = known.find((long) i * BLOCK + 1, NOW);
         assertNotNull(located, "block " + i + " after " + block);
-        assertEquals(i, located.extent().generation());
+        assertEquals(i, located.extent().place().generation());
       }
     }
     assertNull(known.find(0, NOW));
@@ -56,11 +57,11 @@ class LocatorTest {
   void anAnswerTakesThePlaceOfWhatItOverlaps() {
     Known known = new Known();
     known.add(blocks(0, 4), NOW + 1);
-    known.add(List.of(new Extent(BLOCK, 9, 0, 2 * BLOCK, 2, 0)), NOW + 1);
-    assertEquals(0, known.find(BLOCK - 1, NOW).extent().generation());
-    assertEquals(9, known.find(BLOCK, NOW).extent().generation());
-    assertEquals(9, known.find(3L * BLOCK - 1, NOW).extent().generation());
-    assertEquals(3, known.find(3L * BLOCK, NOW).extent().generation());
+    known.add(List.of(new Extent(BLOCK, 2 * BLOCK, new Place(2, 0, 0, 9))), NOW + 1);
+    assertEquals(0, known.find(BLOCK - 1, NOW).extent().place().generation());
+    assertEquals(9, known.find(BLOCK, NOW).extent().place().generation());
+    assertEquals(9, known.find(3L * BLOCK - 1, NOW).extent().place().generation());
+    assertEquals(3, known.find(3L * BLOCK, NOW).extent().place().generation());
     assertNull(known.find(3L * BLOCK, NOW + 1), "not good any more");
   }
 }

@@ -12,6 +12,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.DatanodeDescription;
@@ -116,7 +117,7 @@ class RdmaDeviceRemovalTest {
         ByteBuffer.allocateDirect(length),
         0,
         length,
-        new Extent(0, 1, 0, Math.max(4096, length), 0, 0),
+        new Extent(0, Math.max(4096, length), new Place(0, 0, 0, 1)),
         0,
         loop.clock().nanoTime() + timeoutNanos);
     if (write) {

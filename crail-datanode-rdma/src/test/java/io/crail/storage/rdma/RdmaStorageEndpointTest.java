@@ -11,6 +11,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.rdma.RdmaKeys;
@@ -45,7 +46,7 @@ class RdmaStorageEndpointTest {
   private ErrorCode refusal(
       boolean write, ByteBuffer buffer, int length, int region, long regionOffset) {
     Transfer transfer = new Transfer();
-    Extent extent = new Extent(0, 1, regionOffset, REGION, 1, region);
+    Extent extent = new Extent(0, REGION, new Place(1, region, regionOffset, 1));
     transfer.prepare(buffer, 0, length, extent, 0, Long.MAX_VALUE);
     if (write) {
       endpoint.write(transfer);

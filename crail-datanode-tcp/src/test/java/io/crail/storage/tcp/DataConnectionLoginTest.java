@@ -10,6 +10,7 @@ import io.crail.protocol.cluster.Login;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
@@ -158,7 +159,7 @@ class DataConnectionLoginTest {
                   TierTraits.ofMemory(FenceKind.GENERATION, true, ""),
                   Map.of()));
       Transfer transfer = new Transfer();
-      Extent extent = new Extent(0, generation, 0, REGION, 1, 0);
+      Extent extent = new Extent(0, REGION, new Place(1, 0, 0, generation));
       transfer.prepare(
           ByteBuffer.allocateDirect(64), 0, 64, extent, 0, loop.clock().nanoTime() + PATIENCE);
       endpoint.write(transfer);

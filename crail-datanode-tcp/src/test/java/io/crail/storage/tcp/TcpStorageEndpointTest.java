@@ -9,6 +9,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
@@ -37,7 +38,7 @@ import org.junit.jupiter.api.Test;
 class TcpStorageEndpointTest {
   private static final long MILLIS = 1_000_000;
   private static final long PATIENCE = 60_000 * MILLIS;
-  private static final Extent EXTENT = new Extent(0, 1, 0, 1 << 20, 1, 0);
+  private static final Extent EXTENT = new Extent(0, 1 << 20, new Place(1, 0, 0, 1));
   private static final byte UNTOUCHED = 17;
 
   private final Configuration configuration =
@@ -390,7 +391,7 @@ class TcpStorageEndpointTest {
         source,
         0,
         source.capacity(),
-        new Extent(0, 1, 0, source.capacity(), 1, 0),
+        new Extent(0, source.capacity(), new Place(1, 0, 0, 1)),
         0,
         loop.clock().nanoTime() + PATIENCE);
     endpoint.write(transfer);

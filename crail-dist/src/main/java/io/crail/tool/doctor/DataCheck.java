@@ -59,10 +59,10 @@ final class DataCheck implements AutoCloseable {
 
   private record Asked(Checked file, OperationCall<Locations.Request, Locations.Response> call) {}
 
-  private record Reading(Checked file, ExtentProbe probe, Place place) {}
+  private record Reading(Checked file, ExtentProbe probe, Room room) {}
 
   /** A byte to read to. */
-  private record Place(ByteBuffer memory, int offset) {}
+  private record Room(ByteBuffer memory, int offset) {}
 
   private final AdminClient cluster;
   private final CoreStore store;
@@ -73,7 +73,7 @@ final class DataCheck implements AutoCloseable {
   private final Consumer<Damage> found;
   private Runnable heartbeat = () -> {};
 
-  private final ArrayDeque<Place> places = new ArrayDeque<>();
+  private final ArrayDeque<Room> rooms = new ArrayDeque<>();
 
   /** The files that were begun, and not reported yet. */
   private final Set<Checked> open = new LinkedHashSet<>();
@@ -215,10 +215,10 @@ final class DataCheck implements AutoCloseable {
   }
 
   private void read(Checked file, Extent extent) throws CrailException, InterruptedException {
-    if (extent.regionOffset() < 0 || extent.length() <= 0) {
+    if (extent.place().offset() < 0 || extent.length() <= 0) {
       throw ErrorCode.PROTOCOL.exception(extent.toString());
     }
-    CrailException known = outOfReach.get(extent.datanode());
+    CrailException known = outOfReach.get(extent.place().datanode());
     if (known != null) {
       failed(file, extent, known);
       return;
@@ -226,17 +226,17 @@ final class DataCheck implements AutoCloseable {
     while (readings.size() >= MOST_READ) {
       endOldestReading();
     }
-    if (places.isEmpty()) {
+    if (rooms.isEmpty()) {
       ByteBuffer memory = ByteBuffer.allocateDirect(MOST_READ * SPACING);
       for (int i = 0; i < MOST_READ; i++) {
-        places.add(new Place(memory, i * SPACING));
+        rooms.add(new Room(memory, i * SPACING));
       }
     }
-    Place place = places.remove();
+    Room room = rooms.remove();
     ExtentProbe probe =
-        new ExtentProbe(connections, extent, place.memory, place.offset, timeoutNanos);
+        new ExtentProbe(connections, extent, room.memory, room.offset, timeoutNanos);
     file.reading++;
-    readings.add(new Reading(file, probe, place));
+    readings.add(new Reading(file, probe, room));
     probe.begin();
   }
 
@@ -250,7 +250,7 @@ final class DataCheck implements AutoCloseable {
       switch (failure.code()) {
         case CLOSED -> throw failure.rethrown();
         case UNAVAILABLE, TIMED_OUT, UNSUPPORTED ->
-            outOfReach.put(probe.extent().datanode(), failure);
+            outOfReach.put(probe.extent().place().datanode(), failure);
         default -> {
           // Other extents of that datanode may be well.
         }
@@ -266,10 +266,10 @@ final class DataCheck implements AutoCloseable {
     ExtentProbe probe = reading.probe;
     reading.file.reading--;
     if (!connections.loop().await(probe, probe.deadlineNanos() + Awaitable.GRACE_NANOS)) {
-      // Its place is still in use, and never used again.
+      // Its memory is still in use, and never used again.
       return ErrorCode.TIMED_OUT.exception(probe.toString());
     }
-    places.add(reading.place);
+    rooms.add(reading.room);
     return probe.failure();
   }
 
@@ -283,7 +283,7 @@ final class DataCheck implements AutoCloseable {
     // Bytes that are gone say more than bytes that this host cannot read.
     if (file.cause == null || isStale(cause) && !isStale(file.cause)) {
       file.cause = cause;
-      file.badDatanode = extent.datanode();
+      file.badDatanode = extent.place().datanode();
     }
     file.badBytes += extent.length();
   }
@@ -292,12 +292,7 @@ final class DataCheck implements AutoCloseable {
       throws CrailException, InterruptedException {
     try {
       return ask(file, extent.fileOffset(), 1).join().extents().stream()
-          .anyMatch(
-              each ->
-                  each.generation() == extent.generation()
-                      && each.datanode() == extent.datanode()
-                      && each.region() == extent.region()
-                      && each.regionOffset() == extent.regionOffset());
+          .anyMatch(each -> each.place().equals(extent.place()));
     } catch (CrailException e) {
       if (e.code() == ErrorCode.STALE_NODE) {
         return false;

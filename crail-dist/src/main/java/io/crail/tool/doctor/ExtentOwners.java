@@ -5,7 +5,7 @@ import io.crail.common.Printable;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.ListExtents.Placed;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.tool.admin.AdminClient;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -44,17 +44,9 @@ final class ExtentOwners {
   record Found(List<String> lines, long omitted, boolean whole) {}
 
   /** What stays the same of an extent while it belongs to a node; bytes may be cut off. */
-  private record Grant(
-      long node, int datanode, int region, long regionOffset, long generation, long fileOffset) {
+  private record Grant(long node, long fileOffset, Place place) {
     static Grant of(Placed placed) {
-      Extent extent = placed.extent();
-      return new Grant(
-          placed.id(),
-          extent.datanode(),
-          extent.region(),
-          extent.regionOffset(),
-          extent.generation(),
-          extent.fileOffset());
+      return new Grant(placed.id(), placed.fileOffset(), placed.place());
     }
   }
 
@@ -141,11 +133,11 @@ final class ExtentOwners {
   }
 
   private static Placed sound(Placed placed) throws CrailException {
-    Extent extent = placed.extent();
-    if (extent.regionOffset() < 0
-        || extent.regionOffset() > MAX_REGION_LENGTH - placed.allocatedLength()
-        || extent.length() <= 0
-        || extent.length() > placed.allocatedLength()) {
+    long offset = placed.place().offset();
+    if (offset < 0
+        || offset > MAX_REGION_LENGTH - placed.allocatedLength()
+        || placed.length() <= 0
+        || placed.length() > placed.allocatedLength()) {
       throw ErrorCode.PROTOCOL.exception(placed.toString());
     }
     return placed;
@@ -153,14 +145,14 @@ final class ExtentOwners {
 
   private static List<Pair> overlapping(List<Placed> extents) {
     extents.sort(
-        Comparator.comparingInt((Placed each) -> each.extent().datanode())
-            .thenComparingInt(each -> each.extent().region())
-            .thenComparingLong(each -> each.extent().regionOffset()));
+        Comparator.comparingInt((Placed each) -> each.place().datanode())
+            .thenComparingInt(each -> each.place().region())
+            .thenComparingLong(each -> each.place().offset()));
     List<Pair> pairs = new ArrayList<>();
     Placed furthest = null;
     for (Placed each : extents) {
-      boolean together = furthest != null && inOneRegion(furthest.extent(), each.extent());
-      if (together && end(furthest) > each.extent().regionOffset()) {
+      boolean together = furthest != null && inOneRegion(furthest.place(), each.place());
+      if (together && end(furthest) > each.place().offset()) {
         pairs.add(new Pair(furthest, each));
       }
       if (!together || end(each) > end(furthest)) {
@@ -170,12 +162,12 @@ final class ExtentOwners {
     return pairs;
   }
 
-  private static boolean inOneRegion(Extent a, Extent b) {
+  private static boolean inOneRegion(Place a, Place b) {
     return a.datanode() == b.datanode() && a.region() == b.region();
   }
 
   private static long end(Placed placed) {
-    return placed.extent().regionOffset() + placed.allocatedLength();
+    return placed.place().offset() + placed.allocatedLength();
   }
 
   private List<String> lines(List<Pair> pairs) throws IOException, InterruptedException {
@@ -195,9 +187,9 @@ final class ExtentOwners {
                     "%s and %s both have the space at %d of region %d of datanode %s",
                     name(pair.first.id(), names),
                     name(pair.second.id(), names),
-                    pair.second.extent().regionOffset(),
-                    pair.second.extent().region(),
-                    datanodes.of(pair.second.extent().datanode())))
+                    pair.second.place().offset(),
+                    pair.second.place().region(),
+                    datanodes.of(pair.second.place().datanode())))
         .toList();
   }
 

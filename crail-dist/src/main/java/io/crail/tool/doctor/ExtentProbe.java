@@ -58,7 +58,7 @@ final class ExtentProbe extends Completion implements Awaitable<Void> {
       if (context.nanoTime() - deadlineNanos >= 0) {
         fail(ErrorCode.TIMED_OUT, ExtentProbe.this.toString());
       } else if (located.endpoint(context.endpoints()) == null) {
-        context.endpoints().resolve(extent().datanode(), this);
+        context.endpoints().resolve(extent().place().datanode(), this);
       } else {
         read();
       }

@@ -3,6 +3,7 @@ package io.crail.tool.doctor;
 
 import io.crail.protocol.cluster.ListExtents.Placed;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
@@ -64,15 +65,15 @@ final class ExtentUnits {
   }
 
   private boolean look(Placed placed, boolean adds) {
-    Extent extent = placed.extent();
-    Region region = new Region(extent.datanode(), extent.region());
+    Place place = placed.place();
+    Region region = new Region(place.datanode(), place.region());
     Bits bits = adds ? regions.computeIfAbsent(region, any -> new Bits()) : regions.get(region);
     if (bits == null) {
       return false;
     }
     boolean touches = false;
-    long end = extent.regionOffset() + placed.allocatedLength();
-    for (long at = extent.regionOffset(); at < end; ) {
+    long end = place.offset() + placed.allocatedLength();
+    for (long at = place.offset(); at < end; ) {
       int chunk = (int) (at / CHUNK_BYTES);
       long next = Math.min(end, (chunk + 1L) * CHUNK_BYTES);
       int from = (int) (at % CHUNK_BYTES) / Extent.MIN_LENGTH;

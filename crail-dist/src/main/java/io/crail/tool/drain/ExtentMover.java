@@ -29,7 +29,8 @@ final class ExtentMover {
   private static final int MOST_REMEMBERED = 100_000;
 
   /** A move in progress. */
-  private record Running(ExtentMove move, long node, ByteBuffer memory, LongConsumer moved) {}
+  private record Running(
+      ExtentMove move, ListExtents.Placed placed, ByteBuffer memory, LongConsumer moved) {}
 
   private final LoopContext connections;
   private final long transferNanos;
@@ -84,7 +85,7 @@ final class ExtentMover {
    */
   boolean move(ListExtents.Placed placed, int datanode, LongConsumer moved)
       throws InterruptedException {
-    int length = placed.extent().length();
+    int length = placed.length();
     if (written.containsKey(placed.id())
         || failed.contains(placed.id())
         || length >= lengthWithoutSpace) {
@@ -105,9 +106,13 @@ final class ExtentMover {
     }
     BeginMove.Request request =
         new BeginMove.Request(
-            placed.id(), ThreadLocalRandom.current().nextLong(), placed.extent(), datanode);
+            placed.id(),
+            ThreadLocalRandom.current().nextLong(),
+            placed.fileOffset(),
+            placed.place(),
+            datanode);
     ExtentMove move = new ExtentMove(connections, request, memory, transferNanos);
-    running.add(new Running(move, placed.id(), memory, moved));
+    running.add(new Running(move, placed, memory, moved));
     move.begin();
     return true;
   }
@@ -148,7 +153,7 @@ final class ExtentMover {
     heartbeat.run();
     if (!ended) {
       // Its memory is still in use.
-      failed(oldest.node, move + ": " + ErrorCode.TIMED_OUT.text());
+      failed(oldest.placed.id(), move + ": " + ErrorCode.TIMED_OUT.text());
       return;
     }
     free.add(oldest.memory);
@@ -156,14 +161,14 @@ final class ExtentMover {
       failuresInRow = 0;
       extents++;
       bytes += move.result();
-      oldest.moved.accept(move.extent().length());
+      oldest.moved.accept(oldest.placed.length());
     } else {
-      refused(oldest.node, move);
+      refused(oldest.placed, move);
     }
   }
 
-  private void refused(long node, ExtentMove move) {
-    int length = move.extent().length();
+  private void refused(ListExtents.Placed placed, ExtentMove move) {
+    long node = placed.id();
     CrailException cause = move.failure();
     // Nothing was copied, so the next one need not wait for that.
     nextNanos = Math.min(nextNanos, System.nanoTime());
@@ -178,7 +183,7 @@ final class ExtentMover {
       }
       case NO_SPACE -> {
         withoutSpace = cause.detail();
-        lengthWithoutSpace = Math.min(lengthWithoutSpace, length);
+        lengthWithoutSpace = Math.min(lengthWithoutSpace, placed.length());
       }
       case UNAVAILABLE, WRITE_LEASE_LOST, TIMED_OUT -> {
         targetSilent |= !move.isFailedAtSource();

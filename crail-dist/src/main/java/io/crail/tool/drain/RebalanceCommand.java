@@ -260,7 +260,7 @@ itself; one that is down is left out. Space that was left is free after 'crail.l
             flow.from(),
             placed -> {
               // Refused moves give nothing; the next round makes up for them.
-              int length = placed.extent().length();
+              int length = placed.length();
               if (asked[0] + length / 2 <= flow.bytes()
                   && mover.move(placed, flow.to(), moved -> {})) {
                 asked[0] += length;

@@ -189,7 +189,8 @@ final class NamespaceReader {
         // After a writer has lost its lease, the next extent begins within this one.
         long limit = i + 1 < extents.size() ? extents.get(i + 1).fileOffset() : node.size();
         long end = Math.min(extent.fileEnd(), limit);
-        bytes.merge(extent.datanode(), end - Math.max(position, extent.fileOffset()), Long::sum);
+        bytes.merge(
+            extent.place().datanode(), end - Math.max(position, extent.fileOffset()), Long::sum);
         position = end;
       }
     }

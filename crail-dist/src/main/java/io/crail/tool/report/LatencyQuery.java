@@ -11,6 +11,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.loop.Completion;
 import io.crail.rpc.loop.LoopTask;
@@ -112,7 +113,7 @@ public final class LatencyQuery {
           known.description().regions().values().stream()
               .findFirst()
               .orElseThrow(() -> ErrorCode.UNAVAILABLE.exception("it lends nothing"));
-      Extent extent = new Extent(0, 0, 0, Extent.MIN_LENGTH, id, region.index());
+      Extent extent = new Extent(0, Extent.MIN_LENGTH, new Place(id, region.index(), 0, 0));
       StorageEndpoint endpoint = known.endpoint();
       read = new Transfer();
       read.prepare(memory, 0, Extent.MIN_LENGTH, extent, 0, deadlineNanos());

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.protocol.cluster.ListExtents.Placed;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.tool.doctor.ExtentOwners.Overlaps;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ class ExtentOwnersTest {
   private static final Placed OTHER = placed(3, 7, 9 * LENGTH);
 
   private static Placed placed(long node, long generation, long at) {
-    return new Placed(node, new Extent(0, generation, at, LENGTH, 1, 0), LENGTH);
+    return new Placed(node, 0, LENGTH, new Place(1, 0, at, generation), LENGTH);
   }
 
   /** Compares listings, each of which is another one. */

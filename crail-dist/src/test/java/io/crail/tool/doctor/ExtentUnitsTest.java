@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.protocol.cluster.ListExtents.Placed;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import java.util.BitSet;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ class ExtentUnitsTest {
 
   /** An extent that was sealed after its first byte. */
   private static Placed extent(int region, long offset, int length) {
-    return new Placed(1, new Extent(0, 1, offset, 1, 7, region), length);
+    return new Placed(1, 0, 1, new Place(7, region, offset, 1), length);
   }
 
   @Test
@@ -25,7 +26,7 @@ class ExtentUnitsTest {
     ExtentUnits units = new ExtentUnits();
     assertFalse(units.add(extent(0, 0, 1 << 20)));
     assertFalse(units.add(extent(1, 0, 1 << 20)));
-    assertFalse(units.touches(new Placed(1, new Extent(0, 1, 0, 1, 8, 0), 1 << 20)));
+    assertFalse(units.touches(new Placed(1, 0, 1, new Place(8, 0, 0, 1), 1 << 20)));
     assertTrue(units.touches(extent(0, (1 << 20) - 1, 1)));
     assertFalse(units.touches(extent(0, 1 << 20, 1)));
   }

@@ -344,7 +344,7 @@ class FsckCommandTest {
     long second = write("second");
     Allocation large = first().tree().find(first).space().at(0);
     Allocation sealed = large.sealedAt(1);
-    long offset = large.extent().regionOffset() + Extent.MIN_LENGTH;
+    long offset = large.place().offset() + Extent.MIN_LENGTH;
     Constructor<Allocation> constructor =
         Allocation.class.getDeclaredConstructor(
             DatanodeSpace.class,

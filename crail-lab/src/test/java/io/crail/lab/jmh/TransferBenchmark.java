@@ -3,6 +3,7 @@ package io.crail.lab.jmh;
 
 import io.crail.common.config.Configuration;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
@@ -54,7 +55,7 @@ public class TransferBenchmark {
 
   private final Transfer[] transfers = new Transfer[IN_FLIGHT];
   private final ByteBuffer[] buffers = new ByteBuffer[IN_FLIGHT];
-  private final Extent extent = new Extent(0, GENERATION, 0, BLOCK, 1, 0);
+  private final Extent extent = new Extent(0, BLOCK, new Place(1, 0, 0, GENERATION));
   private StorageServer server;
   private Transport transport;
   private ClientLoop loop;

@@ -39,14 +39,16 @@ public interface Change {
    * An extent of a node with all of its space.
    *
    * @param extent the bytes of the node that it holds
-   * @param allocated the length of its space in bytes, more than the bytes after a seal
+   * @param allocated the length of its space in bytes at each place, more than the bytes after a
+   *     seal
    */
   record Held(Extent extent, int allocated) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Change.Held")
-            .struct("extent", Extent.CODEC)
-            .i32("allocated", "bytes of its space");
+            .i32("allocated", "bytes of its space at each place")
+            .u8("extentLength", "bytes of the extent")
+            .part("extent", "extentLength", Extent.CODEC, "the bytes of the node");
 
     /** The codec. */
     public static final Codec<Held> CODEC = Codec.of(Held.class, LAYOUT);
@@ -138,8 +140,9 @@ public interface Change {
             .i64("replaces", "the node whose place this one takes; 0 for none")
             .u8("moved", "0 no, 1 the extent is a copy, 2 it is the former one again")
             .i32("extentsCount", "number of extents")
+            .i32("extentsLength", "bytes of extents")
             .i32("bytesLength", "bytes of a small value")
-            .list("extents", "extentsCount", Held.CODEC, MAX_EXTENTS)
+            .parts("extents", "extentsCount", "extentsLength", Held.CODEC, MAX_EXTENTS)
             .bytes("bytes", "bytesLength", 0, SmallValue.MAX_LENGTH, "a new small value");
 
     /** The codec. */
@@ -381,7 +384,8 @@ public interface Change {
             .i64("client", "the client that copies")
             .u8("storageClass", "the storage class that the copy must stay in")
             .u16("host", "number of the preferred host")
-            .struct("extent", Held.CODEC);
+            .u8("extentLength", "bytes of the extent")
+            .part("extent", "extentLength", Held.CODEC, "the space");
 
     /** The codec. */
     public static final Codec<Grant> CODEC = Codec.of(Grant.class, LAYOUT);

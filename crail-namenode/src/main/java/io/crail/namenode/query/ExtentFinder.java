@@ -28,6 +28,7 @@ public final class ExtentFinder {
   private static final int MAX_EXTENTS = FindExtents.Request.LAYOUT.offset("maxExtents");
   private static final int SIZE = FindExtents.Response.LAYOUT.offset("size");
   private static final int COUNT = FindExtents.Response.LAYOUT.offset("extentsCount");
+  private static final int EXTENTS_LENGTH = FindExtents.Response.LAYOUT.offset("extentsLength");
   private static final int VALUE_LENGTH = FindExtents.Response.LAYOUT.offset("valueLength");
   private static final int FIXED_LENGTH = FindExtents.Response.LAYOUT.fixedLength();
 
@@ -89,11 +90,13 @@ public final class ExtentFinder {
       first = space.indexOf(position);
       count = Math.min(most, end(space, size) - first);
     }
-    int length = FIXED_LENGTH + count * Extent.WIRE_LENGTH + smallLength;
+    int extentsLength = NodeSpace.encodedLength(count);
+    int length = FIXED_LENGTH + extentsLength + smallLength;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
     out.putLong(body + SIZE, size);
     out.putShort(body + COUNT, (short) count);
+    out.putInt(body + EXTENTS_LENGTH, extentsLength);
     out.putInt(body + VALUE_LENGTH, smallLength);
     long located = smallLength;
     if (count > 0) {

@@ -16,7 +16,6 @@ import io.crail.namenode.tree.NodeTable;
 import io.crail.namenode.tree.RenameSequence;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Lookup;
-import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodePath;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
@@ -262,11 +261,13 @@ public final class LookupBatch {
     int smallLength = small == null ? 0 : small.length();
     int extents = space == null || small != null ? 0 : visible(size, space);
     int tails = Lookup.Response.LAYOUT.fixedLength();
-    int length = tails + extents * Extent.WIRE_LENGTH + smallLength;
+    int extentsLength = NodeSpace.encodedLength(extents);
+    int length = tails + extentsLength + smallLength;
     int body = responses.begin(length);
     ByteBuffer out = responses.buffer();
     found.encode(size, flags, out, body + Lookup.Response.NODE);
     out.putShort(body + Lookup.Response.EXTENTS_COUNT, (short) extents);
+    out.putInt(body + Lookup.Response.EXTENTS_LENGTH, extentsLength);
     out.putInt(body + Lookup.Response.VALUE_LENGTH, smallLength);
     long located = smallLength;
     if (extents > 0) {

@@ -17,7 +17,7 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.rpc.login.Caller;
 
 /**
@@ -60,7 +60,7 @@ public final class MoveRule {
 
   private BeginMove.Response grant(Node node, BeginMove.Request request, long client)
       throws CrailException {
-    int index = requireMovable(node, request.extent());
+    int index = requireMovable(node, request.fileOffset(), request.place());
     Allocation present = node.space().at(index);
     Purpose purpose = purpose(node, present);
     Allocation target = allocator.takeForCopy(purpose, request.datanode(), present);
@@ -82,7 +82,7 @@ public final class MoveRule {
         target,
         new Quarantine.Grant(
             grant, request.token(), client, purpose.storageClass(), purpose.host()));
-    return new BeginMove.Response(grant, bytes(node.space(), present), target.extent());
+    return new BeginMove.Response(grant, bytes(node.space(), present), target.place());
   }
 
   /**
@@ -113,15 +113,15 @@ public final class MoveRule {
   /** True when this is the second request, since the answer to the first was lost. */
   private static boolean isCommitted(Node node, CommitMove.Request request) {
     NodeSpace space = node.space();
-    int index = space == null ? 0 : space.indexOf(request.target().fileOffset());
+    int index = space == null ? 0 : space.indexOf(request.fileOffset());
     return space != null
         && index < space.count()
-        && space.at(index).extent().equals(request.target());
+        && space.at(index).isAt(request.fileOffset(), request.target());
   }
 
   /** Under the node's monitor. */
   private void commit(Node node, CommitMove.Request request) throws CrailException {
-    int index = requireMovable(node, request.extent());
+    int index = requireMovable(node, request.fileOffset(), request.place());
     NodeSpace space = node.space();
     Allocation present = space.at(index);
     if (bytes(space, present) != request.bytes()) {
@@ -193,9 +193,9 @@ public final class MoveRule {
   /**
    * The index of an extent that nobody writes to. Under the node's monitor.
    *
-   * @param named the extent as the client knows it
+   * @param place where it is, as the client knows it
    */
-  private static int requireMovable(Node node, Extent named) throws CrailException {
+  private static int requireMovable(Node node, long fileOffset, Place place) throws CrailException {
     if (node.type().isContainer()) {
       throw ErrorCode.WRONG_TYPE.exception(node + " has no bytes");
     }
@@ -208,12 +208,12 @@ public final class MoveRule {
           node + ", client " + Long.toHexString(lease.client().clientId()));
     }
     NodeSpace space = node.space();
-    int index = space == null ? 0 : space.indexOf(named.fileOffset());
+    int index = space == null ? 0 : space.indexOf(fileOffset);
     if (space == null
         || index == space.count()
-        || !space.at(index).extent().equals(named)
+        || !space.at(index).isAt(fileOffset, place)
         || bytes(space, space.at(index)) <= 0) {
-      throw ErrorCode.STALE_EXTENT.exception(node + " at " + named.fileOffset());
+      throw ErrorCode.STALE_EXTENT.exception(node + " at " + fileOffset);
     }
     return index;
   }

@@ -68,13 +68,13 @@ public final class ReplaceExtentRule {
   private List<Extent> decide(Node node, ReplaceExtent.Request request) throws CrailException {
     Writing.requirePresent(node);
     final WriteLease<Node> lease = Writing.requireLease(node, request.token(), leases);
-    Extent named = request.extent();
-    int index = node.space() == null ? 0 : node.space().indexOf(named.fileOffset());
-    if (named.fileOffset() < 0 || node.space() == null || index == node.space().count()) {
-      throw ErrorCode.OUT_OF_RANGE.exception(node + ": no space at " + named.fileOffset());
+    long from = request.fileOffset();
+    int index = node.space() == null ? 0 : node.space().indexOf(from);
+    if (from < 0 || node.space() == null || index == node.space().count()) {
+      throw ErrorCode.OUT_OF_RANGE.exception(node + ": no space at " + from);
     }
     Allocation present = node.space().at(index);
-    if (present.extent().equals(named)) {
+    if (present.isAt(from, request.place())) {
       NodeSpace others = others(node, present, lease, request.reason());
       if (others == null) {
         return List.of();
@@ -84,7 +84,7 @@ public final class ReplaceExtentRule {
     NodeSpace space = node.space();
     int end = index + 1;
     while (end < Math.min(space.count(), index + Extend.MAX_EXTENTS)
-        && space.at(end).fileOffset() < named.fileEnd()) {
+        && space.at(end).fileOffset() < from + request.length()) {
       end++;
     }
     return Writing.extents(space, index, end);

@@ -154,9 +154,9 @@ public final class Allocator {
         DatanodeSpace datanode = members.datanodes[(first + i) % count];
         if (purpose.isOfHost(choice % Purpose.HOSTS, datanode)
             && mayAsk(datanode, purpose, careful, now)) {
-          FreePieces.Place place = datanode.take(length, orLess);
-          if (place != null) {
-            return new Allocation(datanode, place, purpose.fileOffset());
+          FreePieces.Piece piece = datanode.take(length, orLess);
+          if (piece != null) {
+            return new Allocation(datanode, piece, purpose.fileOffset());
           }
         }
       }
@@ -301,8 +301,8 @@ public final class Allocator {
       if (datanode.id() == id
           && datanode != purpose.except()
           && isOnline(datanode, purpose, clock.nanoTime())) {
-        FreePieces.Place place = datanode.take(length, false);
-        return place == null ? null : new Allocation(datanode, place, purpose.fileOffset());
+        FreePieces.Piece piece = datanode.take(length, false);
+        return piece == null ? null : new Allocation(datanode, piece, purpose.fileOffset());
       }
     }
     return null;

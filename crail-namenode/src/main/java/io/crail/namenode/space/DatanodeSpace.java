@@ -327,7 +327,7 @@ public final class DatanodeSpace {
    * @param orLess whether a smaller extent may be taken if there is none of that length
    * @return null when there is none
    */
-  synchronized FreePieces.Place take(int length, boolean orLess) {
+  synchronized FreePieces.Piece take(int length, boolean orLess) {
     if (state != State.ACTIVE || free == 0) {
       return null;
     }
@@ -336,10 +336,10 @@ public final class DatanodeSpace {
       return null;
     }
     int taken = Math.min(length, largest);
-    FreePieces.Place place = pieces.take(taken);
+    FreePieces.Piece piece = pieces.take(taken);
     free -= taken;
     used += taken;
-    return place;
+    return piece;
   }
 
   /** Gives space back that belonged to a node. */

@@ -14,7 +14,7 @@ final class FreePieces {
    * @param region the index of its region
    * @param generation the generation of its new owner
    */
-  record Place(int region, long regionOffset, int length, long generation) {}
+  record Piece(int region, long regionOffset, int length, long generation) {}
 
   private final int blockSize;
   private final int maxOrder;
@@ -51,7 +51,7 @@ final class FreePieces {
   }
 
   /** Takes a piece of this length, a power of two and at most the largest free piece. */
-  Place take(int length) {
+  Piece take(int length) {
     return length == blockSize ? takeBlock() : takePiece(order(length));
   }
 
@@ -68,14 +68,14 @@ final class FreePieces {
     return 0;
   }
 
-  private Place takeBlock() {
+  private Piece takeBlock() {
     RegionSpace region = regionWithFreeBlock();
     blocks--;
-    return new Place(
+    return new Piece(
         region.index(), (long) region.takeBlock() * blockSize, blockSize, region.nextGeneration());
   }
 
-  private Place takePiece(int order) {
+  private Piece takePiece(int order) {
     SplitBlock block = null;
     for (int i = order + 1; i < splitBlocks.length && block == null; i++) {
       block = splitBlocks[i];
@@ -91,7 +91,7 @@ final class FreePieces {
     }
     int unit = block.take(order);
     link(block);
-    return new Place(
+    return new Piece(
         block.region(),
         (long) block.block() * blockSize + (long) unit * Extent.MIN_LENGTH,
         Extent.MIN_LENGTH << order,

@@ -4,6 +4,7 @@ package io.crail.namenode.space;
 import io.crail.namenode.memory.Footprint;
 import io.crail.namenode.memory.ValueMemory;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 
@@ -72,8 +73,13 @@ public abstract class NodeSpace {
     int at = offset;
     for (int i = from; i < to; i++) {
       at(i).encode(committed, out, at);
-      at += Extent.WIRE_LENGTH;
+      at += Extent.ONE_PLACE;
     }
+  }
+
+  /** Bytes of so many extents in the form of the wire. */
+  public static int encodedLength(int extents) {
+    return extents * Extent.ONE_PLACE;
   }
 
   /**
@@ -96,16 +102,16 @@ public abstract class NodeSpace {
     // The exponent of the allocated length. With it an extent has 56 bytes.
     private final byte order;
 
-    /** An extent of a node at a position, with all of a place. */
-    Allocation(DatanodeSpace datanode, FreePieces.Place place, long fileOffset) {
+    /** An extent of a node at a position, with all of a piece of space. */
+    Allocation(DatanodeSpace datanode, FreePieces.Piece piece, long fileOffset) {
       this(
           datanode,
-          place.region(),
-          place.regionOffset(),
+          piece.region(),
+          piece.regionOffset(),
           fileOffset,
-          place.generation(),
-          place.length(),
-          Integer.numberOfTrailingZeros(place.length()));
+          piece.generation(),
+          piece.length(),
+          Integer.numberOfTrailingZeros(piece.length()));
     }
 
     private Allocation(
@@ -153,7 +159,7 @@ public abstract class NodeSpace {
     }
 
     /** The number of the node's bytes that it holds or may hold later. */
-    int length() {
+    public int length() {
       return length;
     }
 
@@ -176,6 +182,11 @@ public abstract class NodeSpace {
           && fileOffset == other.fileOffset;
     }
 
+    /** True when it begins at a position of the node, and is at a place. */
+    public boolean isAt(long position, Place place) {
+      return fileOffset == position && place().equals(place);
+    }
+
     /** The same space, sealed: it holds no byte of the node from {@code fileEnd} on. */
     public Allocation sealedAt(long fileEnd) {
       return new Allocation(
@@ -190,16 +201,21 @@ public abstract class NodeSpace {
 
     /** The part before {@code fileEnd}, for clients. */
     public Extent extentBefore(long fileEnd) {
-      return new Extent(
-          fileOffset, generation, regionOffset, lengthBefore(fileEnd), datanode.id(), region());
+      return new Extent(fileOffset, lengthBefore(fileEnd), place());
     }
 
     private int lengthBefore(long fileEnd) {
       return (int) Math.min(length, fileEnd - fileOffset);
     }
 
+    /** All of it, for its writer. */
     public Extent extent() {
-      return new Extent(fileOffset, generation, regionOffset, length, datanode.id(), region());
+      return new Extent(fileOffset, length, place());
+    }
+
+    /** Where it is. */
+    public Place place() {
+      return new Place(datanode.id(), region(), regionOffset, generation);
     }
 
     /** Writes the part before {@code fileEnd} in the form of the wire. */
@@ -208,11 +224,11 @@ public abstract class NodeSpace {
           out,
           offset,
           fileOffset,
-          generation,
-          regionOffset,
           lengthBefore(fileEnd),
           datanode.id(),
-          region());
+          region(),
+          regionOffset,
+          generation);
     }
 
     @Override

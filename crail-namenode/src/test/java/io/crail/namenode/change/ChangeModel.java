@@ -13,7 +13,7 @@ import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Names;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -133,8 +133,8 @@ final class ChangeModel implements ChangeSink {
   private final Map<Integer, String> hosts = new TreeMap<>(Map.of(HostNames.ANY, ""));
   private final Map<Integer, Lender> lenders = new TreeMap<>();
   // Places that were granted for a copy, and former places of what was moved.
-  private final Set<String> granted = new HashSet<>();
-  private final Set<String> moved = new HashSet<>();
+  private final Set<Place> granted = new HashSet<>();
+  private final Set<Place> moved = new HashSet<>();
   // What was below a removed container may still change until it is taken apart, without effect.
   private final Set<Long> gone = new HashSet<>();
   private final Map<String, Integer> kinds = new TreeMap<>();
@@ -268,24 +268,19 @@ final class ChangeModel implements ChangeSink {
 
   /** Space must be of a region that its datanode has lent. */
   private void requireLent(Change.Held held) {
-    Extent extent = held.extent();
-    Lender lender = lenders.get(extent.datanode());
-    SpaceChange.LentRegion region = lender == null ? null : lender.regions.get(extent.region());
+    Place place = held.extent().place();
+    Lender lender = lenders.get(place.datanode());
+    SpaceChange.LentRegion region = lender == null ? null : lender.regions.get(place.region());
     if (region == null
-        || extent.generation() <= region.generation()
-        || extent.regionOffset() + held.allocated() > region.region().length()) {
+        || place.generation() <= region.generation()
+        || place.offset() + held.allocated() > region.region().length()) {
       throw new AssertionError(held + " is of " + lender);
     }
   }
 
   private void grant(Change.Grant grant) {
     requireLent(grant.extent());
-    granted.add(place(grant.extent()));
-  }
-
-  private static String place(Change.Held held) {
-    Extent extent = held.extent();
-    return extent.datanode() + " " + extent.region() + " " + extent.generation();
+    granted.add(grant.extent().extent().place());
   }
 
   @SuppressWarnings("unchecked")
@@ -424,11 +419,11 @@ final class ChangeModel implements ChangeSink {
       Change.Held now = contents.extents().get(0);
       Change.Held before = entry.extents.get(now.extent().fileOffset());
       boolean isMoved = contents.moved() == Change.Contents.MOVED;
-      if (!(isMoved ? granted : moved).remove(place(now))) {
+      if (!(isMoved ? granted : moved).remove(now.extent().place())) {
         throw new AssertionError("moved to unknown space: " + contents);
       }
       if (isMoved) {
-        moved.add(place(before));
+        moved.add(before.extent().place());
       }
     }
     entry.size = contents.size();

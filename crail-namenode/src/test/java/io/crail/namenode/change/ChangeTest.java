@@ -258,20 +258,23 @@ class ChangeTest {
       Extent extent = found.extents().get(random.nextInt(found.extents().size()));
       long id = found.node().id();
       long token = token();
+      long from = extent.fileOffset();
       if (random.nextBoolean()) {
         wire.call(
             NameNodeOperations.REPLACE_EXTENT,
-            new ReplaceExtent.Request(id, token, extent, random.nextInt(4)));
+            new ReplaceExtent.Request(
+                id, token, from, extent.length(), extent.place(), random.nextInt(4)));
         return;
       }
       BeginMove.Response move =
           wire.call(
               NameNodeOperations.BEGIN_MOVE,
-              new BeginMove.Request(id, token, extent, BeginMove.ANY_DATANODE));
+              new BeginMove.Request(id, token, from, extent.place(), BeginMove.ANY_DATANODE));
       if (random.nextInt(4) > 0) {
         wire.call(
             NameNodeOperations.COMMIT_MOVE,
-            new CommitMove.Request(id, token, move.grant(), move.bytes(), extent, move.target()));
+            new CommitMove.Request(
+                id, token, move.grant(), move.bytes(), from, extent.place(), move.target()));
       }
     }
   }

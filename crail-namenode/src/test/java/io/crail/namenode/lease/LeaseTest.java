@@ -19,6 +19,7 @@ import io.crail.protocol.node.RenewLeases;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.Place;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -154,11 +155,12 @@ class LeaseTest {
   private static Extent cut(Extent extent, int length) {
     return new Extent(
         extent.fileOffset(),
-        extent.generation(),
-        extent.regionOffset(),
         length,
-        extent.datanode(),
-        extent.region());
+        new Place(
+            extent.place().datanode(),
+            extent.place().region(),
+            extent.place().offset(),
+            extent.place().generation()));
   }
 
   @Test
@@ -174,10 +176,10 @@ class LeaseTest {
     assertEquals(1_000, store.acquire(id, 8).node().size());
     Extent next = store.extend(id, 8, 1_000, 1).get(0);
     assertEquals(1_000, next.fileOffset());
-    assertTrue(next.generation() > old.generation());
+    assertTrue(next.place().generation() > old.place().generation());
     assertTrue(
-        next.regionOffset() >= old.regionOffset() + old.length()
-            || next.regionOffset() + next.length() <= old.regionOffset());
+        next.place().offset() >= old.place().offset() + old.length()
+            || next.place().offset() + next.length() <= old.place().offset());
     assertEquals(List.of(sealed, next), store.extend(id, 8, 0, 1));
     store.setSize(id, 8, 1_500, SetSize.KEEP);
     assertEquals(List.of(sealed, cut(next, 500)), store.find(id, 0).extents());

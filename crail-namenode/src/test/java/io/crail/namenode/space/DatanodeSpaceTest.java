@@ -38,11 +38,11 @@ class DatanodeSpaceTest {
   /** Takes all blocks that are left; gives the index of each one's region. */
   private List<Integer> takeAll(List<Allocation> taken) {
     List<Integer> regions = new ArrayList<>();
-    for (FreePieces.Place place = datanode.take(TestStore.BLOCK, false);
-        place != null;
-        place = datanode.take(TestStore.BLOCK, false)) {
-      taken.add(new Allocation(datanode, place, 0));
-      regions.add(place.region());
+    for (FreePieces.Piece piece = datanode.take(TestStore.BLOCK, false);
+        piece != null;
+        piece = datanode.take(TestStore.BLOCK, false)) {
+      taken.add(new Allocation(datanode, piece, 0));
+      regions.add(piece.region());
     }
     return regions;
   }

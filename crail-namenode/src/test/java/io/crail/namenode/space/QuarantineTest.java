@@ -35,8 +35,8 @@ class QuarantineTest {
   }
 
   private void rest(long readyAtNanos, Quarantine.Writer writer) {
-    FreePieces.Place place = datanode.take(Extent.MIN_LENGTH, false);
-    Allocation extent = new Allocation(datanode, place, 0);
+    FreePieces.Piece piece = datanode.take(Extent.MIN_LENGTH, false);
+    Allocation extent = new Allocation(datanode, piece, 0);
     datanode.countAsWaiting(extent.allocatedLength());
     quarantine.add(extent, readyAtNanos, writer, writer != null, writer != null);
   }

@@ -31,8 +31,8 @@ class RestingMovesTest {
   }
 
   private static Allocation take(DatanodeSpace datanode) {
-    FreePieces.Place place = datanode.take(Extent.MIN_LENGTH, false);
-    return new Allocation(datanode, place, 0);
+    FreePieces.Piece piece = datanode.take(Extent.MIN_LENGTH, false);
+    return new Allocation(datanode, piece, 0);
   }
 
   @Test

@@ -35,8 +35,8 @@ class SpaceAuditTest {
   }
 
   private void owned(int unit, int units, long generation, String owner) {
-    FreePieces.Place place = new FreePieces.Place(0, (long) unit * UNIT, units * UNIT, generation);
-    new Allocation(datanode, place, 0).audit(audit, owner);
+    FreePieces.Piece piece = new FreePieces.Piece(0, (long) unit * UNIT, units * UNIT, generation);
+    new Allocation(datanode, piece, 0).audit(audit, owner);
   }
 
   @Test

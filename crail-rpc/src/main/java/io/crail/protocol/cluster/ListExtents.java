@@ -3,7 +3,7 @@ package io.crail.protocol.cluster;
 
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import java.util.List;
 
 /** Lists the extents of nodes that lie at a datanode, a page at a time. */
@@ -38,18 +38,22 @@ public final class ListExtents {
   }
 
   /**
-   * An extent of a node.
+   * An extent of a node at one of its places.
    *
    * @param id the node
-   * @param extent the extent, with the space that no byte is written to yet
+   * @param fileOffset where the extent begins in the node
+   * @param length bytes of the extent, with the space that no byte is written to yet
+   * @param place the place
    * @param allocatedLength bytes of its space, which is longer than the extent after a seal
    */
-  public record Placed(long id, Extent extent, int allocatedLength) {
+  public record Placed(long id, long fileOffset, int length, Place place, int allocatedLength) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("ListExtents.Placed")
             .i64("id", "node id")
-            .struct("extent", Extent.CODEC)
+            .i64("fileOffset", "where the extent begins in the node")
+            .i32("length", "bytes of the extent")
+            .struct("place", Place.CODEC)
             .i32("allocatedLength", "bytes of its space");
 
     /** The codec. */

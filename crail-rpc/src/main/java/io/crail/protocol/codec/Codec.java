@@ -2,7 +2,9 @@
 package io.crail.protocol.codec;
 
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.UUID;
 
 /**
@@ -106,5 +108,55 @@ public abstract class Codec<T> {
   public final T decode(ByteBuffer in, int offset, int length) throws CrailException {
     layout.check(in, offset, length);
     return read(in, offset);
+  }
+
+  /** The exact length of several messages in bytes. */
+  public final int lengthOfAll(List<T> messages) {
+    int length = 0;
+    for (int i = 0; i < messages.size(); i++) {
+      length += length(messages.get(i));
+    }
+    return length;
+  }
+
+  /** Writes several messages, one after the other. */
+  public final void encodeAll(List<T> messages, ByteBuffer out, int offset) {
+    int at = offset;
+    for (int i = 0; i < messages.size(); i++) {
+      T message = messages.get(i);
+      encode(message, out, at);
+      at += length(message);
+    }
+  }
+
+  /**
+   * Checks and reads several messages, one after the other.
+   *
+   * @param count their number
+   * @param length bytes of all
+   * @throws CrailException with {@code PROTOCOL} when the bytes are not so many messages
+   */
+  @SuppressWarnings("unchecked")
+  public final List<T> decodeAll(ByteBuffer in, int offset, int count, int length)
+      throws CrailException {
+    // Before room is made for them, since the count may be a lie.
+    if (count * (long) layout.fixedLength() > length || (count == 0 && length > 0)) {
+      throw ErrorCode.PROTOCOL.exception(length + " bytes for " + count + " x " + layout.name());
+    }
+    if (count < 2) {
+      return count == 0 ? List.of() : List.of(decode(in, offset, length));
+    }
+    Object[] messages = new Object[count];
+    int end = offset + length;
+    int at = offset;
+    for (int i = 0; i < count; i++) {
+      int own = layout.lengthAt(in, at, end - at);
+      messages[i] = decode(in, at, own);
+      at += own;
+    }
+    if (at != end) {
+      throw ErrorCode.PROTOCOL.exception("bytes after the last " + layout.name());
+    }
+    return (List<T>) List.of(messages);
   }
 }

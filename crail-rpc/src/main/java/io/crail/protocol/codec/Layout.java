@@ -69,8 +69,9 @@ public final class Layout {
    * Elements of different lengths.
    *
    * @param countField the field that holds their number; null when there is exactly one
+   * @param maxCount most elements
    */
-  public record Page(Field countField, Codec<?> element) {}
+  public record Page(Field countField, int maxCount, Codec<?> element) {}
 
   private final String name;
   private final List<Field> fields = new ArrayList<>();
@@ -150,9 +151,25 @@ public final class Layout {
    */
   public Layout page(
       String tail, String countField, String lengthField, Codec<?> element, int maxLength) {
+    Page page = new Page(field(countField), maxLength / element.layout().fixedLength, element);
     String meaning = tail + ", each a " + element.layout().name;
-    Page page = new Page(field(countField), element);
     return add(new Tail(tail, field(lengthField), 1, 0, maxLength, meaning, null, page));
+  }
+
+  /**
+   * Adds a tail of parts that have tails of their own.
+   *
+   * @param countField holds their number
+   * @param lengthField holds the bytes of all
+   * @param maxCount most parts
+   */
+  public Layout parts(
+      String tail, String countField, String lengthField, Codec<?> part, int maxCount) {
+    Layout own = part.layout();
+    Page page = new Page(field(countField), maxCount, part);
+    String meaning = "at most " + maxCount + ", see " + own.name;
+    return add(
+        new Tail(tail, field(lengthField), 1, 0, maxCount * own.maxLength(), meaning, null, page));
   }
 
   /**
@@ -172,7 +189,7 @@ public final class Layout {
             own.maxLength(),
             text,
             null,
-            new Page(null, part)));
+            new Page(null, 1, part)));
   }
 
   private Layout add(String field, int width, String meaning) {
@@ -258,22 +275,22 @@ public final class Layout {
     for (int i = 0; i < tails.size(); i++) {
       Tail tail = tails.get(i);
       int count = tail.countField.get(buffer, offset);
-      if (count < tail.minCount || count > tail.maxCount) {
-        throw ErrorCode.PROTOCOL.exception(
-            name
-                + ": "
-                + tail.countField.name
-                + " is "
-                + count
-                + ", must be "
-                + tail.minCount
-                + " to "
-                + tail.maxCount);
+      requireBetween(tail.minCount, count, tail.maxCount, tail.countField);
+      if (tail.page != null && tail.page.countField != null) {
+        int elements = tail.page.countField.get(buffer, offset);
+        requireBetween(0, elements, tail.page.maxCount, tail.page.countField);
       }
       expected += count * tail.elementLength;
     }
     if (length != expected) {
       throw refuse(length);
+    }
+  }
+
+  private void requireBetween(int least, int count, int most, Field field) throws CrailException {
+    if (count < least || count > most) {
+      throw ErrorCode.PROTOCOL.exception(
+          name + ": " + field.name + " is " + count + ", must be " + least + " to " + most);
     }
   }
 

@@ -3,13 +3,11 @@ package io.crail.protocol.codec;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.RecordComponent;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 
 /** How a record's component that is a tail is stored in a message. */
@@ -204,43 +202,23 @@ abstract class TailForm {
     }
 
     @Override
+    @SuppressWarnings("unchecked")
     int length(Object value) {
-      int length = 0;
-      for (Object each : (List<?>) value) {
-        length += element.length(each);
-      }
-      return length;
+      return element.lengthOfAll((List<Object>) value);
     }
 
     @Override
+    @SuppressWarnings("unchecked")
     void encode(Object value, ByteBuffer out, int offset, int at) {
-      List<?> elements = (List<?>) value;
+      List<Object> elements = (List<Object>) value;
       tail.page().countField().put(out, offset, elements.size());
-      tail.countField().put(out, offset, length(value));
-      int next = at;
-      for (Object each : elements) {
-        element.encode(each, out, next);
-        next += element.length(each);
-      }
+      tail.countField().put(out, offset, element.lengthOfAll(elements));
+      element.encodeAll(elements, out, at);
     }
 
     @Override
     Object read(ByteBuffer in, int offset, int at, int length) throws CrailException {
-      int count = tail.page().countField().get(in, offset);
-      int end = at + length;
-      int next = at;
-      // The count may be a lie, so the list does not reserve room for it in advance.
-      List<Object> elements = new ArrayList<>();
-      for (int i = 0; i < count; i++) {
-        int own = element.layout().lengthAt(in, next, end - next);
-        elements.add(element.decode(in, next, own));
-        next += own;
-      }
-      if (next != end) {
-        throw ErrorCode.PROTOCOL.exception(
-            layout.name() + " has bytes after the last of its " + tail.name());
-      }
-      return List.copyOf(elements);
+      return element.decodeAll(in, at, tail.page().countField().get(in, offset), length);
     }
   }
 }

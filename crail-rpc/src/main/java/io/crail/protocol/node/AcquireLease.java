@@ -45,8 +45,9 @@ public final class AcquireLease {
         Layout.of("AcquireLease.Response")
             .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
+            .i32("extentsLength", "bytes of extents")
             .i32("valueLength", "bytes of value")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
+            .parts("extents", "extentsCount", "extentsLength", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
     /** The codec. */

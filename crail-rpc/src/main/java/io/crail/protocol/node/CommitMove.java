@@ -3,7 +3,7 @@ package io.crail.protocol.node;
 
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 
 /**
  * Puts the copy of an extent in its place, in one step for readers. Refused when a client writes to
@@ -20,10 +20,12 @@ public final class CommitMove {
    * @param token that of the {@link BeginMove}
    * @param grant names the reserved space
    * @param bytes how many bytes were copied
-   * @param extent the extent that is replaced
+   * @param fileOffset where the extent begins in the node
+   * @param place the place that is replaced
    * @param target the reserved space, which holds the copy
    */
-  public record Request(long id, long token, long grant, int bytes, Extent extent, Extent target) {
+  public record Request(
+      long id, long token, long grant, int bytes, long fileOffset, Place place, Place target) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("CommitMove.Request")
@@ -31,8 +33,9 @@ public final class CommitMove {
             .i64("token", "that of begin-move")
             .i64("grant", "names the reserved space")
             .i32("bytes", "how many bytes were copied")
-            .struct("extent", Extent.CODEC, "the extent that is replaced")
-            .struct("target", Extent.CODEC, "the reserved space");
+            .i64("fileOffset", "where the extent begins in the node")
+            .struct("place", Place.CODEC, "the place that is replaced")
+            .struct("target", Place.CODEC, "the reserved space");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);

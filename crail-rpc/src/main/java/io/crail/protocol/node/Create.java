@@ -135,13 +135,17 @@ public final class Create {
         Layout.of("Create.Response")
             .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS);
+            .i32("extentsLength", "bytes of extents")
+            .parts("extents", "extentsCount", "extentsLength", Extent.CODEC, MAX_EXTENTS);
 
     /** Offset of the node. */
     public static final int NODE = LAYOUT.offset("node");
 
     /** Offset of the number of extents. */
     public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+
+    /** Offset of the number of bytes of all extents. */
+    public static final int EXTENTS_LENGTH = LAYOUT.offset("extentsLength");
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);

@@ -46,7 +46,8 @@ public final class Extend {
     public static final Layout LAYOUT =
         Layout.of("Extend.Response")
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS);
+            .i32("extentsLength", "bytes of extents")
+            .parts("extents", "extentsCount", "extentsLength", Extent.CODEC, MAX_EXTENTS);
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);

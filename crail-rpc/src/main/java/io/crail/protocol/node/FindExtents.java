@@ -48,8 +48,9 @@ public final class FindExtents {
         Layout.of("FindExtents.Response")
             .i64("size", "bytes visible to readers")
             .u16("extentsCount", "number of extents")
+            .i32("extentsLength", "bytes of extents")
             .i32("valueLength", "bytes of value")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
+            .parts("extents", "extentsCount", "extentsLength", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
     /** The codec. */

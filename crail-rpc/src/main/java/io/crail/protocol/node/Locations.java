@@ -9,7 +9,7 @@ import java.util.List;
 /** Returns where a range of a node is, for schedulers; grants no lease. */
 public final class Locations {
   /** Most extents in an answer. */
-  public static final int MAX_EXTENTS = 1024;
+  public static final int MAX_EXTENTS = 512;
 
   private Locations() {}
 
@@ -44,7 +44,8 @@ public final class Locations {
         Layout.of("Locations.Response")
             .i64("size", "bytes visible to readers")
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS);
+            .i32("extentsLength", "bytes of extents")
+            .parts("extents", "extentsCount", "extentsLength", Extent.CODEC, MAX_EXTENTS);
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);

@@ -82,8 +82,9 @@ public final class Lookup {
         Layout.of("Lookup.Response")
             .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
+            .i32("extentsLength", "bytes of extents")
             .i32("valueLength", "bytes of value")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS)
+            .parts("extents", "extentsCount", "extentsLength", Extent.CODEC, MAX_EXTENTS)
             .bytes("value", "valueLength", 0, SmallValue.MAX_LENGTH, SmallValue.MEANING);
 
     /** Offset of the node. */
@@ -91,6 +92,9 @@ public final class Lookup {
 
     /** Offset of the number of extents. */
     public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+
+    /** Offset of the number of bytes of all extents. */
+    public static final int EXTENTS_LENGTH = LAYOUT.offset("extentsLength");
 
     /** Offset of the number of value bytes. */
     public static final int VALUE_LENGTH = LAYOUT.offset("valueLength");
@@ -101,17 +105,19 @@ public final class Lookup {
           @Override
           public int length(Response message) {
             return LAYOUT.fixedLength()
-                + message.extents.size() * Extent.LAYOUT.fixedLength()
+                + Extent.CODEC.lengthOfAll(message.extents)
                 + message.value.length();
           }
 
           @Override
           public void encode(Response message, ByteBuffer out, int offset) {
             message.node.encode(out, offset + NODE);
-            out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
             int at = offset + LAYOUT.fixedLength();
-            Extent.encodeAll(message.extents, out, at);
-            at += message.extents.size() * Extent.LAYOUT.fixedLength();
+            int extentsLength = Extent.CODEC.lengthOfAll(message.extents);
+            out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
+            out.putInt(offset + EXTENTS_LENGTH, extentsLength);
+            Extent.CODEC.encodeAll(message.extents, out, at);
+            at += extentsLength;
             out.putInt(offset + VALUE_LENGTH, message.value.length());
             message.value.copyTo(out, at);
           }
@@ -120,8 +126,9 @@ public final class Lookup {
           public Response read(ByteBuffer in, int offset) throws CrailException {
             int at = offset + LAYOUT.fixedLength();
             int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
-            List<Extent> extents = Extent.readAll(in, at, extentsCount);
-            at += extentsCount * Extent.LAYOUT.fixedLength();
+            int extentsLength = in.getInt(offset + EXTENTS_LENGTH);
+            List<Extent> extents = Extent.CODEC.decodeAll(in, at, extentsCount, extentsLength);
+            at += extentsLength;
             int valueLength = in.getInt(offset + VALUE_LENGTH);
             SmallValue value = SmallValue.copyOf(in, at, valueLength);
             return new Response(NodeInfo.read(in, offset + NODE), extents, value);

@@ -173,7 +173,8 @@ public final class Put {
         Layout.of("Put.Response")
             .struct("node", NodeInfo.CODEC)
             .u16("extentsCount", "number of extents")
-            .list("extents", "extentsCount", Extent.CODEC, MAX_EXTENTS);
+            .i32("extentsLength", "bytes of extents")
+            .parts("extents", "extentsCount", "extentsLength", Extent.CODEC, MAX_EXTENTS);
 
     /** Offset of the node. */
     public static final int NODE = LAYOUT.offset("node");
@@ -181,27 +182,33 @@ public final class Put {
     /** Offset of the number of extents. */
     public static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
 
+    /** Offset of the number of bytes of all extents. */
+    public static final int EXTENTS_LENGTH = LAYOUT.offset("extentsLength");
+
     /** The codec. */
     public static final Codec<Response> CODEC =
         new Codec<>(Response.class, LAYOUT) {
           @Override
           public int length(Response message) {
-            return LAYOUT.fixedLength() + message.extents.size() * Extent.LAYOUT.fixedLength();
+            return LAYOUT.fixedLength() + Extent.CODEC.lengthOfAll(message.extents);
           }
 
           @Override
           public void encode(Response message, ByteBuffer out, int offset) {
             message.node.encode(out, offset + NODE);
             out.putShort(offset + EXTENTS_COUNT, (short) message.extents.size());
-            Extent.encodeAll(message.extents, out, offset + LAYOUT.fixedLength());
+            out.putInt(offset + EXTENTS_LENGTH, Extent.CODEC.lengthOfAll(message.extents));
+            Extent.CODEC.encodeAll(message.extents, out, offset + LAYOUT.fixedLength());
           }
 
           @Override
           public Response read(ByteBuffer in, int offset) throws CrailException {
             int extentsCount = in.getShort(offset + EXTENTS_COUNT) & 0xffff;
+            int extentsLength = in.getInt(offset + EXTENTS_LENGTH);
             return new Response(
                 NodeInfo.read(in, offset + NODE),
-                Extent.readAll(in, offset + LAYOUT.fixedLength(), extentsCount));
+                Extent.CODEC.decodeAll(
+                    in, offset + LAYOUT.fixedLength(), extentsCount, extentsLength));
           }
         };
   }

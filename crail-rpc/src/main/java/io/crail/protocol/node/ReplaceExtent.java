@@ -3,7 +3,7 @@ package io.crail.protocol.node;
 
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 
 /**
  * Replaces an extent that a writer could not write to, and in which no write was acknowledged. A
@@ -36,16 +36,20 @@ public final class ReplaceExtent {
    *
    * @param id node id
    * @param token the write lease
-   * @param extent the extent to replace, as the namenode gave it
+   * @param fileOffset where the extent begins in the node
+   * @param length bytes of the extent
+   * @param place its place that could not be written to, as the namenode gave it
    * @param reason why: {@link #UNREACHABLE}, {@link #PINNED}, {@link #SILENT} or {@link #FULL}
    */
-  public record Request(long id, long token, Extent extent, int reason) {
+  public record Request(long id, long token, long fileOffset, int length, Place place, int reason) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("ReplaceExtent.Request")
             .i64("id", "node id")
             .i64("token", "the write lease")
-            .struct("extent", Extent.CODEC)
+            .i64("fileOffset", "where the extent begins in the node")
+            .i32("length", "bytes of the extent")
+            .struct("place", Place.CODEC, "where it could not be written to")
             .u8("reason", "why: UNREACHABLE, PINNED, SILENT or FULL");
 
     /** The codec. */

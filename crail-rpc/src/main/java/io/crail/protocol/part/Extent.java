@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol.part;
 
+import io.crail.common.error.CrailException;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A run of a node's bytes and where it is.
+ * A run of a node's bytes and where it is. The bytes are the same at each of its places. Today an
+ * extent has one place, and no checksum.
  *
  * @param fileOffset position of its first byte in the node
- * @param generation changes whenever the space is given to another node; a tier that checks it
- *     refuses stale requests
- * @param regionOffset where the extent begins in its region, in bytes
  * @param length bytes
- * @param datanode the datanode's id
- * @param region the region's index at that datanode
+ * @param checksum of all its bytes
+ * @param place the place to use. Whoever prefers another one puts that here, and this among the
+ *     copies
+ * @param copies the other places
  */
 public record Extent(
-    long fileOffset, long generation, long regionOffset, int length, int datanode, int region) {
+    long fileOffset, int length, Checksum checksum, Place place, List<Place> copies) {
   /**
    * Bytes of the smallest extent. The space of every extent is a power of two times this, begins at
    * a multiple of its own length, and is within one block. A tier keeps one generation for each
@@ -29,39 +29,63 @@ public record Extent(
    */
   public static final int MIN_LENGTH = 4096;
 
+  /** Most places of an extent. */
+  public static final int MAX_PLACES = 4;
+
   /** The layout. */
   public static final Layout LAYOUT =
       Layout.of("Extent")
           .i64("fileOffset", "position in the node")
-          .i64("generation", "generation of the space")
-          .i64("regionOffset", "position in the region")
           .i32("length", "bytes")
-          .i32("datanode", "datanode id")
-          .i32("region", "index of the region at the datanode");
+          .struct("checksum", Checksum.CODEC)
+          .struct("place", Place.CODEC, "the place to use")
+          .u8("copiesCount", "number of other places")
+          .list("copies", "copiesCount", Place.CODEC, MAX_PLACES - 1);
+
+  /** Bytes on the wire of an extent with one place. */
+  public static final int ONE_PLACE = LAYOUT.fixedLength();
 
   /** The codec. It is written by hand because lookups use it. */
   public static final Codec<Extent> CODEC =
       new Codec<>(Extent.class, LAYOUT) {
         @Override
-        public void encode(Extent message, ByteBuffer out, int offset) {
-          message.encode(out, offset);
+        public int length(Extent message) {
+          return ONE_PLACE + message.copies.size() * PLACE_LENGTH;
         }
 
         @Override
-        public Extent read(ByteBuffer in, int offset) {
-          return Extent.read(in, offset);
+        public void encode(Extent message, ByteBuffer out, int offset) {
+          out.putLong(offset + FILE_OFFSET, message.fileOffset);
+          out.putInt(offset + LENGTH, message.length);
+          Checksum.CODEC.encode(message.checksum, out, offset + CHECKSUM);
+          Place.CODEC.encode(message.place, out, offset + PLACE);
+          out.put(offset + COPIES_COUNT, (byte) message.copies.size());
+          Place.CODEC.encodeAll(message.copies, out, offset + ONE_PLACE);
+        }
+
+        @Override
+        public Extent read(ByteBuffer in, int offset) throws CrailException {
+          int copies = in.get(offset + COPIES_COUNT) & 0xff;
+          return new Extent(
+              in.getLong(offset + FILE_OFFSET),
+              in.getInt(offset + LENGTH),
+              Checksum.CODEC.read(in, offset + CHECKSUM),
+              Place.read(in, offset + PLACE),
+              Place.CODEC.decodeAll(in, offset + ONE_PLACE, copies, copies * PLACE_LENGTH));
         }
       };
 
-  /** Bytes of one on the wire. */
-  public static final int WIRE_LENGTH = LAYOUT.fixedLength();
-
   private static final int FILE_OFFSET = LAYOUT.offset("fileOffset");
-  private static final int GENERATION = LAYOUT.offset("generation");
-  private static final int REGION_OFFSET = LAYOUT.offset("regionOffset");
   private static final int LENGTH = LAYOUT.offset("length");
-  private static final int DATANODE = LAYOUT.offset("datanode");
-  private static final int REGION = LAYOUT.offset("region");
+  private static final int CHECKSUM = LAYOUT.offset("checksum");
+  private static final int PLACE = LAYOUT.offset("place");
+  private static final int COPIES_COUNT = LAYOUT.offset("copiesCount");
+  private static final int PLACE_LENGTH = Place.LAYOUT.fixedLength();
+
+  /** An extent with one place and without a checksum. */
+  public Extent(long fileOffset, int length, Place place) {
+    this(fileOffset, length, Checksum.NONE, place, List.of());
+  }
 
   /** The position after its last byte. */
   public long fileEnd() {
@@ -72,31 +96,27 @@ public record Extent(
   public Extent before(long end) {
     return end >= fileEnd()
         ? this
-        : new Extent(
-            fileOffset, generation, regionOffset, (int) (end - fileOffset), datanode, region);
+        : new Extent(fileOffset, (int) (end - fileOffset), Checksum.NONE, place, copies);
   }
 
-  /** Writes this. */
-  public void encode(ByteBuffer out, int offset) {
-    encode(out, offset, fileOffset, generation, regionOffset, length, datanode, region);
-  }
-
-  /** Writes the fields of an extent without making a record of them. */
+  /**
+   * Writes the fields of an extent with one place, without a checksum, and without making a record
+   * of them.
+   */
   public static void encode(
       ByteBuffer out,
-      int offset,
+      int at,
       long fileOffset,
-      long generation,
-      long regionOffset,
       int length,
       int datanode,
-      int region) {
-    out.putLong(offset + FILE_OFFSET, fileOffset);
-    out.putLong(offset + GENERATION, generation);
-    out.putLong(offset + REGION_OFFSET, regionOffset);
-    out.putInt(offset + LENGTH, length);
-    out.putInt(offset + DATANODE, datanode);
-    out.putInt(offset + REGION, region);
+      int region,
+      long offset,
+      long generation) {
+    out.putLong(at + FILE_OFFSET, fileOffset);
+    out.putInt(at + LENGTH, length);
+    Checksum.CODEC.encode(Checksum.NONE, out, at + CHECKSUM);
+    Place.encode(out, at + PLACE, datanode, region, offset, generation);
+    out.put(at + COPIES_COUNT, (byte) 0);
   }
 
   /**
@@ -107,40 +127,5 @@ public record Extent(
   public static int lengthFor(int bytes, int blockSize) {
     int power = bytes <= MIN_LENGTH ? MIN_LENGTH : Integer.highestOneBit(bytes - 1) << 1;
     return Math.min(power, blockSize);
-  }
-
-  /** Reads one. */
-  public static Extent read(ByteBuffer in, int offset) {
-    return new Extent(
-        in.getLong(offset + FILE_OFFSET),
-        in.getLong(offset + GENERATION),
-        in.getLong(offset + REGION_OFFSET),
-        in.getInt(offset + LENGTH),
-        in.getInt(offset + DATANODE),
-        in.getInt(offset + REGION));
-  }
-
-  /** Writes several, one after the other. */
-  public static void encodeAll(List<Extent> extents, ByteBuffer out, int offset) {
-    int at = offset;
-    for (Extent extent : extents) {
-      extent.encode(out, at);
-      at += WIRE_LENGTH;
-    }
-  }
-
-  /** Reads several. */
-  public static List<Extent> readAll(ByteBuffer in, int offset, int count) {
-    if (count == 0) {
-      return List.of();
-    }
-    if (count == 1) {
-      return List.of(read(in, offset));
-    }
-    List<Extent> extents = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      extents.add(read(in, offset + i * WIRE_LENGTH));
-    }
-    return List.copyOf(extents);
   }
 }

@@ -4,7 +4,7 @@ package io.crail.storage.mapped;
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
@@ -138,7 +138,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     ByteBuffer memory = transfer.view();
     int offset = transfer.bufferOffset();
     int length = transfer.length();
-    long generation = transfer.extent().generation();
+    long generation = transfer.place().generation();
     if (checksGeneration) {
       return region.read(regionOffset, memory, offset, length, generation);
     }
@@ -181,9 +181,9 @@ public final class MappedEndpoint implements StorageEndpoint {
     }
     int regionOffset = (int) transfer.regionOffset();
     int length = transfer.length();
-    long generation = transfer.extent().generation();
+    long generation = transfer.place().generation();
     ByteBuffer memory = transfer.view();
-    Hazard hazard = by.announce(transfer.extent().region(), regionOffset, length, generation);
+    Hazard hazard = by.announce(transfer.place().region(), regionOffset, length, generation);
     if (hazard == null) {
       letGo(regions, by);
       copyIn(transfer);
@@ -225,7 +225,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       }
       return true;
     } catch (IOException e) {
-      notMapped(transfer.extent().region(), e, transfer, true);
+      notMapped(transfer.place().region(), e, transfer, true);
       return false;
     }
   }
@@ -307,7 +307,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       transfer.end(ErrorCode.TIMED_OUT.exception("the deadline had passed before the copy"));
       return null;
     }
-    int index = transfer.extent().region();
+    int index = transfer.place().region();
     RegionMemory region = regions.region(index);
     if (region == null) {
       try {
@@ -400,17 +400,17 @@ public final class MappedEndpoint implements StorageEndpoint {
     if (code == ErrorCode.OK) {
       transfer.end();
     } else {
-      transfer.end(code.exception(describe(transfer.extent())));
+      transfer.end(code.exception(describe(transfer.place())));
     }
   }
 
-  private String describe(Extent extent) {
+  private String describe(Place place) {
     return "region "
-        + extent.region()
+        + place.region()
         + ", offset "
-        + extent.regionOffset()
+        + place.offset()
         + ", generation "
-        + extent.generation()
+        + place.generation()
         + " in "
         + mapping.directory();
   }

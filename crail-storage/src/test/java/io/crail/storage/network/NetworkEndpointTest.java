@@ -12,6 +12,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Connection;
@@ -42,7 +43,7 @@ class NetworkEndpointTest {
           TierTraits.ofMemory(FenceKind.GENERATION, true, ""),
           Map.of());
 
-  private static final Extent EXTENT = new Extent(0, 1, 0, 4096, 1, 0);
+  private static final Extent EXTENT = new Extent(0, 4096, new Place(1, 0, 0, 1));
   private static final long FAR = 3_600_000_000_000L;
   private static final int REPEATS = 2;
 

@@ -10,6 +10,7 @@ import io.crail.common.Clock;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
@@ -175,7 +176,7 @@ class LocalWritersTest {
   void anExtentIsGivenUpBeforeAnythingIsInItWhenItsEndCannotBeWritten() throws Exception {
     startChild();
     try (MappedEndpoint endpoint = endpoint(true)) {
-      Extent extent = new Extent(0, 2, LENGTH / 4, LENGTH / 2, 1, 0);
+      Extent extent = new Extent(0, LENGTH / 2, new Place(1, 0, LENGTH / 4, 2));
       assertEquals(ErrorCode.SPACE_PINNED, write(endpoint, extent));
       child.destroyForcibly().waitFor();
       await(() -> write(endpoint, extent) == ErrorCode.OK);
@@ -247,7 +248,7 @@ class LocalWritersTest {
   }
 
   private static ErrorCode write(MappedEndpoint endpoint, long generation) {
-    return write(endpoint, new Extent(0, generation, 0, 4096, 1, 0));
+    return write(endpoint, new Extent(0, 4096, new Place(1, 0, 0, generation)));
   }
 
   private static ErrorCode write(MappedEndpoint endpoint, Extent extent) {

@@ -13,6 +13,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
@@ -394,7 +395,12 @@ class RegionDirectoryTest {
           };
       int length = 64 << 10;
       dying.prepare(
-          ByteBuffer.allocateDirect(length), 0, length, new Extent(0, 1, 0, length, 1, 0), 0, 0);
+          ByteBuffer.allocateDirect(length),
+          0,
+          length,
+          new Extent(0, length, new Place(1, 0, 0, 1)),
+          0,
+          0);
       endpoint.write(dying);
       assertEquals(ErrorCode.UNAVAILABLE, dying.failure().code());
     }
@@ -432,7 +438,7 @@ class RegionDirectoryTest {
           ByteBuffer.allocateDirect(8).asReadOnlyBuffer(),
           0,
           8,
-          new Extent(0, 1, 0, 4096, 1, 0),
+          new Extent(0, 4096, new Place(1, 0, 0, 1)),
           0,
           System.nanoTime() + 60_000_000_000L);
       endpoint.read(transfer);
@@ -493,7 +499,12 @@ class RegionDirectoryTest {
       Files.createSymbolicLink(second, Path.of("/no-such-mount/region-1"));
       Transfer elsewhere = new Transfer();
       elsewhere.prepare(
-          ByteBuffer.allocateDirect(8), 0, 8, new Extent(0, 1, 0, 4096, 1, 1), 0, now.get() + 1);
+          ByteBuffer.allocateDirect(8),
+          0,
+          8,
+          new Extent(0, 4096, new Place(1, 1, 0, 1)),
+          0,
+          now.get() + 1);
       endpoint.write(elsewhere);
       assertFalse(elsewhere.isFailed(), () -> elsewhere.failure().toString());
       assertFalse(endpoint.isLocal());
@@ -508,7 +519,7 @@ class RegionDirectoryTest {
   private static ErrorCode write(MappedEndpoint endpoint, long now) {
     Transfer transfer = new Transfer();
     transfer.prepare(
-        ByteBuffer.allocateDirect(8), 0, 8, new Extent(0, 1, 0, 4096, 1, 0), 0, now + 1);
+        ByteBuffer.allocateDirect(8), 0, 8, new Extent(0, 4096, new Place(1, 0, 0, 1)), 0, now + 1);
     endpoint.write(transfer);
     assertTrue(transfer.isComplete());
     return transfer.failure() == null ? ErrorCode.OK : transfer.failure().code();

@@ -905,10 +905,14 @@ final class SimulatedUser {
       return;
     }
     ListExtents.Placed placed = all.get(random.nextInt(all.size()));
-    ByteBuffer memory = ByteBuffer.allocateDirect(placed.extent().length());
+    ByteBuffer memory = ByteBuffer.allocateDirect(placed.length());
     BeginMove.Request request =
         new BeginMove.Request(
-            placed.id(), random.nextLong(), placed.extent(), BeginMove.ANY_DATANODE);
+            placed.id(),
+            random.nextLong(),
+            placed.fileOffset(),
+            placed.place(),
+            BeginMove.ANY_DATANODE);
     begin(
         World.MOVE + " " + placed.id(),
         4 * RPC + 3 * DATA,

@@ -22,6 +22,7 @@ import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
@@ -390,7 +391,7 @@ class DatanodeTest {
           ByteBuffer.allocateDirect(100),
           0,
           100,
-          new Extent(0, 1, 0, 4096, 1, 0),
+          new Extent(0, 4096, new Place(1, 0, 0, 1)),
           0,
           loop.clock().nanoTime() + PATIENCE_NANOS);
       endpoint.write(transfer);

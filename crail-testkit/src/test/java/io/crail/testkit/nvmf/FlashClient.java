@@ -9,6 +9,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.DatanodeDescription;
@@ -87,7 +88,7 @@ abstract class FlashClient {
   }
 
   static Extent extent(int region) {
-    return new Extent(0, 1, 0, MIB, 1, region);
+    return new Extent(0, MIB, new Place(1, region, 0, 1));
   }
 
   final Transfer begin(

@@ -13,6 +13,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.nvmf.InitiatorProvider;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
@@ -167,7 +168,8 @@ class NvmfEndpointTest extends TargetClient {
     int border = 3 * 4096;
     int length = 600;
     Extent[] extents = {
-      new Extent(0, 1, 0, border, 1, 0), new Extent(border, 1, border, border, 1, 0)
+      new Extent(0, border, new Place(1, 0, 0, 1)),
+      new Extent(border, border, new Place(1, 0, border, 1))
     };
     int[] starts = {border - length, 0};
     for (int round = 0; round < 40; round++) {
@@ -198,7 +200,7 @@ class NvmfEndpointTest extends TargetClient {
         }
       }
       for (int side = 0; side < 2; side++) {
-        long at = MIB + extents[side].regionOffset() + starts[side];
+        long at = MIB + extents[side].place().offset() + starts[side];
         assertArrayEquals(
             Moves.bytes(contents[side], 0, length), target.namespace(1).read(at, length));
       }

@@ -5,6 +5,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
@@ -214,7 +215,7 @@ final class RdmaChild implements AutoCloseable {
             ByteBuffer.allocateDirect(bytes),
             0,
             bytes,
-            new Extent(0, 1, 0, length, 0, 0),
+            new Extent(0, length, new Place(0, 0, 0, 1)),
             0,
             deadline);
         endpoint.write(transfer);

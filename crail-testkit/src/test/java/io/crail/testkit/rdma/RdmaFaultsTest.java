@@ -11,6 +11,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
@@ -167,7 +168,7 @@ class RdmaFaultsTest {
         buffer,
         0,
         buffer.capacity(),
-        new Extent(0, 1, 0, Math.max(4096, buffer.capacity()), 0, region),
+        new Extent(0, Math.max(4096, buffer.capacity()), new Place(0, region, 0, 1)),
         0,
         loop.clock().nanoTime() + timeoutNanos);
     if (write) {

@@ -16,6 +16,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
@@ -217,7 +218,7 @@ class RdmaKeysTest {
         bytes,
         0,
         bytes.capacity(),
-        new Extent(0, 1, 0, bytes.capacity(), 0, 0),
+        new Extent(0, bytes.capacity(), new Place(0, 0, 0, 1)),
         0,
         loop.clock().nanoTime() + PATIENCE_NANOS);
     endpoint.write(transfer);

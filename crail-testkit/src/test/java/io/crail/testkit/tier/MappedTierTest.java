@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.TierTraits;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
@@ -48,7 +49,7 @@ class MappedTierTest extends TierContract {
     long fence = server.fence(0).generation();
     fail(begin(mapped, true, bytes, 0, BLOCK, young, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
     fail(begin(mapped, false, bytes, 0, BLOCK, young, 0, PATIENCE_NANOS), ErrorCode.STALE_EXTENT);
-    write(mapped, bytes, new Extent(0, fence + 1, BLOCK, BLOCK, 1, 0), 0);
+    write(mapped, bytes, new Extent(0, BLOCK, new Place(1, 0, BLOCK, fence + 1)), 0);
   }
 
   @Test

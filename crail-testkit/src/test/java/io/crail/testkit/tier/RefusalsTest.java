@@ -142,7 +142,7 @@ class RefusalsTest extends TierContract {
     StorageEndpoint reading = endpoint();
     int length = 200_000;
     Extent[] current = {extent(0, 6 * BLOCK, BLOCK)};
-    ByteBuffer bytes = filled(length, current[0].generation());
+    ByteBuffer bytes = filled(length, current[0].place().generation());
     write(writing, bytes, current[0], 0);
     ExecutorService executor = Executors.newSingleThreadExecutor();
     try {
@@ -155,7 +155,7 @@ class RefusalsTest extends TierContract {
                   synchronized (shared) {
                     following = laterExtent(shared[0]);
                   }
-                  write(writing, filled(length, following.generation()), following, 0);
+                  write(writing, filled(length, following.place().generation()), following, 0);
                   synchronized (shared) {
                     shared[0] = following;
                   }
@@ -173,7 +173,7 @@ class RefusalsTest extends TierContract {
             await(begin(reading, false, target, 0, length, extent, 0, PATIENCE_NANOS));
         if (transfer.failure() == null) {
           matched++;
-          assertEquals(-1, target.mismatch(filled(length, extent.generation())));
+          assertEquals(-1, target.mismatch(filled(length, extent.place().generation())));
         } else {
           assertEquals(ErrorCode.STALE_EXTENT, transfer.failure().code());
         }

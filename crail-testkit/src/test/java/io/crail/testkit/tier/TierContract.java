@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.rpc.ClientLoop;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
@@ -116,12 +117,12 @@ abstract class TierContract {
 
   /** An extent in the name of a generation that is larger than all before. */
   final Extent extent(int region, long offset, int length) {
-    return new Extent(0, ++lastGeneration, offset, length, 1, region);
+    return new Extent(0, length, new Place(1, region, offset, ++lastGeneration));
   }
 
   /** The same place in the name of a later generation. */
   final Extent laterExtent(Extent old) {
-    return extent(old.region(), old.regionOffset(), old.length());
+    return extent(old.place().region(), old.place().offset(), old.length());
   }
 
   /** A direct buffer of random bytes. */
