@@ -143,20 +143,40 @@ public abstract class Codec<T> {
     if (count * (long) layout.fixedLength() > length || (count == 0 && length > 0)) {
       throw ErrorCode.PROTOCOL.exception(length + " bytes for " + count + " x " + layout.name());
     }
-    if (count < 2) {
-      return count == 0 ? List.of() : List.of(decode(in, offset, length));
+    if (count == 0) {
+      return List.of();
     }
-    Object[] messages = new Object[count];
     int end = offset + length;
     int at = offset;
+    if (count == 1) {
+      requireEnd(at + checkedLengthAt(in, at, length), end);
+      return List.of(read(in, at));
+    }
+    Object[] messages = new Object[count];
     for (int i = 0; i < count; i++) {
-      int own = layout.lengthAt(in, at, end - at);
-      messages[i] = decode(in, at, own);
+      int own = checkedLengthAt(in, at, end - at);
+      messages[i] = read(in, at);
       at += own;
     }
+    requireEnd(at, end);
+    return (List<T>) List.of(messages);
+  }
+
+  private void requireEnd(int at, int end) throws CrailException {
     if (at != end) {
       throw ErrorCode.PROTOCOL.exception("bytes after the last " + layout.name());
     }
-    return (List<T>) List.of(messages);
+  }
+
+  /**
+   * The length of a message by its own counts, which are checked. Overridden where that takes too
+   * long.
+   *
+   * @param left bytes that are there
+   */
+  protected int checkedLengthAt(ByteBuffer in, int offset, int left) throws CrailException {
+    int length = layout.lengthAt(in, offset, left);
+    layout.check(in, offset, length);
+    return length;
   }
 }

@@ -64,6 +64,13 @@ public record Extent(
         }
 
         @Override
+        protected int checkedLengthAt(ByteBuffer in, int offset, int left) throws CrailException {
+          return left >= ONE_PLACE && in.get(offset + COPIES_COUNT) == 0
+              ? ONE_PLACE
+              : super.checkedLengthAt(in, offset, left);
+        }
+
+        @Override
         public Extent read(ByteBuffer in, int offset) throws CrailException {
           int copies = in.get(offset + COPIES_COUNT) & 0xff;
           return new Extent(
@@ -71,7 +78,9 @@ public record Extent(
               in.getInt(offset + LENGTH),
               Checksum.CODEC.read(in, offset + CHECKSUM),
               Place.read(in, offset + PLACE),
-              Place.CODEC.decodeAll(in, offset + ONE_PLACE, copies, copies * PLACE_LENGTH));
+              copies == 0
+                  ? List.of()
+                  : Place.CODEC.decodeAll(in, offset + ONE_PLACE, copies, copies * PLACE_LENGTH));
         }
       };
 

@@ -144,7 +144,7 @@ class RecordCodecTest {
     assertTrue(refused(0, 1, 11).contains("textLength is 11"));
     assertTrue(refused(1, 2, 5).contains("numberCount is 5"));
     // Of the entries one less, some more, and all that there may be.
-    assertTrue(refused(7, 2, 1).contains("Entry has the wrong length"));
+    assertTrue(refused(7, 2, 1).contains("after the last Entry"));
     assertTrue(refused(7, 2, 3).contains("Entry has the wrong length"));
     assertTrue(refused(7, 2, 65_535).contains("entryCount is 65535"));
     // The name of the first one.
