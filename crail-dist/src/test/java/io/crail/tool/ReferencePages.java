@@ -194,9 +194,13 @@ final class ReferencePages {
          bytes.
         The first request of a connection is the hello of its protocol. A frame with a bad header, a
         message whose length does not follow from its own counts, and an unknown operation end the
-        connection. A client may send an idempotent operation again when it lost the connection, and
-        must not send any other. Offsets and widths below are in bytes; tails follow the fixed part of
-        a message in the order given.
+        connection. When a client has lost its connection, it may send a request again, under the same
+        correlation id. The answers to operations that change something are remembered: a request that
+        comes again gets the first answer, and is not served again. This ends when the client sends
+        another request in the same slot, or does not come back within the time of its hello. If the
+        answer to a hello says that nothing is remembered, such requests must not be sent again.
+        Offsets and widths below are in bytes; tails follow the fixed part of a message in the order
+        given.
 
         ## Operations of a namenode
         """);
@@ -234,14 +238,14 @@ final class ReferencePages {
 
   private static void operations(
       StringBuilder page, Map<Integer, Operation<?, ?>> table, Map<String, Layout> parts) {
-    page.append("\n| number | name | idempotent | routed | what it does |\n");
+    page.append("\n| number | name | remembered | routed | what it does |\n");
     page.append("|---|---|---|---|---|\n");
     for (Operation<?, ?> operation : table.values()) {
       row(
           page,
           String.valueOf(operation.number()),
           "[" + operation.name() + "](#" + operation.name() + ")",
-          operation.idempotent() ? "yes" : "no",
+          operation.changes() ? "yes" : "no",
           operation.routing().label(),
           operation.sentence());
     }

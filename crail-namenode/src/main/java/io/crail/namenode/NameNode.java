@@ -49,6 +49,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.Frame;
+import io.crail.rpc.reply.ReplyCache;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +75,7 @@ public final class NameNode {
   private final Applier applier;
   private final Rules rules;
   private final Activity activity;
+  private final ReplyCache replies;
 
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
     this(options, clock, random, null);
@@ -128,6 +130,25 @@ public final class NameNode {
             new DatanodeRule(
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
     this.activity = new Activity(clock.nanoTime());
+    this.replies = new ReplyCache(clock, new ReplyMemory(budget));
+  }
+
+  /** The memory of answers is a part of what the namenode may use. */
+  private record ReplyMemory(HeapBudget budget) implements ReplyCache.Memory {
+    @Override
+    public boolean take(long bytes) {
+      return budget.take(bytes, 0);
+    }
+
+    @Override
+    public void add(long bytes) {
+      budget.add(bytes);
+    }
+
+    @Override
+    public void give(long bytes) {
+      budget.give(bytes);
+    }
   }
 
   /** A rule for each kind of change, except {@link #createRule}. */
@@ -191,6 +212,11 @@ public final class NameNode {
     return activity;
   }
 
+  /** The answers that clients may ask for again. */
+  ReplyCache replies() {
+    return replies;
+  }
+
   public UserNames users() {
     return state.users();
   }
@@ -222,8 +248,12 @@ public final class NameNode {
     }
   }
 
-  /** Describes the cluster to a new connection. */
-  Hello.Response describe() {
+  /**
+   * Describes the cluster to a new connection.
+   *
+   * @param remembers whether the answers to earlier connections of the peer are known
+   */
+  Hello.Response describe(boolean remembers) {
     return new Hello.Response(
         Frame.VERSION,
         options.index(),
@@ -232,6 +262,7 @@ public final class NameNode {
         Extent.MIN_LENGTH,
         state.values().maxLength(),
         (int) (options.leaseNanos() / 1_000_000),
+        remembers,
         incarnation,
         state.tree().rootId(),
         Utf8.of(options.cluster()));
@@ -274,6 +305,7 @@ public final class NameNode {
     state.space().reclaim();
     rules.datanodes().tick();
     activity.tick(clock.nanoTime());
+    replies.tick();
   }
 
   /**
@@ -328,6 +360,7 @@ public final class NameNode {
             + state.leases().footprint()
             + state.users().footprint()
             + state.hosts().footprint()
+            + replies.footprint()
             + state.datanodes().footprint(state.space(), state.moves());
     if (names[0] != state.users().held()) {
       throw new AssertionError(

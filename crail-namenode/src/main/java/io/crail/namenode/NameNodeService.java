@@ -37,7 +37,9 @@ import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.login.Principal;
+import io.crail.rpc.reply.ReplyCache;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
@@ -291,7 +293,9 @@ final class NameNodeService {
     @Override
     public Hello.Response welcome(Claim claim, Caller caller, Session session)
         throws CrailException {
-      Hello.Response description = namenode.describe();
+      ReplyCache replies = namenode.replies();
+      Hello.Response description =
+          namenode.describe(replies.knows(caller.client(), claim.peer()));
       SessionUser user = new SessionUser(namenode.users(), caller);
       ClientActivity activity =
           namenode.activity().begin(caller.client(), claim.host(), caller.principal().name());
@@ -299,6 +303,8 @@ final class NameNodeService {
         namenode.activity().list(activity);
       }
       session.attach(ClientSession.of(namenode, user, activity));
+      long patience = TimeUnit.MILLISECONDS.toNanos(claim.patienceMillis());
+      session.remember(replies.opened(caller.client(), claim.peer(), patience));
       return description;
     }
   }
@@ -309,6 +315,7 @@ final class NameNodeService {
       return;
     }
     namenode.activity().end(attachment.activity());
+    namenode.replies().closed(session.replies());
     if (session.caller().principal().role() == Principal.Role.DATANODE) {
       namenode.rules().datanodes().ended(attachment);
     }

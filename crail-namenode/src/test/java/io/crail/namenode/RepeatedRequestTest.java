@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
@@ -49,12 +50,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Tests that the handlers match the table when a request is sent again after a lost answer. If the
- * operation is idempotent, the second answer equals the first and the store does not change. For
- * every other operation there is a request for which this does not hold.
+ * Tests what happens to requests that are sent again because the answer was lost. An operation that
+ * changes something is served once, and the second request gets the answer of the first. All others
+ * change nothing, as the table says.
  */
 class RepeatedRequestTest {
   private static final long TOKEN = 9;
@@ -66,6 +68,7 @@ class RepeatedRequestTest {
   }
 
   private final Map<Operation<?, ?>, List<Case<?>>> cases = new HashMap<>();
+  private int datanode;
 
   RepeatedRequestTest() {
     namespace();
@@ -267,55 +270,141 @@ class RepeatedRequestTest {
         + store.call(NameNodeOperations.NAMES, new Names.Request(0));
   }
 
-  private static <Q, R> String outcome(TestStore store, Operation<Q, R> operation, Q request) {
-    try {
-      // Neither the time that has passed nor a number of requests is a change.
-      String passing =
-          "(silentMillis|drainMillis|ageMillis|leftMillis|requests|requestNanos|number|nanos"
-              + "|others)=-?\\d+";
-      return store.call(operation, request).toString().replaceAll(passing, "");
-    } catch (CrailException e) {
-      return e.code().toString();
+  /** The answer as text, without what differs from one moment to the next. */
+  private static String text(Object answer) {
+    if (answer instanceof CrailException failure) {
+      return failure.code() + " " + failure.detail();
     }
+    String passing =
+        "(silentMillis|drainMillis|ageMillis|leftMillis|requests|requestNanos|number|nanos"
+            + "|others|remembers)=-?\\d+";
+    return answer.toString().replaceAll(passing, "");
   }
 
-  /** True when a second request does nothing and gets the first one's answer. */
-  private static <Q, R> boolean isSame(Operation<Q, R> operation, Case<?> made)
+  private <Q, R> Q request(Operation<Q, R> operation, Case<?> made, TestStore store)
       throws CrailException {
-    TestStore store = new TestStore();
-    int datanode = prepare(store);
+    datanode = prepare(store);
     @SuppressWarnings("unchecked")
     Q request = ((Case<Q>) made).request(store, datanode);
-    String first = outcome(store, operation, request);
-    String then = state(store);
+    return request;
+  }
+
+  /** A connection beside the one that asks for the state. */
+  private static Wire wire(TestStore store, Operation<?, ?> operation) throws CrailException {
+    boolean datanodes = store.wire(operation) != store.wire(NameNodeOperations.DUMP);
+    return datanodes
+        ? Wire.connect(store.server, Hello.ROLE_DATANODE, TestStore.CLIENT + 1)
+        : Wire.connect(store.server, Hello.ROLE_CLIENT, TestStore.CLIENT);
+  }
+
+  private <Q, R> void isServedOnce(Operation<Q, R> operation, Case<?> made) throws CrailException {
+    TestStore store = new TestStore();
+    Q request = request(operation, made, store);
+    Wire lost = wire(store, operation);
+    final String first = text(lost.callAll(operation, List.of(request)).get(0));
+    final Wire fresh = lost.replacement(hello -> assertTrue(hello.remembers()));
+    final String then = state(store);
     // Time goes on until the client gives up waiting.
     store.passAlive(100, datanode);
-    String second = outcome(store, operation, request);
-    String after = state(store);
+    assertEquals(first, text(fresh.callAll(operation, List.of(request)).get(0)), "second answer");
+    assertEquals(then, state(store), "what the second request has changed");
     store.namenode.verify();
-    if (operation.idempotent()) {
-      assertEquals(first, second, operation + ": second answer");
-      assertEquals(then, after, operation + ": what a second request has changed");
-    }
-    return first.equals(second) && then.equals(after);
+  }
+
+  /** The first copy of the request is read after the second, from a connection that is lost. */
+  private <Q, R> void aLateCopyIsNotServed(Operation<Q, R> operation, Case<?> made)
+      throws CrailException {
+    TestStore store = new TestStore();
+    Q request = request(operation, made, store);
+    Wire lost = wire(store, operation);
+    lost.callAll(NameNodeOperations.PING, List.of(new Ping.Request(1)));
+    Wire fresh = lost.replacement(hello -> {});
+    fresh.callAll(operation, List.of(request));
+    String then = state(store);
+    // The next request has the same slot.
+    final Ping.Request ping = new Ping.Request(2);
+    lost.sameIdsAgain();
+    lost.callAll(operation, List.of(request));
+    fresh.callAll(NameNodeOperations.PING, List.of(ping));
+    assertEquals(then, state(store), "what the late copy has changed");
+    store.namenode.verify();
+  }
+
+  private <Q, R> void changesNothing(Operation<Q, R> operation, Case<?> made)
+      throws CrailException {
+    TestStore store = new TestStore();
+    Q request = request(operation, made, store);
+    String before = state(store);
+    String first = text(store.wire(operation).callAll(operation, List.of(request)).get(0));
+    assertEquals(before, state(store), "what the request has changed");
+    store.passAlive(100, datanode);
+    assertEquals(first, text(store.wire(operation).callAll(operation, List.of(request)).get(0)));
   }
 
   @TestFactory
-  Stream<DynamicTest> aRequestIsRepeatedExactlyWhereThatDoesNothing() {
+  Stream<DynamicTest> whatChangesSomethingIsServedOnce() {
+    return each(
+        true,
+        (operation, made) -> {
+          isServedOnce(operation, made);
+          aLateCopyIsNotServed(operation, made);
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatOnlyReadsChangesNothing() {
+    return each(false, this::changesNothing);
+  }
+
+  private interface Check {
+    void run(Operation<?, ?> operation, Case<?> made) throws CrailException;
+  }
+
+  private Stream<DynamicTest> each(boolean changes, Check check) {
     return NameNodeOperations.all().values().stream()
+        .filter(operation -> operation.changes() == changes)
         .map(
             operation ->
                 DynamicTest.dynamicTest(
                     operation.name(),
                     () -> {
-                      boolean same = true;
-                      for (Case<?> made : cases.getOrDefault(operation, List.of())) {
-                        same &= isSame(operation, made);
+                      List<Case<?>> requests = cases.getOrDefault(operation, List.of());
+                      assertFalse(requests.isEmpty(), "no request for " + operation);
+                      for (Case<?> made : requests) {
+                        check.run(operation, made);
                       }
-                      assertFalse(
-                          cases.getOrDefault(operation, List.of()).isEmpty(),
-                          "no request for " + operation);
-                      assertEquals(same, operation.idempotent(), operation + " may be repeated");
                     }));
+  }
+
+  /** A request that waits for its turn is served once it has one, on whichever connection. */
+  @Test
+  void aRequestThatWaitedForItsTurnIsNotTakenForServed() throws Exception {
+    TestStore store = new TestStore();
+    prepare(store);
+    Wire lost = store.wire(NameNodeOperations.REMOVE);
+    List<Remove.Request> remove = List.of(new Remove.Request(true, Utf8.of("/d")));
+    assertEquals(List.of(), lost.callInTurns(NameNodeOperations.REMOVE, remove, 0));
+    Wire fresh = lost.replacement(hello -> {});
+    assertFalse(
+        fresh.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
+    lost.sameIdsAgain();
+    assertFalse(lost.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
+  }
+
+  @Test
+  void aNamenodeSaysWhenItHasForgotten() throws Exception {
+    TestStore store = new TestStore();
+    datanode = prepare(store);
+    Wire lost = Wire.connect(store.server, 77);
+    Remove.Request remove = new Remove.Request(false, FILE);
+    lost.call(NameNodeOperations.REMOVE, remove);
+    lost.close();
+    store.passAlive(Wire.PATIENCE_MILLIS / 2, datanode);
+    store.namenode.tick();
+    lost.replacement(hello -> assertTrue(hello.remembers())).close();
+    store.passAlive(Wire.PATIENCE_MILLIS + 1, datanode);
+    store.namenode.tick();
+    lost.replacement(hello -> assertFalse(hello.remembers()));
+    store.namenode.verify();
   }
 }

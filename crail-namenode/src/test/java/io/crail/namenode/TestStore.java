@@ -92,11 +92,16 @@ public final class TestStore {
   }
 
   public <Q, R> R call(Operation<Q, R> operation, Q request) throws CrailException {
+    return wire(operation).call(operation, request);
+  }
+
+  /** The connection that an operation is sent on. */
+  Wire wire(Operation<?, ?> operation) {
     boolean datanodes =
         operation == NameNodeOperations.REGISTER_DATANODE
             || operation == NameNodeOperations.REGISTER_REGION
             || operation == NameNodeOperations.KEEP_ALIVE;
-    return (datanodes ? datanodeWire : wire).call(operation, request);
+    return datanodes ? datanodeWire : wire;
   }
 
   /** A client that has logged in. */

@@ -9,6 +9,7 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
@@ -18,17 +19,28 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * A connection to a namenode's service without a network. The calling thread passes bytes in and
  * gets bytes back.
  */
 public final class Wire {
+  /** How long a client may send a request again after it has lost its connection. */
+  static final int PATIENCE_MILLIS = 5_000;
+
+  private static final AtomicLong PEERS = new AtomicLong();
+
   private final OperationServer server;
   private final Session session = new Session("test");
   private final RequestBatch batch = new RequestBatch(session);
   private final Writer writer = new Writer();
-  private long correlationId;
+  private long sequence;
+  private long firstOfBatch;
+  private int role;
+  private long clientId;
+  private long peer;
 
   /** Keeps the answers to one batch in one buffer. */
   private static final class Writer extends ResponseWriter {
@@ -68,17 +80,46 @@ public final class Wire {
   public static Wire connect(OperationServer server, int role, long clientId)
       throws CrailException {
     Wire wire = new Wire(server);
-    wire.call(
+    wire.greet(role, clientId, PEERS.incrementAndGet());
+    return wire;
+  }
+
+  /**
+   * A connection that takes the place of this one, which may still be there. Its next requests have
+   * the ids of the last batch of this one.
+   *
+   * @param again receives what the namenode says about the requests before
+   */
+  Wire replacement(Consumer<Hello.Response> again) throws CrailException {
+    Wire wire = new Wire(server);
+    again.accept(wire.greet(role, clientId, peer));
+    wire.sequence = firstOfBatch - 1;
+    return wire;
+  }
+
+  /** The next requests have the ids of the last batch. */
+  void sameIdsAgain() {
+    sequence = firstOfBatch - 1;
+  }
+
+  private Hello.Response greet(int newRole, long newClientId, long newPeer) throws CrailException {
+    role = newRole;
+    clientId = newClientId;
+    peer = newPeer;
+    return call(
         NameNodeOperations.HELLO,
         new Hello.Request(
             Hello.MAGIC,
             Frame.VERSION,
             Frame.VERSION,
             role,
+            0,
             clientId,
+            peer,
+            PATIENCE_MILLIS,
             Utf8.EMPTY,
-            Utf8.of("tester")));
-    return wire;
+            Utf8.of("tester"),
+            SmallValue.NONE));
   }
 
   /** Ends the connection. */
@@ -142,11 +183,12 @@ public final class Wire {
     int total = bodies.stream().mapToInt(body -> Frame.HEADER_LENGTH + body.length).sum();
     ByteBuffer in = ByteBuffer.allocateDirect(total).order(ByteOrder.LITTLE_ENDIAN);
     batch.reset(in);
-    long first = correlationId;
+    firstOfBatch = sequence + 1;
     int offset = 0;
     for (byte[] body : bodies) {
       int length = Frame.HEADER_LENGTH + body.length;
-      Frame.write(in, offset, length, opcode, Frame.KIND_REQUEST, correlationId++);
+      long id = Frame.correlationId(++sequence, (int) (sequence - firstOfBatch));
+      Frame.write(in, offset, length, opcode, Frame.KIND_REQUEST, id);
       in.put(offset + Frame.HEADER_LENGTH, body);
       batch.add(offset, length);
       offset += length;
@@ -158,7 +200,7 @@ public final class Wire {
     offset = 0;
     for (int i = 0; i < batch.count(); i++) {
       int length = Frame.length(out, offset);
-      if (Frame.correlationId(out, offset) != first + i) {
+      if (Frame.sequence(Frame.correlationId(out, offset)) != firstOfBatch + i) {
         throw new AssertionError("answers out of order");
       }
       frames.add(out.slice(offset, length).order(ByteOrder.LITTLE_ENDIAN));

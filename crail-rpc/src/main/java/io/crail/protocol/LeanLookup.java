@@ -36,8 +36,8 @@ public abstract class LeanLookup extends RpcCall {
   }
 
   @Override
-  protected final boolean isIdempotent() {
-    return NameNodeOperations.LOOKUP.idempotent();
+  protected final boolean changes() {
+    return NameNodeOperations.LOOKUP.changes();
   }
 
   @Override

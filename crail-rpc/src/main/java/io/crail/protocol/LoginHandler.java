@@ -61,7 +61,12 @@ public final class LoginHandler {
     Principal.Role role =
         request.role() == Hello.ROLE_DATANODE ? Principal.Role.DATANODE : Principal.Role.CLIENT;
     Claim claim =
-        new Claim(new Principal(role, request.user()), request.clientId(), request.host());
+        new Claim(
+            new Principal(role, request.user()),
+            request.clientId(),
+            request.peer(),
+            request.patienceMillis(),
+            request.host());
     session.begin(new ServerLogin(mechanisms, request.mechanism(), claim));
     return answer(request.message(), session);
   }

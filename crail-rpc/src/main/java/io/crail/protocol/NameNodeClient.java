@@ -21,6 +21,8 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -72,6 +74,9 @@ public final class NameNodeClient {
     void greeted(int index, Hello.Response hello);
   }
 
+  /** Counts the peers of this process. */
+  private static final AtomicLong PEERS = new AtomicLong();
+
   private final ClientLoop loop;
   private final Identity identity;
   private final HelloListener listener;
@@ -121,7 +126,8 @@ public final class NameNodeClient {
     this.peers = new RpcPeer[addresses.size()];
     this.hellos = new AtomicReferenceArray<>(peers.length);
     for (int i = 0; i < peers.length; i++) {
-      peers[i] = new RpcPeer(loop, addresses.get(i), new HelloLoop(i), options, calls);
+      long number = PEERS.incrementAndGet();
+      peers[i] = new RpcPeer(loop, addresses.get(i), new HelloLoop(i, number), options, calls);
     }
   }
 
@@ -187,9 +193,11 @@ public final class NameNodeClient {
   /** The handshakes with one namenode: a hello, and as many messages as its login needs. */
   private final class HelloLoop implements RpcPeer.Handshake {
     private final int index;
+    private final long number;
 
-    HelloLoop(int index) {
+    HelloLoop(int index, long number) {
       this.index = index;
+      this.number = number;
     }
 
     @Override
@@ -203,6 +211,8 @@ public final class NameNodeClient {
               identity.role(),
               login.mechanism(),
               identity.clientId(),
+              number,
+              (int) Math.min(TimeUnit.NANOSECONDS.toMillis(timeoutNanos), Integer.MAX_VALUE),
               Utf8.of(identity.host()),
               Utf8.of(identity.user()),
               SmallValue.of(login.message()));
@@ -253,8 +263,8 @@ public final class NameNodeClient {
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return false;
+    protected boolean changes() {
+      return NameNodeOperations.HELLO.changes();
     }
 
     @Override
@@ -274,6 +284,9 @@ public final class NameNodeClient {
       login.answered(more, hello.message().bytes());
       if (!more) {
         check(hello);
+        if (!hello.remembers()) {
+          peers[index].serverHasForgotten();
+        }
         hellos.set(index, hello);
         listener.greeted(index, hello);
       }

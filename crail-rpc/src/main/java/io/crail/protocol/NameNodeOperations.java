@@ -45,14 +45,14 @@ import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The table of the metadata service: each operation is one line. Client, server, routing, retries,
+ * The table of the metadata service: each operation is one line. Client, server, routing, repeats,
  * counters and documentation follow from it. Numbers are permanent.
  */
 public final class NameNodeOperations {
   private static final Map<Integer, Operation<?, ?>> TABLE = new LinkedHashMap<>();
 
-  private static final boolean IDEMPOTENT = true;
-  private static final boolean ONCE = false;
+  private static final boolean CHANGES = true;
+  private static final boolean READS = false;
 
   public static final Operation<Hello.Request, Hello.Response> HELLO =
       add(
@@ -60,7 +60,7 @@ public final class NameNodeOperations {
           "hello",
           Hello.Request.CODEC,
           Hello.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "opens a connection");
   public static final Operation<Create.Request, Create.Response> CREATE =
@@ -69,7 +69,7 @@ public final class NameNodeOperations {
           "create",
           Create.Request.CODEC,
           Create.Response.CODEC,
-          ONCE,
+          CHANGES,
           byPath(Create.Request::path),
           "creates a node");
   public static final Operation<Lookup.Request, Lookup.Response> LOOKUP =
@@ -78,7 +78,7 @@ public final class NameNodeOperations {
           "lookup",
           Lookup.Request.CODEC,
           Lookup.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           byPath(Lookup.Request::path),
           "finds a node by its path");
   public static final Operation<SetSize.Request, SetSize.Response> SET_SIZE =
@@ -87,7 +87,7 @@ public final class NameNodeOperations {
           "set-size",
           SetSize.Request.CODEC,
           SetSize.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           byId(SetSize.Request::id),
           "makes written bytes visible, may end the write lease");
   public static final Operation<Remove.Request, Remove.Response> REMOVE =
@@ -96,7 +96,7 @@ public final class NameNodeOperations {
           "remove",
           Remove.Request.CODEC,
           Remove.Response.CODEC,
-          ONCE,
+          CHANGES,
           byPath(Remove.Request::path),
           "removes a node or a subtree");
   public static final Operation<Rename.Request, Rename.Response> RENAME =
@@ -105,7 +105,7 @@ public final class NameNodeOperations {
           "rename",
           Rename.Request.CODEC,
           Rename.Response.CODEC,
-          ONCE,
+          CHANGES,
           byPath(Rename.Request::source),
           "gives a node another name");
   public static final Operation<FindExtents.Request, FindExtents.Response> FIND_EXTENTS =
@@ -114,7 +114,7 @@ public final class NameNodeOperations {
           "find-extents",
           FindExtents.Request.CODEC,
           FindExtents.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           byId(FindExtents.Request::id),
           "finds where a node's bytes lie");
   public static final Operation<Extend.Request, Extend.Response> EXTEND =
@@ -123,7 +123,7 @@ public final class NameNodeOperations {
           "extend",
           Extend.Request.CODEC,
           Extend.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           byId(Extend.Request::id),
           "allocates space for a writer");
   public static final Operation<AcquireLease.Request, AcquireLease.Response> ACQUIRE_LEASE =
@@ -132,7 +132,7 @@ public final class NameNodeOperations {
           "acquire-lease",
           AcquireLease.Request.CODEC,
           AcquireLease.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           byId(AcquireLease.Request::id),
           "takes the write lease of a node");
   public static final Operation<RenewLeases.Request, RenewLeases.Response> RENEW_LEASES =
@@ -141,7 +141,7 @@ public final class NameNodeOperations {
           "renew-leases",
           RenewLeases.Request.CODEC,
           RenewLeases.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           named(),
           "renews all write leases of a client, returns which are lost");
   public static final Operation<ListNodes.Request, ListNodes.Response> LIST_NODES =
@@ -150,7 +150,7 @@ public final class NameNodeOperations {
           "list-nodes",
           ListNodes.Request.CODEC,
           ListNodes.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           byId(ListNodes.Request::id),
           "lists a page of a container's children");
   public static final Operation<Locations.Request, Locations.Response> LOCATIONS =
@@ -159,7 +159,7 @@ public final class NameNodeOperations {
           "locations",
           Locations.Request.CODEC,
           Locations.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           byId(Locations.Request::id),
           "returns where a range of a node is, for schedulers");
   public static final Operation<RegisterDatanode.Request, RegisterDatanode.Response>
@@ -169,7 +169,7 @@ public final class NameNodeOperations {
               "register-datanode",
               RegisterDatanode.Request.CODEC,
               RegisterDatanode.Response.CODEC,
-              IDEMPOTENT,
+              CHANGES,
               named(),
               "makes a datanode known");
   public static final Operation<RegisterRegion.Request, RegisterRegion.Response> REGISTER_REGION =
@@ -178,7 +178,7 @@ public final class NameNodeOperations {
           "register-region",
           RegisterRegion.Request.CODEC,
           RegisterRegion.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           named(),
           "lends a region to a namenode");
   public static final Operation<KeepAlive.Request, KeepAlive.Response> KEEP_ALIVE =
@@ -187,7 +187,7 @@ public final class NameNodeOperations {
           "keep-alive",
           KeepAlive.Request.CODEC,
           KeepAlive.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           named(),
           "reports that a datanode is alive");
   public static final Operation<RemoveDatanode.Request, RemoveDatanode.Response> REMOVE_DATANODE =
@@ -196,7 +196,7 @@ public final class NameNodeOperations {
           "remove-datanode",
           RemoveDatanode.Request.CODEC,
           RemoveDatanode.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           named(),
           "takes a datanode out of service");
   public static final Operation<DescribeDatanode.Request, DescribeDatanode.Response>
@@ -206,7 +206,7 @@ public final class NameNodeOperations {
               "describe-datanode",
               DescribeDatanode.Request.CODEC,
               DescribeDatanode.Response.CODEC,
-              IDEMPOTENT,
+              READS,
               byNumber(DescribeDatanode.Request::datanode),
               "describes a datanode and its regions");
   public static final Operation<ListDatanodes.Request, ListDatanodes.Response> LIST_DATANODES =
@@ -215,7 +215,7 @@ public final class NameNodeOperations {
           "list-datanodes",
           ListDatanodes.Request.CODEC,
           ListDatanodes.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "lists datanode ids");
   public static final Operation<Usage.Request, Usage.Response> USAGE =
@@ -224,18 +224,18 @@ public final class NameNodeOperations {
           "usage",
           Usage.Request.CODEC,
           Usage.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "counts nodes and space");
   public static final Operation<Ping.Request, Ping.Response> PING =
-      add(20, "ping", Ping.Request.CODEC, Ping.Response.CODEC, IDEMPOTENT, named(), "answers");
+      add(20, "ping", Ping.Request.CODEC, Ping.Response.CODEC, READS, named(), "answers");
   public static final Operation<Dump.Request, Dump.Response> DUMP =
       add(
           21,
           "dump",
           Dump.Request.CODEC,
           Dump.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "writes tree and space as text");
   public static final Operation<Names.Request, Names.Response> NAMES =
@@ -244,7 +244,7 @@ public final class NameNodeOperations {
           "names",
           Names.Request.CODEC,
           Names.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "returns the names of owners and groups");
   public static final Operation<SetAttributes.Request, SetAttributes.Response> SET_ATTRIBUTES =
@@ -253,7 +253,7 @@ public final class NameNodeOperations {
           "set-attributes",
           SetAttributes.Request.CODEC,
           SetAttributes.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           byPath(SetAttributes.Request::path),
           "sets permission bits, owner, group and times of a node");
   public static final Operation<ReplaceExtent.Request, Extend.Response> REPLACE_EXTENT =
@@ -262,7 +262,7 @@ public final class NameNodeOperations {
           "replace-extent",
           ReplaceExtent.Request.CODEC,
           Extend.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           byId(ReplaceExtent.Request::id),
           "gives a writer other space than what it cannot write to");
 
@@ -272,7 +272,7 @@ public final class NameNodeOperations {
           "put",
           Put.Request.CODEC,
           Put.Response.CODEC,
-          ONCE,
+          CHANGES,
           byPath(Put.Request::path),
           "creates a key-value with all its bytes");
   public static final Operation<Examine.Request, Examine.Response> EXAMINE =
@@ -281,7 +281,7 @@ public final class NameNodeOperations {
           "examine",
           Examine.Request.CODEC,
           Examine.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "looks for nodes whose bytes cannot be read, and for write leases");
   public static final Operation<BeginMove.Request, BeginMove.Response> BEGIN_MOVE =
@@ -290,7 +290,7 @@ public final class NameNodeOperations {
           "begin-move",
           BeginMove.Request.CODEC,
           BeginMove.Response.CODEC,
-          ONCE,
+          CHANGES,
           byId(BeginMove.Request::id),
           "reserves space for a copy of an extent at another datanode");
   public static final Operation<CommitMove.Request, CommitMove.Response> COMMIT_MOVE =
@@ -299,7 +299,7 @@ public final class NameNodeOperations {
           "commit-move",
           CommitMove.Request.CODEC,
           CommitMove.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           byId(CommitMove.Request::id),
           "puts the copy of an extent in its place");
   public static final Operation<ListExtents.Request, ListExtents.Response> LIST_EXTENTS =
@@ -308,7 +308,7 @@ public final class NameNodeOperations {
           "list-extents",
           ListExtents.Request.CODEC,
           ListExtents.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "lists the extents of nodes at a datanode");
   public static final Operation<ReportDatanodes.Request, ReportDatanodes.Response>
@@ -318,7 +318,7 @@ public final class NameNodeOperations {
               "report-datanodes",
               ReportDatanodes.Request.CODEC,
               ReportDatanodes.Response.CODEC,
-              IDEMPOTENT,
+              READS,
               named(),
               "returns the state of each datanode");
   public static final Operation<DrainDatanode.Request, DrainDatanode.Response> DRAIN_DATANODE =
@@ -327,7 +327,7 @@ public final class NameNodeOperations {
           "drain-datanode",
           DrainDatanode.Request.CODEC,
           DrainDatanode.Response.CODEC,
-          IDEMPOTENT,
+          CHANGES,
           named(),
           "begins or cancels the drain of a datanode, or returns how far it is");
   public static final Operation<Login.Request, Hello.Response> LOGIN =
@@ -336,7 +336,7 @@ public final class NameNodeOperations {
           "login",
           Login.Request.CODEC,
           Hello.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "carries a further message of a connection's login");
   public static final Operation<ReportActivity.Request, ReportActivity.Response> REPORT_ACTIVITY =
@@ -345,7 +345,7 @@ public final class NameNodeOperations {
           "report-activity",
           ReportActivity.Request.CODEC,
           ReportActivity.Response.CODEC,
-          IDEMPOTENT,
+          READS,
           named(),
           "returns what clients do, and which nodes are looked up most");
 
@@ -361,11 +361,11 @@ public final class NameNodeOperations {
       String name,
       Codec<Q> request,
       Codec<R> response,
-      boolean idempotent,
+      boolean changes,
       Routing<Q> routing,
       String sentence) {
     Operation<Q, R> operation =
-        new Operation<>(number, name, request, response, idempotent, routing, sentence);
+        new Operation<>(number, name, request, response, changes, routing, sentence);
     if (TABLE.put(number, operation) != null) {
       throw new AssertionError("operation number given twice: " + number);
     }

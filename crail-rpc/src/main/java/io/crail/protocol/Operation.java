@@ -13,14 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One operation of a protocol: everything that clients, servers, retries, counters and the
+ * One operation of a protocol: everything that clients, servers, repeats, counters and the
  * documentation need to know of it.
  *
  * @param number the permanent number on the wire, 1 to 255
  * @param name the name in lower case, for counters and documentation
  * @param request the request's codec
  * @param response the codec of a successful answer
- * @param idempotent whether a client may send it again when it does not know the outcome
+ * @param changes whether it changes something, so that its answers are remembered
  * @param routing which namenode it goes to
  * @param sentence what it does
  * @param <Q> the request
@@ -31,7 +31,7 @@ public record Operation<Q, R>(
     String name,
     Codec<Q> request,
     Codec<R> response,
-    boolean idempotent,
+    boolean changes,
     Routing<Q> routing,
     String sentence) {
   private static final Logger LOG = LoggerFactory.getLogger(Operation.class);

@@ -68,8 +68,8 @@ public class OperationCall<Q, R> extends RpcCall {
   }
 
   @Override
-  protected final boolean isIdempotent() {
-    return operation.idempotent();
+  protected final boolean changes() {
+    return operation.changes();
   }
 
   @Override

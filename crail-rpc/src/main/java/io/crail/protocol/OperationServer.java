@@ -5,10 +5,13 @@ import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
+import io.crail.rpc.reply.Replies;
+import io.crail.rpc.reply.Reply;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -16,7 +19,9 @@ import java.util.function.Predicate;
 /**
  * Dispatches requests to handlers by the table. Every operation needs exactly one handler; {@link
  * Builder#build} fails otherwise. Until a session has a caller, only the operations of the
- * handshake are served; any other one ends the connection. Thread-safe if the handlers are.
+ * handshake are served; any other one ends the connection. A request that changes something is
+ * served once: if the peer sends it again, it gets the first answer. Thread-safe if the handlers
+ * are.
  */
 public final class OperationServer implements Service {
   /**
@@ -231,6 +236,10 @@ public final class OperationServer implements Service {
      * waits for the event. Other requests of the connection may be answered before it.
      */
     public <Q, R> Builder handleOrHold(Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
+      if (operation.changes()) {
+        // An answer that comes later would have to be remembered then.
+        throw new AssertionError("held answers of " + operation + " are not remembered");
+      }
       return handleEach(
           new Single<>(operation, reader(operation), holder(operation, handler), never(), null));
     }
@@ -377,6 +386,50 @@ public final class OperationServer implements Service {
           .request()
           .layout()
           .check(batch.buffer(), batch.bodyOffset(index), batch.bodyLength(index));
+      Replies replies = operation.changes() ? batch.session().replies() : null;
+      return replies == null
+          ? serveNew(batch, index, responses)
+          : serveOnce(replies, batch, index, responses);
+    }
+
+    /** Serves a request, unless it was served before. */
+    private boolean serveOnce(
+        Replies replies, RequestBatch batch, int index, ResponseWriter responses)
+        throws CrailException {
+      long id = batch.correlationId(index);
+      Reply reply = replies.at(Frame.slot(id));
+      long number = Frame.sequence(id);
+      switch (reply.claim(number)) {
+        case NEW:
+          boolean served = false;
+          try {
+            served = serveNew(batch, index, responses);
+          } finally {
+            if (served) {
+              responses.remember(reply, number);
+            } else {
+              reply.waits(number);
+            }
+          }
+          return served;
+        case ANSWERED:
+          try {
+            responses.repeat(reply, id);
+          } finally {
+            reply.written(number);
+          }
+          return true;
+        case PASSED:
+          responses.fail(id, ErrorCode.UNAVAILABLE, "the client has sent a later request");
+          return true;
+        default:
+          // Another connection of this peer is being served.
+          return false;
+      }
+    }
+
+    private boolean serveNew(RequestBatch batch, int index, ResponseWriter responses)
+        throws CrailException {
       try {
         V request = reader.read(batch, index);
         return !(takesLong.test(request) && !responses.hasTurn())

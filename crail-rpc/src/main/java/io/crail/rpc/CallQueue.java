@@ -3,6 +3,7 @@ package io.crail.rpc;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** The calls that wait to be sent, linked through the calls themselves. In the loop. */
 final class CallQueue {
@@ -62,16 +63,16 @@ final class CallQueue {
     return taken;
   }
 
-  /** Removes and returns the calls whose deadline has passed. */
-  List<RpcCall> takeExpired(long nowNanos) {
-    List<RpcCall> expired = new ArrayList<>();
+  /** Removes and returns some of the calls. */
+  List<RpcCall> takeIf(Predicate<RpcCall> which) {
+    List<RpcCall> taken = new ArrayList<>();
     for (RpcCall call : takeAll()) {
-      if (nowNanos - call.deadlineNanos() >= 0) {
-        expired.add(call);
+      if (which.test(call)) {
+        taken.add(call);
       } else {
         add(call);
       }
     }
-    return expired;
+    return taken;
   }
 }

@@ -5,25 +5,22 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Objects;
 
 /**
- * The calls in flight on a connection. Each owns a slot; its correlation id is {@code sequence <<
- * 16 | slot}, so an answer finds its call without a map, and a late answer matches nothing when its
- * slot has a new owner. In the loop.
+ * The calls in flight on a connection. Each owns a slot from when it is first sent until it ends;
+ * its correlation id names the slot. So an answer finds its call without a map, a
+ * late answer matches nothing when its slot has a new owner, and a server can tell a request that
+ * is sent again from a new one. In the loop.
  */
 final class CallSlots {
   /** The slot of the handshake, so that it never waits for other calls. */
   static final int HANDSHAKE = 0;
 
-  private static final int SLOT_BITS = 16;
-  private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
-
   /** The most calls besides the handshake. */
-  static final int MOST = SLOT_MASK - 1;
+  static final int MOST = Frame.MOST_SLOTS - 2;
 
   private final RpcCall[] calls;
-  private final long[] correlationIds;
   private final int[] free;
   private int freeCount;
   private int inFlight;
@@ -32,16 +29,8 @@ final class CallSlots {
   /** Creates slots for this many calls besides the handshake. */
   CallSlots(int most) {
     this.calls = new RpcCall[most + 1];
-    this.correlationIds = new long[most + 1];
     this.free = new int[most];
-    reset();
-  }
-
-  private void reset() {
-    Arrays.fill(calls, null);
-    inFlight = 0;
-    freeCount = 0;
-    for (int slot = calls.length - 1; slot > HANDSHAKE; slot--) {
+    for (int slot = most; slot > HANDSHAKE; slot--) {
       free[freeCount++] = slot;
     }
   }
@@ -51,61 +40,60 @@ final class CallSlots {
     return inFlight;
   }
 
-  /** True when another call may be sent. */
+  /** True when there is a slot for another call. */
   boolean isAnyFree() {
     return freeCount > 0;
   }
 
-  /** Takes a free slot; there must be one. */
-  int take() {
-    return free[--freeCount];
+  /** Gives a slot to a call that has none; one must be free. */
+  void take(RpcCall call) {
+    take(call, free[--freeCount]);
   }
 
-  /** Gives back a slot that was taken and not used. */
-  void giveBack(int slot) {
-    free[freeCount++] = slot;
+  /** Gives a call the slot of the handshake. */
+  void takeForHandshake(RpcCall call) {
+    take(call, HANDSHAKE);
   }
 
-  /** The correlation id of the next call, in a slot. */
-  long nextCorrelationId(int slot) {
-    return ++sequence << SLOT_BITS | slot;
+  private void take(RpcCall call, int slot) {
+    call.correlationId = Frame.correlationId(++sequence, slot);
   }
 
-  /** Notes that a call was sent, in the slot that its correlation id names. */
-  void put(long correlationId, RpcCall call) {
-    int slot = slot(correlationId);
-    calls[slot] = call;
-    correlationIds[slot] = correlationId;
+  /** Takes its slot from a call that is not in flight, if it has one. */
+  void giveBack(RpcCall call) {
+    int slot = Frame.slot(call.correlationId);
+    if (slot != HANDSHAKE) {
+      free[freeCount++] = slot;
+    }
+    call.correlationId = 0;
+  }
+
+  /** Notes that a call was sent, in its slot. */
+  void sent(RpcCall call) {
+    calls[Frame.slot(call.correlationId)] = call;
     inFlight++;
-  }
-
-  /** The slot that a correlation id names. */
-  static int slot(long correlationId) {
-    return (int) correlationId & SLOT_MASK;
   }
 
   /** Removes and returns the call in flight with a correlation id; null when there is none. */
   RpcCall remove(long correlationId) {
-    int slot = slot(correlationId);
+    int slot = Frame.slot(correlationId);
     RpcCall call = slot < calls.length ? calls[slot] : null;
-    if (call == null || correlationIds[slot] != correlationId) {
+    if (call == null || call.correlationId != correlationId) {
       return null;
     }
-    free(slot);
+    landed(call);
+    giveBack(call);
     return call;
   }
 
-  private void free(int slot) {
-    calls[slot] = null;
+  private void landed(RpcCall call) {
+    calls[Frame.slot(call.correlationId)] = null;
     inFlight--;
-    if (slot != HANDSHAKE) {
-      free[freeCount++] = slot;
-    }
   }
 
   /** True when some call may have had a correlation id. */
   boolean mayHaveBeen(long correlationId) {
-    return slot(correlationId) < calls.length && correlationId >>> SLOT_BITS <= sequence;
+    return Frame.slot(correlationId) < calls.length && Frame.sequence(correlationId) <= sequence;
   }
 
   /** Removes and returns the calls whose deadline has passed. */
@@ -118,22 +106,21 @@ final class CallSlots {
           expired = new ArrayList<>();
         }
         expired.add(call);
-        free(slot);
+        landed(call);
+        giveBack(call);
       }
     }
     return expired;
   }
 
-  /** Removes and returns all calls, in the order in which they were sent. */
+  /** Removes and returns all calls in flight, in the order of their ids. They keep their slots. */
   List<RpcCall> takeAll() {
     List<RpcCall> taken =
-        IntStream.range(0, calls.length)
-            .filter(slot -> calls[slot] != null)
-            .boxed()
-            .sorted(Comparator.comparingLong(slot -> correlationIds[slot]))
-            .map(slot -> calls[slot])
+        Arrays.stream(calls)
+            .filter(Objects::nonNull)
+            .sorted(Comparator.comparingLong(call -> call.correlationId))
             .toList();
-    reset();
+    taken.forEach(this::landed);
     return taken;
   }
 }

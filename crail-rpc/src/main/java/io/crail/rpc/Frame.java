@@ -22,7 +22,9 @@ import java.nio.ByteBuffer;
  *   <li>{@code v} (u8): protocol version, {@link #VERSION}
  *   <li>{@code k} (u8): kind, {@link #KIND_REQUEST} or {@link #KIND_RESPONSE}
  *   <li>{@code correlation id} (u64): chosen by the client, unique among its unanswered requests,
- *       returned unchanged
+ *       returned unchanged. Its low 16 bits are a slot, which has one unanswered request at most;
+ *       the bits above are a number that goes up from request to request. A request that is sent
+ *       again has the same id.
  * </ul>
  *
  * A response with an error carries a short UTF-8 detail (path, node id) as its body.
@@ -61,7 +63,27 @@ public final class Frame {
   private static final int KIND_OFFSET = 7;
   private static final int CORRELATION_OFFSET = 8;
 
+  private static final int SLOT_BITS = 16;
+
+  /** The slots that a correlation id can name. */
+  static final int MOST_SLOTS = 1 << SLOT_BITS;
+
   private Frame() {}
+
+  /** The correlation id of the request with a number, in a slot. */
+  public static long correlationId(long sequence, int slot) {
+    return sequence << SLOT_BITS | slot;
+  }
+
+  /** The slot of a correlation id. */
+  public static int slot(long correlationId) {
+    return (int) correlationId & MOST_SLOTS - 1;
+  }
+
+  /** The number of a correlation id. */
+  public static long sequence(long correlationId) {
+    return correlationId >>> SLOT_BITS;
+  }
 
   /** Writes a header; {@code buffer} must be little-endian. */
   public static void write(

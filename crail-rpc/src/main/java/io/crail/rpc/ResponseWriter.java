@@ -2,6 +2,7 @@
 package io.crail.rpc;
 
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.reply.Reply;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.LongAdder;
@@ -22,6 +23,9 @@ public abstract class ResponseWriter {
   private int position;
   private boolean full;
   private LongAdder[] errors;
+  private int lastCode;
+  private int lastBody;
+  private int lastLength;
 
   /** Creates a writer without a buffer; the first {@link #begin} asks for one. */
   protected ResponseWriter() {}
@@ -73,8 +77,23 @@ public abstract class ResponseWriter {
       errors[code.number()].increment();
     }
     int length = Frame.HEADER_LENGTH + bodyLength;
-    Frame.write(buffer, position, length, code.number(), Frame.KIND_RESPONSE, correlationId);
+    lastCode = code.number();
+    lastBody = position + Frame.HEADER_LENGTH;
+    lastLength = bodyLength;
+    Frame.write(buffer, position, length, lastCode, Frame.KIND_RESPONSE, correlationId);
     position += length;
+  }
+
+  /** Remembers the response that was just ended. */
+  public final void remember(Reply reply, long number) {
+    reply.answered(number, lastCode, buffer, lastBody, lastLength);
+  }
+
+  /** Writes a response that was remembered. */
+  public final void repeat(Reply reply, long correlationId) {
+    int body = begin(reply.length());
+    reply.copyTo(buffer, body);
+    end(correlationId, ErrorCode.of(reply.code()), reply.length());
   }
 
   /**

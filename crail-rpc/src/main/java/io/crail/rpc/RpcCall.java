@@ -33,6 +33,12 @@ public abstract class RpcCall extends Completion implements LoopTask {
   private Peer peer;
   private long deadlineNanos;
 
+  /**
+   * The id under which the request is sent, each time. It names a slot of the peer, which belongs
+   * to this call as long as this is not 0. In the loop.
+   */
+  long correlationId;
+
   /** The next call in the peer's queue of calls that wait for a slot. In the loop. */
   RpcCall next;
 
@@ -55,8 +61,11 @@ public abstract class RpcCall extends Completion implements LoopTask {
   /** The opcode of the request. */
   protected abstract int opcode();
 
-  /** True when the request may be sent again after its connection was lost. */
-  protected abstract boolean isIdempotent();
+  /**
+   * True when the request changes something. The server remembers the answers to such requests. So
+   * they can be sent again after their connection was lost, as long as it is the same server.
+   */
+  protected abstract boolean changes();
 
   /** The exact length of the request's body in bytes. */
   protected abstract int bodyLength();

@@ -18,9 +18,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A server as a client's loop sees it: one connection, and the calls in flight on it. The
  * connection is made when it is needed, opened with a handshake, and made again after a loss.
- * Idempotent calls survive a lost connection. Other calls fail with {@link ErrorCode#UNAVAILABLE},
- * since the client cannot know whether they were executed. All methods except the getters run in
- * the loop.
+ * Calls survive a lost connection: they are sent again under the same ids, and the server answers
+ * those that it has served before with the answer of that time. Only if the server does not know
+ * this any more, calls that change something fail with {@link ErrorCode#UNAVAILABLE}, since the
+ * client cannot know whether they were served. All methods except the getters run in the loop.
  */
 public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
@@ -261,15 +262,18 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   }
 
   private boolean trySend(RpcCall call) {
-    if (!slots.isAnyFree()) {
+    boolean isFirst = call.correlationId == 0;
+    if (isFirst && !slots.isAnyFree()) {
       return false;
     }
-    int slot = slots.take();
-    Sent sent = write(call, slot);
-    if (sent != Sent.YES) {
-      slots.giveBack(slot);
+    if (isFirst) {
+      slots.take(call);
     }
-    return sent != Sent.NO_ROOM;
+    boolean done = write(call) != Sent.NO_ROOM;
+    if (isFirst && !done) {
+      slots.giveBack(call);
+    }
+    return done;
   }
 
   private enum Sent {
@@ -278,10 +282,12 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     FAILED
   }
 
-  private Sent write(RpcCall call, int slot) {
+  /** Writes a call that has a slot. If it cannot be written at all, it has ended. */
+  private Sent write(RpcCall call) {
     int length = Frame.HEADER_LENGTH + call.bodyLength();
     if (length > connection.maxFrameLength()) {
-      call.end(
+      return failed(
+          call,
           ErrorCode.LIMIT_EXCEEDED.exception(
               "request of "
                   + length
@@ -289,29 +295,25 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
                   + addressText
                   + ", which takes "
                   + connection.maxFrameLength()));
-      return Sent.FAILED;
     }
     if (call.isOverdue()) {
-      call.end(ErrorCode.TIMED_OUT.exception("request to " + addressText));
-      return Sent.FAILED;
+      return failed(call, ErrorCode.TIMED_OUT.exception("request to " + addressText));
     }
     int offset = connection.reserve(length);
     if (offset < 0) {
       return Sent.NO_ROOM;
     }
     ByteBuffer out = connection.output();
-    long correlationId = slots.nextCorrelationId(slot);
     try {
       call.encode(out, offset + Frame.HEADER_LENGTH);
     } catch (RuntimeException e) {
       LOG.error("a request to {} could not be written", addressText, e);
-      call.end(ErrorCode.INTERNAL.exception("request to " + addressText));
-      return Sent.FAILED;
+      return failed(call, ErrorCode.INTERNAL.exception("request to " + addressText));
     }
-    Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, correlationId);
+    Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, call.correlationId);
     connection.commit(length);
     boolean alone = slots.inFlight() == 0;
-    slots.put(correlationId, call);
+    slots.sent(call);
     unflushedBytes += length;
     unflushedCalls++;
     if ((alone && !loop.isStepping())
@@ -323,6 +325,19 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       loop.flushLater(this);
     }
     return Sent.YES;
+  }
+
+  private Sent failed(RpcCall call, CrailException cause) {
+    end(call, cause);
+    return Sent.FAILED;
+  }
+
+  /** Ends a call that is not in flight. */
+  private void end(RpcCall call, CrailException cause) {
+    if (call.correlationId != 0) {
+      slots.giveBack(call);
+    }
+    call.end(cause);
   }
 
   @Override
@@ -397,8 +412,9 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   private void shake(Link of, RpcCall call) {
     call.whenComplete(() -> shaken(of, call));
     loop.callBegun();
-    if (write(call, CallSlots.HANDSHAKE) == Sent.NO_ROOM) {
-      call.end(ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
+    slots.takeForHandshake(call);
+    if (write(call) == Sent.NO_ROOM) {
+      end(call, ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
     }
   }
 
@@ -445,7 +461,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       // Otherwise this is the answer to a call that has timed out.
       return;
     }
-    if (CallSlots.slot(correlationId) != CallSlots.HANDSHAKE) {
+    if (Frame.slot(correlationId) != CallSlots.HANDSHAKE) {
       answeredSinceReady = true;
       failedAttempts = 0;
     }
@@ -477,15 +493,14 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     // Calls are ended last, so that their owners find a consistent peer.
     List<RpcCall> ending = new ArrayList<>();
     List<RpcCall> sent = takeInFlight();
-    // They go before the calls that were never sent, so that the calls of one caller keep their
-    // order.
-    for (int i = sent.size() - 1; i >= 0; i--) {
-      RpcCall call = sent.get(i);
-      if (wasReady && call.isIdempotent()) {
-        queue.addFirst(call);
-      } else {
-        ending.add(call);
+    if (wasReady) {
+      // They go before the calls that were never sent, so that the calls of one caller keep their
+      // order.
+      for (int i = sent.size() - 1; i >= 0; i--) {
+        queue.addFirst(sent.get(i));
       }
+    } else {
+      ending.addAll(sent);
     }
     if (fruitful) {
       state = State.IDLE;
@@ -497,6 +512,18 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       ending.addAll(attemptFailed(cause));
     }
     endAll(ending, ErrorCode.UNAVAILABLE.exception(addressText + ": " + cause));
+  }
+
+  /**
+   * Notes during a handshake that the server does not know which requests of earlier connections it
+   * has served. Those that change something are not sent again.
+   */
+  public void serverHasForgotten() {
+    List<RpcCall> unknown = queue.takeIf(call -> call.correlationId != 0 && call.changes());
+    endAll(
+        unknown,
+        ErrorCode.UNAVAILABLE.exception(
+            addressText + " was restarted, or has forgotten whether it has served this"));
   }
 
   /** Counts a failed attempt. Returns the calls that have waited for too many failed attempts. */
@@ -556,7 +583,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     }
     draining = true;
     try {
-      while (state == State.READY && !queue.isEmpty() && slots.isAnyFree()) {
+      while (state == State.READY && !queue.isEmpty()) {
         RpcCall call = queue.take();
         if (!trySend(call)) {
           queue.addFirst(call);
@@ -569,14 +596,14 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   }
 
   private void expireQueued(long nowNanos) {
-    List<RpcCall> expired = queue.takeExpired(nowNanos);
+    List<RpcCall> expired = queue.takeIf(call -> nowNanos - call.deadlineNanos() >= 0);
     String why = lastError.isEmpty() ? "" : " (" + lastError + ")";
     endAll(expired, ErrorCode.TIMED_OUT.exception("waited for " + addressText + why));
   }
 
-  private static void endAll(List<RpcCall> calls, CrailException cause) {
+  private void endAll(List<RpcCall> calls, CrailException cause) {
     for (RpcCall call : calls) {
-      call.end(cause);
+      end(call, cause);
     }
   }
 

@@ -3,6 +3,7 @@ package io.crail.rpc;
 
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.ServerLogin;
+import io.crail.rpc.reply.Replies;
 
 /** One connection as a server sees it. Used only by the thread that owns the connection. */
 public final class Session {
@@ -12,6 +13,7 @@ public final class Session {
   private ServerLogin login;
   private Caller caller;
   private Object attachment;
+  private Replies replies;
 
   /** Creates the session of a new connection that holds no answers back. */
   public Session(String peer) {
@@ -83,6 +85,16 @@ public final class Session {
    */
   public boolean isInHandshake() {
     return needsCaller && caller == null;
+  }
+
+  /** The remembered answers to the peer; null if its requests change nothing. */
+  public Replies replies() {
+    return replies;
+  }
+
+  /** Remembers the answers to requests that change something from now on. */
+  public void remember(Replies newReplies) {
+    this.replies = newReplies;
   }
 
   /** The service's own data for this connection; null until its handshake. */

@@ -162,14 +162,14 @@ class RpcPeerTest {
 
   private static final class FakeCall extends RpcCall {
     private final int opcode;
-    private final boolean idempotent;
+    private final boolean changes;
     private int length = 8;
     private boolean faulty;
     private int ends;
 
-    FakeCall(RpcPeer peer, int opcode, boolean idempotent, long deadlineNanos) {
+    FakeCall(RpcPeer peer, int opcode, boolean changes, long deadlineNanos) {
       this.opcode = opcode;
-      this.idempotent = idempotent;
+      this.changes = changes;
       prepare(peer, deadlineNanos);
     }
 
@@ -179,8 +179,8 @@ class RpcPeerTest {
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return idempotent;
+    protected boolean changes() {
+      return changes;
     }
 
     @Override
@@ -207,8 +207,12 @@ class RpcPeerTest {
     }
   }
 
-  private FakeCall ask(boolean idempotent) {
-    FakeCall call = new FakeCall(peer, ASK, idempotent, loop.now + 10 * SECOND);
+  private FakeCall ask() {
+    return ask(false);
+  }
+
+  private FakeCall ask(boolean changes) {
+    FakeCall call = new FakeCall(peer, ASK, changes, loop.now + 10 * SECOND);
     call.submit();
     return call;
   }
@@ -237,7 +241,7 @@ class RpcPeerTest {
   @Test
   void connectsWhenItIsNeededAndGreetsFirst() {
     assertEquals(0, loop.attempts.size());
-    FakeCall call = ask(true);
+    FakeCall call = ask();
     assertEquals(1, loop.attempts.size());
     FakeConnection connection = loop.last();
     inLoop(() -> connection.handler.connected(connection));
@@ -252,15 +256,15 @@ class RpcPeerTest {
 
   @Test
   void sendsOneAtOnceAndManyTogether() {
-    ask(true);
+    ask();
     establish();
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(1));
     int before = connection.flushes;
-    ask(true);
+    ask();
     assertEquals(before + 1, connection.flushes, "one alone leaves at once");
-    ask(true);
-    ask(true);
+    ask();
+    ask();
     assertEquals(before + 1, connection.flushes, "the next wait for each other");
     loop.pollOnce();
     assertEquals(before + 2, connection.flushes);
@@ -276,12 +280,12 @@ class RpcPeerTest {
             to -> new FakeCall(to, HELLO, false, loop.now + SECOND),
             RpcPeer.Options.defaults());
     int together = RequestBatch.TOGETHER;
-    new FakeCall(wide, ASK, true, loop.now + 10 * SECOND).submit();
+    new FakeCall(wide, ASK, false, loop.now + 10 * SECOND).submit();
     establish();
     FakeConnection connection = loop.last();
     int before = connection.flushes;
     for (int i = 0; i < 2 * together + 1; i++) {
-      new FakeCall(wide, ASK, true, loop.now + 10 * SECOND).submit();
+      new FakeCall(wide, ASK, false, loop.now + 10 * SECOND).submit();
     }
     assertEquals(before + 2, connection.flushes);
     assertTrue(connection.position > connection.flushed, "the last one waits for others");
@@ -294,9 +298,9 @@ class RpcPeerTest {
   void queuesAboveItsSlots() {
     List<FakeCall> calls = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
-      calls.add(ask(true));
+      calls.add(ask());
     }
-    assertEnd(ErrorCode.LIMIT_EXCEEDED, ask(true));
+    assertEnd(ErrorCode.LIMIT_EXCEEDED, ask());
     establish();
     FakeConnection connection = loop.last();
     assertEquals(1 + 4, connection.sent.size());
@@ -310,14 +314,14 @@ class RpcPeerTest {
 
   @Test
   void waitsForRoom() {
-    ask(true);
+    ask();
     establish();
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(1));
     connection.room = 1;
-    final FakeCall first = ask(true);
-    final FakeCall second = ask(true);
-    final FakeCall third = ask(true);
+    final FakeCall first = ask();
+    final FakeCall second = ask();
+    final FakeCall third = ask();
     assertEquals(3, connection.sent.size());
     connection.room = 10;
     inLoop(connection.handler::writable);
@@ -332,29 +336,85 @@ class RpcPeerTest {
   }
 
   @Test
-  void retriesTheIdempotentAfterALossAndFailsTheRest() {
-    FakeCall first = ask(true);
+  void sendsAgainUnderTheSameIdsAfterALoss() {
+    FakeCall first = ask();
     establish();
     FakeConnection old = loop.last();
     inLoop(() -> old.answer(1));
     assertEnd(ErrorCode.OK, first);
-    final FakeCall idempotent = ask(true);
-    final FakeCall once = ask(false);
+    final FakeCall reads = ask(false);
+    final FakeCall changes = ask(true);
     inLoop(() -> old.handler.closed("gone"));
-    assertEnd(ErrorCode.UNAVAILABLE, once);
-    assertFalse(idempotent.isComplete());
+    assertFalse(reads.isComplete());
+    assertFalse(changes.isComplete());
     assertEquals(2, loop.attempts.size(), "at once, for the connection had been of use");
     establish();
     FakeConnection fresh = loop.last();
+    assertEquals(old.sent.subList(2, 4), fresh.sent.subList(1, 3));
     inLoop(() -> fresh.answer(1));
-    assertEnd(ErrorCode.OK, idempotent);
+    inLoop(() -> fresh.answer(2));
+    assertEnd(ErrorCode.OK, reads);
+    assertEnd(ErrorCode.OK, changes);
+    assertEquals(0, loop.outstanding());
+  }
+
+  @Test
+  void repeatsNoChangeAtAServerThatHasForgottenIt() {
+    ask();
+    establish();
+    FakeConnection old = loop.last();
+    inLoop(() -> old.answer(1));
+    final FakeCall reads = ask(false);
+    final FakeCall changes = ask(true);
+    inLoop(() -> old.handler.closed("gone"));
+    final FakeCall unsent = ask(true);
+    inLoop(() -> loop.last().handler.connected(loop.last()));
+    inLoop(peer::serverHasForgotten);
+    assertEnd(ErrorCode.UNAVAILABLE, changes);
+    FakeConnection fresh = loop.last();
+    inLoop(() -> fresh.answer(0));
+    assertEquals(List.of(old.sent.get(2)), fresh.sent.subList(1, 2));
+    inLoop(() -> fresh.answer(1));
+    inLoop(() -> fresh.answer(2));
+    assertEnd(ErrorCode.OK, reads);
+    assertEnd(ErrorCode.OK, unsent);
+    assertEquals(0, loop.outstanding());
+  }
+
+  /** Calls that wait to be sent again keep their slots, and give them back when they end. */
+  @Test
+  void slotsOfCallsThatAreNotSentAgainBecomeFree() {
+    ask();
+    establish();
+    FakeConnection old = loop.last();
+    inLoop(() -> old.answer(1));
+    for (int round = 0; round < 3; round++) {
+      FakeConnection lost = loop.last();
+      if (round > 0) {
+        ask();
+        inLoop(() -> lost.answer(1));
+      }
+      List<FakeCall> calls = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        calls.add(ask(true));
+      }
+      assertEquals(2 + 4, lost.sent.size(), "all have slots");
+      inLoop(() -> lost.handler.closed("gone"));
+      inLoop(() -> loop.last().handler.connected(loop.last()));
+      inLoop(peer::serverHasForgotten);
+      calls.forEach(call -> assertEnd(ErrorCode.UNAVAILABLE, call));
+      inLoop(() -> loop.last().answer(0));
+    }
+    FakeCall last = ask(true);
+    inLoop(() -> loop.last().answer(1));
+    assertEnd(ErrorCode.OK, last);
     assertEquals(0, loop.outstanding());
   }
 
   /** The connection ends, and later somebody sends, while the driver gets no processor. */
   @Test
   void entrustsNothingToAConnectionThatEndedDuringAPauseOfTheDriver() {
-    ask(true);
+    ask();
     establish();
     FakeConnection old = loop.last();
     inLoop(() -> old.answer(1));
@@ -377,7 +437,7 @@ class RpcPeerTest {
   }
 
   private void submitFromElsewhere(List<FakeCall> calls) {
-    Thread other = new Thread(() -> calls.add(ask(false)));
+    Thread other = new Thread(() -> calls.add(ask(true)));
     other.start();
     try {
       other.join();
@@ -388,18 +448,18 @@ class RpcPeerTest {
 
   @Test
   void sendsAgainInTheOrderOfTheFirstTime() {
-    ask(true);
+    ask();
     establish();
     FakeConnection old = loop.last();
     List<FakeCall> calls = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      calls.add(ask(true));
+      calls.add(ask());
     }
     // Of the slots that are free now, the last one to become so is taken first.
     inLoop(() -> old.answer(1));
     inLoop(() -> old.answer(2));
     for (int i = 0; i < 4; i++) {
-      calls.add(ask(true));
+      calls.add(ask());
     }
     assertEquals(1 + 4 + 2, old.sent.size(), "two wait for a slot");
     inLoop(() -> old.handler.closed("gone"));
@@ -415,7 +475,7 @@ class RpcPeerTest {
 
   @Test
   void pausesBeforeItAsksAServerThatHangsUpAgain() {
-    FakeCall call = ask(true);
+    FakeCall call = ask();
     establish();
     FakeConnection useless = loop.last();
     inLoop(() -> useless.handler.closed("gone"));
@@ -434,18 +494,18 @@ class RpcPeerTest {
 
   @Test
   void timesOutWhatIsInFlightAndIgnoresTheLateAnswer() {
-    ask(true);
+    ask();
     establish();
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(1));
-    FakeCall slow = new FakeCall(peer, ASK, true, loop.now + SECOND);
+    FakeCall slow = new FakeCall(peer, ASK, false, loop.now + SECOND);
     slow.submit();
     loop.pass(SECOND / 2);
     assertFalse(slow.isComplete());
     loop.pass(SECOND);
     assertEnd(ErrorCode.TIMED_OUT, slow);
     assertNull(connection.closed, "silent for less than the limit");
-    FakeCall next = ask(true);
+    FakeCall next = ask();
     inLoop(() -> connection.answer(2));
     assertFalse(next.isComplete(), "that was the late one's");
     inLoop(() -> connection.answer(3));
@@ -454,14 +514,14 @@ class RpcPeerTest {
 
   @Test
   void takesASilentConnectionForDead() {
-    ask(true);
+    ask();
     establish();
     FakeConnection dead = loop.last();
     inLoop(() -> dead.answer(1));
     loop.pass(SECOND);
-    FakeCall slow = new FakeCall(peer, ASK, true, loop.now + 3 * SECOND);
+    FakeCall slow = new FakeCall(peer, ASK, false, loop.now + 3 * SECOND);
     slow.submit();
-    FakeCall patient = new FakeCall(peer, ASK, true, loop.now + 9 * SECOND);
+    FakeCall patient = new FakeCall(peer, ASK, false, loop.now + 9 * SECOND);
     patient.submit();
     loop.pass(SECOND);
     loop.pass(SECOND + 1);
@@ -480,12 +540,12 @@ class RpcPeerTest {
 
   @Test
   void timesOutWhatIsQueued() {
-    FakeCall call = new FakeCall(peer, ASK, true, loop.now + SECOND);
+    FakeCall call = new FakeCall(peer, ASK, false, loop.now + SECOND);
     call.submit();
     loop.pass(2 * SECOND);
     assertEnd(ErrorCode.TIMED_OUT, call);
     // The attempt goes on for the next call.
-    FakeCall next = ask(true);
+    FakeCall next = ask();
     establish();
     inLoop(() -> loop.last().answer(1));
     assertEnd(ErrorCode.OK, next);
@@ -493,21 +553,21 @@ class RpcPeerTest {
 
   @Test
   void failsAllWhenTheHandshakeIsRefused() {
-    FakeCall one = ask(true);
-    final FakeCall two = ask(false);
+    FakeCall one = ask();
+    final FakeCall two = ask(true);
     FakeConnection connection = loop.last();
     inLoop(() -> connection.handler.connected(connection));
     inLoop(() -> connection.answer(connection.sent.get(0), ErrorCode.INVALID_ARGUMENT, 0));
     assertEnd(ErrorCode.INVALID_ARGUMENT, one);
     assertEnd(ErrorCode.INVALID_ARGUMENT, two);
     assertEquals(1, loop.attempts.size());
-    ask(true);
+    ask();
     assertEquals(2, loop.attempts.size());
   }
 
   @Test
   void triesAgainWhenTheHandshakeIsNotAnswered() {
-    FakeCall call = ask(true);
+    FakeCall call = ask();
     FakeConnection mute = loop.last();
     inLoop(() -> mute.handler.connected(mute));
     loop.pass(2 * SECOND);
@@ -522,7 +582,7 @@ class RpcPeerTest {
 
   @Test
   void saysThatAServerAnswersNothing() {
-    FakeCall call = new FakeCall(peer, ASK, true, loop.now + 3 * SECOND);
+    FakeCall call = new FakeCall(peer, ASK, false, loop.now + 3 * SECOND);
     inLoop(call::submit);
     FakeConnection mute = loop.last();
     inLoop(() -> mute.handler.connected(mute));
@@ -535,19 +595,19 @@ class RpcPeerTest {
 
   @Test
   void endsAConnectionThatAnswersWhatWasNotAsked() {
-    ask(true);
+    ask();
     establish();
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(99L << 16 | 1, ErrorCode.OK, 8));
     assertTrue(connection.closed.contains("correlation"), connection.closed);
-    FakeCall call = ask(true);
+    FakeCall call = ask();
     inLoop(() -> connection.handler.closed(connection.closed));
     assertFalse(call.isComplete());
   }
 
   @Test
   void endsAConnectionOfAnAnswerThatCannotBeRead() {
-    final FakeCall call = ask(true);
+    final FakeCall call = ask();
     establish();
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(connection.sent.get(1), ErrorCode.OK, 3));
@@ -558,21 +618,21 @@ class RpcPeerTest {
 
   @Test
   void survivesARequestThatCannotBeWritten() {
-    ask(true);
+    ask();
     establish();
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(1));
     for (int i = 0; i < 10; i++) {
-      FakeCall faulty = new FakeCall(peer, ASK, true, loop.now + SECOND);
+      FakeCall faulty = new FakeCall(peer, ASK, false, loop.now + SECOND);
       faulty.faulty = true;
       faulty.submit();
       assertEnd(ErrorCode.INTERNAL, faulty);
     }
-    FakeCall large = new FakeCall(peer, ASK, true, loop.now + SECOND);
+    FakeCall large = new FakeCall(peer, ASK, false, loop.now + SECOND);
     large.length = Frame.MAX_BODY_LENGTH + 1;
     large.submit();
     assertEnd(ErrorCode.LIMIT_EXCEEDED, large);
-    FakeCall good = ask(true);
+    FakeCall good = ask();
     inLoop(() -> connection.answer(2));
     assertEnd(ErrorCode.OK, good);
     assertEquals(0, loop.outstanding());
@@ -580,16 +640,16 @@ class RpcPeerTest {
 
   @Test
   void refusesARequestThatTheConnectionDoesNotTake() {
-    final FakeCall first = ask(true);
+    final FakeCall first = ask();
     establish();
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(1));
     assertEnd(ErrorCode.OK, first);
     connection.maxFrameLength = Frame.HEADER_LENGTH;
-    FakeCall large = ask(true);
+    FakeCall large = ask();
     assertEnd(ErrorCode.LIMIT_EXCEEDED, large);
     connection.maxFrameLength = Frame.MAX_LENGTH;
-    FakeCall good = ask(true);
+    FakeCall good = ask();
     inLoop(() -> connection.answer(2));
     assertEnd(ErrorCode.OK, good);
     assertEquals(0, loop.outstanding());
@@ -609,8 +669,8 @@ class RpcPeerTest {
   void endsEachCallOnceWhenOwnersReactAtOnce() {
     List<FakeCall> all = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      FakeCall call = new FakeCall(peer, ASK, false, loop.now + 10 * SECOND);
-      call.whenComplete(() -> all.add(ask(false)));
+      FakeCall call = new FakeCall(peer, ASK, true, loop.now + 10 * SECOND);
+      call.whenComplete(() -> all.add(ask(true)));
       all.add(call);
       call.submit();
     }
@@ -618,6 +678,8 @@ class RpcPeerTest {
     FakeConnection connection = loop.last();
     inLoop(() -> connection.answer(1));
     inLoop(() -> connection.handler.closed("gone"));
+    inLoop(() -> loop.last().handler.connected(loop.last()));
+    inLoop(peer::serverHasForgotten);
     assertEquals(6, all.size());
     assertEquals(2, loop.attempts.size());
     assertEnd(ErrorCode.OK, all.get(0));
@@ -630,12 +692,12 @@ class RpcPeerTest {
       assertEquals(1, call.ends);
     }
     assertEquals(0, loop.outstanding());
-    assertEnd(ErrorCode.CLOSED, ask(true));
+    assertEnd(ErrorCode.CLOSED, ask());
   }
 
   @Test
   void closesAConnectionThatComesTooLate() {
-    FakeCall call = ask(true);
+    FakeCall call = ask();
     FakeConnection late = loop.last();
     inLoop(peer::close);
     assertEnd(ErrorCode.CLOSED, call);

@@ -24,12 +24,12 @@ class SimulatedDeleteWhileWritingTest {
   @Test
   void aDeleteThatFailsEndsNoStream() throws Exception {
     long seed = Bytes.seed("failing delete");
-    try (SimulatedCluster cluster = new SimulatedCluster(seed, "crail.rpctimeout=30s")) {
+    try (SimulatedCluster cluster = new SimulatedCluster(seed, "crail.rpctimeout=3s")) {
       CrailStore store = cluster.newStore("client");
       Bytes.create(store, "/d", CrailNodeType.DIRECTORY);
       CrailOutputStream file = begin(store, "/f");
       CrailOutputStream below = begin(store, "/d/f");
-      cluster.network().silence("client", SimulatedCluster.NAMENODE);
+      cluster.network().partition("client", SimulatedCluster.NAMENODE);
       List<Upcoming<CrailNode>> deletes =
           List.of(store.delete("/f", false), store.delete("/d", true));
       for (Upcoming<CrailNode> delete : deletes) {
@@ -39,6 +39,7 @@ class SimulatedDeleteWhileWritingTest {
                 || failed.getCause() instanceof UnavailableException,
             () -> failed.toString());
       }
+      cluster.network().heal("client", SimulatedCluster.NAMENODE);
       assertLives(file, store, "/f");
       assertLives(below, store, "/d/f");
     }

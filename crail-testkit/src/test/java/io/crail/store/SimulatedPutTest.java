@@ -159,18 +159,12 @@ class SimulatedPutTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void whatAPutWithoutAnAnswerHasTakenComesBack(boolean withStream) throws Exception {
-    start("crail.namenode.smallvalue=0");
+    start("crail.namenode.smallvalue=0", "crail.rpctimeout=3s");
     cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
     CrailOutputStream stream =
         withStream ? Bytes.createFile(store, "/stream").getDirectOutputStream(0) : null;
     final CrailStore other = cluster.newStore("other");
-    // The request arrives, its answer does not.
-    cluster
-        .network()
-        .schedule(Duration.ofNanos(1_500_000), () -> cluster.network().cut("client", NAMENODE));
-    ExecutionException failed =
-        assertThrows(ExecutionException.class, () -> put(value(1 << 20, 1)).get());
-    assertInstanceOf(UnavailableException.class, failed.getCause());
+    loseTheAnswerTo(value(1 << 20, 1));
     final long began = cluster.nanoTime();
     assertEquals(1 << 20, cluster.usage().usedBytes());
     CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
@@ -194,15 +188,11 @@ class SimulatedPutTest {
 
   @Test
   void aPutWithoutAnAnswerGivesBackWhatItHasTakenBesideTheOldValue() throws Exception {
-    start("crail.namenode.smallvalue=0");
+    start("crail.namenode.smallvalue=0", "crail.rpctimeout=3s");
     put(value(100, 1)).get();
     final long before = cluster.usage().usedBytes();
     cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
-    // The request arrives, its answer does not.
-    cluster
-        .network()
-        .schedule(Duration.ofNanos(1_500_000), () -> cluster.network().cut("client", NAMENODE));
-    assertThrows(ExecutionException.class, () -> put(value(1 << 20, 2)).get());
+    loseTheAnswerTo(value(1 << 20, 2));
     assertEquals(before + (1 << 20), cluster.usage().usedBytes());
     assertValue(value(100, 1));
     final long began = cluster.nanoTime();
@@ -214,6 +204,17 @@ class SimulatedPutTest {
       cluster.drive(store, Duration.ofSeconds(1));
     }
     assertValue(value(100, 1));
+  }
+
+  /** The request of a put arrives, and no answer comes until the put has failed. */
+  private void loseTheAnswerTo(byte[] value) {
+    cluster
+        .network()
+        .schedule(
+            Duration.ofNanos(1_500_000), () -> cluster.network().partition("client", NAMENODE));
+    ExecutionException failed = assertThrows(ExecutionException.class, () -> put(value).get());
+    assertInstanceOf(CrailTimeoutException.class, failed.getCause());
+    cluster.network().heal("client", NAMENODE);
   }
 
   /** Lets whoever drives the loop stand still when the next answer has come. */

@@ -21,8 +21,7 @@ import io.crail.namenode.NameNodeServer;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -109,52 +108,45 @@ class SimulatedStoreTest {
   }
 
   @Test
-  void lookupsSurviveBreakingConnectionsAndCreatesFailTyped() throws Exception {
+  void noOutcomeIsInDoubtWhenConnectionsBreak() throws Exception {
     Random random = new Random(seed);
-    // What is known of each path: there, not there, or null when nobody can say.
-    Map<String, Boolean> model = new HashMap<>();
+    Set<String> model = new HashSet<>();
     network.breakConnections(0.02);
     network.latency(Duration.ofNanos(10_000), Duration.ofMillis(2));
-    int unknown = 0;
     for (int i = 0; i < 3_000; i++) {
       String what = "seed " + seed + ", step " + i;
       String path = "/n" + random.nextInt(50);
-      Boolean known = model.getOrDefault(path, Boolean.FALSE);
-      switch (random.nextInt(3)) {
+      switch (random.nextInt(4)) {
         case 0:
-          ErrorCode created = outcome(create(path));
-          if (created == null) {
-            assertTrue(known == null || !known, what);
-          } else if (created == ErrorCode.NODE_EXISTS) {
-            assertTrue(known == null || known, what);
-          } else {
-            assertEquals(ErrorCode.UNAVAILABLE, created, what);
-          }
-          model.put(path, created != ErrorCode.UNAVAILABLE ? Boolean.TRUE : maybe(known, true));
+          assertEquals(
+              model.add(path) ? null : ErrorCode.NODE_EXISTS, outcome(create(path)), what);
           break;
         case 1:
-          ErrorCode deleted = outcome(store.delete(path, false));
-          if (deleted == null) {
-            assertTrue(known == null || known, what);
-          } else if (deleted == ErrorCode.NODE_NOT_FOUND) {
-            assertTrue(known == null || !known, what);
+          assertEquals(
+              model.remove(path) ? null : ErrorCode.NODE_NOT_FOUND,
+              outcome(store.delete(path, false)),
+              what);
+          break;
+        case 2:
+          String target = "/n" + random.nextInt(50);
+          ErrorCode expected = null;
+          if (!model.contains(path)) {
+            expected = ErrorCode.NODE_NOT_FOUND;
+          } else if (model.contains(target)) {
+            expected = ErrorCode.NODE_EXISTS;
           } else {
-            assertEquals(ErrorCode.UNAVAILABLE, deleted, what);
+            model.remove(path);
+            model.add(target);
           }
-          model.put(path, deleted != ErrorCode.UNAVAILABLE ? Boolean.FALSE : maybe(known, false));
+          if (!path.equals(target)) {
+            assertEquals(expected, outcome(store.rename(path, target)), what);
+          }
           break;
         default:
-          boolean found = store.lookup(path).get() != null;
-          assertTrue(known == null || known == found, what);
-          model.put(path, found);
+          assertEquals(model.contains(path), store.lookup(path).get() != null, what);
       }
-      unknown += model.get(path) == null ? 1 : 0;
     }
-    assertTrue(unknown > 0, "no connection broke");
-  }
-
-  private static Boolean maybe(Boolean known, boolean wanted) {
-    return known != null && known == wanted ? known : null;
+    assertTrue(network.broken() > 20, network.broken() + " connections broke");
   }
 
   @Test

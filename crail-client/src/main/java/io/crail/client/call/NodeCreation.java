@@ -44,8 +44,8 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   }
 
   @Override
-  protected boolean isIdempotent() {
-    return NameNodeOperations.CREATE.idempotent();
+  protected boolean changes() {
+    return NameNodeOperations.CREATE.changes();
   }
 
   @Override

@@ -105,8 +105,8 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return NameNodeOperations.PUT.idempotent();
+    protected boolean changes() {
+      return NameNodeOperations.PUT.changes();
     }
 
     @Override

@@ -78,7 +78,7 @@ public final class DataNodeOperations {
     return Collections.unmodifiableMap(TABLE);
   }
 
-  /** All requests may be sent again: a write puts the same bytes to the same place. */
+  /** No answer is remembered: a write that is sent again puts the same bytes to the same place. */
   private static <Q, R> Operation<Q, R> add(
       int number, String name, Codec<Q> request, Codec<R> response, String sentence) {
     Operation<Q, R> operation =
@@ -87,7 +87,7 @@ public final class DataNodeOperations {
             name,
             request,
             response,
-            true,
+            false,
             new Routing<>("to the datanode", null),
             sentence);
     if (TABLE.put(number, operation) != null) {

@@ -134,8 +134,8 @@ public class RpcBenchmark {
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return true;
+    protected boolean changes() {
+      return false;
     }
 
     @Override

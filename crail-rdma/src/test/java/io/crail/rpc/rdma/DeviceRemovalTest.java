@@ -126,7 +126,7 @@ class DeviceRemovalTest {
     }
 
     @Override
-    protected boolean isIdempotent() {
+    protected boolean changes() {
       return opcode == ECHO;
     }
 

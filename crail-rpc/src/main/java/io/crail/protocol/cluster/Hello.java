@@ -8,6 +8,7 @@ import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.TextLimits;
 import io.crail.rpc.Frame;
 import io.crail.rpc.login.ServerLogin;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The first exchange on a connection. Versions, cluster and limits come from the namenode, so the
@@ -35,6 +36,10 @@ public final class Hello {
    * @param role 0: client, 1: datanode
    * @param mechanism how the client logs in; 0: it proves nothing
    * @param clientId random number of the client, the owner of its write leases
+   * @param peer distinguishes the connections that this client has at a time; a connection that
+   *     takes the place of a lost one has the same number
+   * @param patienceMillis how long after the loss of a connection the client may send a request
+   *     again
    * @param host name of the client's host
    * @param user the owner of the nodes that it creates; empty means the namenode's own user
    * @param message the first message of the login
@@ -46,6 +51,8 @@ public final class Hello {
       int role,
       int mechanism,
       long clientId,
+      long peer,
+      int patienceMillis,
       Utf8 host,
       Utf8 user,
       SmallValue message) {
@@ -58,6 +65,8 @@ public final class Hello {
             .u8("role", "0: client, 1: datanode")
             .u8("mechanism", "how the client logs in; 0: it proves nothing")
             .i64("clientId", "random number of the client, the owner of its write leases")
+            .i64("peer", "the same for a connection and those that replace it")
+            .i32("patienceMillis", "how long a request may be sent again after a loss")
             .u16("hostLength", "bytes of host")
             .u16("userLength", "bytes of user")
             .u16("messageLength", "bytes of message")
@@ -78,10 +87,21 @@ public final class Hello {
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
 
-    /** The request of a client that proves nothing. */
+    /** The request of a client that proves nothing, and sends no request again. */
     public Request(
         int magic, int minVersion, int maxVersion, int role, long clientId, Utf8 host, Utf8 user) {
-      this(magic, minVersion, maxVersion, role, 0, clientId, host, user, SmallValue.NONE);
+      this(
+          magic,
+          minVersion,
+          maxVersion,
+          role,
+          0,
+          clientId,
+          ThreadLocalRandom.current().nextLong(),
+          0,
+          host,
+          user,
+          SmallValue.NONE);
     }
   }
 
@@ -97,6 +117,8 @@ public final class Hello {
    * @param minExtentSize bytes of the smallest extent
    * @param smallValue most bytes of a value that travels with the metadata; 0 when none does
    * @param leaseMillis how long a location or a write lease is valid
+   * @param remembers whether the namenode knows which requests of earlier connections of this peer it
+   *     has served
    * @param incarnation changes with each start of the namenode
    * @param rootId node id of the root at this namenode
    * @param cluster name of the cluster
@@ -111,6 +133,7 @@ public final class Hello {
       int minExtentSize,
       int smallValue,
       int leaseMillis,
+      boolean remembers,
       long incarnation,
       long rootId,
       Utf8 cluster,
@@ -129,6 +152,7 @@ public final class Hello {
             .i32("minExtentSize", "bytes of the smallest extent")
             .i32("smallValue", "most bytes of a value that travels with the metadata, or 0")
             .i32("leaseMillis", "how long a location or a write lease is good for")
+            .u8("remembers", "1 if it knows which requests of this peer it has served, else 0")
             .i64("incarnation", "changes with each start of the namenode")
             .i64("rootId", "node id of the root at this namenode")
             .u16("clusterLength", "bytes of cluster")
@@ -150,6 +174,7 @@ public final class Hello {
         int minExtentSize,
         int smallValue,
         int leaseMillis,
+        boolean remembers,
         long incarnation,
         long rootId,
         Utf8 cluster) {
@@ -162,6 +187,7 @@ public final class Hello {
           minExtentSize,
           smallValue,
           leaseMillis,
+          remembers,
           incarnation,
           rootId,
           cluster,
@@ -170,7 +196,8 @@ public final class Hello {
 
     /** The answer that wants another message of the login. */
     public static Response challenge(SmallValue message) {
-      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, 0, 0, 0, Utf8.EMPTY, message);
+      return new Response(
+          Frame.VERSION, true, 0, 0, 0, 0, 0, 0, false, 0, 0, Utf8.EMPTY, message);
     }
 
     /** This description, at the end of a login whose last message is another one. */
@@ -184,6 +211,7 @@ public final class Hello {
           minExtentSize,
           smallValue,
           leaseMillis,
+          remembers,
           incarnation,
           rootId,
           cluster,

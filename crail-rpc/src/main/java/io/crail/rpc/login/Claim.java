@@ -9,11 +9,15 @@ import io.crail.common.Utf8;
  *
  * @param principal whom it claims to be
  * @param client the id of the client
+ * @param peer distinguishes the connections that the client has at a time; a connection that takes
+ *     the place of a lost one has the same number
+ * @param patienceMillis how long after a loss the client may send requests again
  * @param host the name of its host, for reports; empty if it has named none
  */
-public record Claim(Principal principal, long client, Utf8 host) {
+public record Claim(
+    Principal principal, long client, long peer, int patienceMillis, Utf8 host) {
   /** The claim that opens a data connection. */
   public static Claim ofClient(long client) {
-    return new Claim(Principal.ANYBODY, client, Utf8.EMPTY);
+    return new Claim(Principal.ANYBODY, client, 0, 0, Utf8.EMPTY);
   }
 }

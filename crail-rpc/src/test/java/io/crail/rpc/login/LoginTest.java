@@ -17,7 +17,7 @@ import org.junit.jupiter.api.function.Executable;
 /** Both halves of a login without a transport. */
 class LoginTest {
   private static final Claim CLAIM =
-      new Claim(new Principal(Principal.Role.DATANODE, Utf8.of("me")), 7, Utf8.of("here"));
+      new Claim(new Principal(Principal.Role.DATANODE, Utf8.of("me")), 7, 1, 0, Utf8.of("here"));
   private static final byte[] EMPTY = {};
 
   private int accepted;

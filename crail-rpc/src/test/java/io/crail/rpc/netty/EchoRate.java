@@ -119,8 +119,8 @@ public final class EchoRate {
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return true;
+    protected boolean changes() {
+      return false;
     }
 
     @Override

@@ -104,8 +104,8 @@ class NettyTransportTest {
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return true;
+    protected boolean changes() {
+      return false;
     }
 
     @Override

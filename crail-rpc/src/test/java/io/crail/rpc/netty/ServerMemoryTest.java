@@ -179,8 +179,8 @@ class ServerMemoryTest {
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return true;
+    protected boolean changes() {
+      return false;
     }
 
     @Override

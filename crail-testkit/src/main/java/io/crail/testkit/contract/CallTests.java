@@ -240,8 +240,8 @@ interface CallTests extends TransportBench {
     }
 
     @Override
-    protected boolean isIdempotent() {
-      return true;
+    protected boolean changes() {
+      return false;
     }
 
     @Override

@@ -101,9 +101,9 @@ interface ConnectionFaultTests extends TransportBench {
     once.submit();
     drive(peer.loop(), "all requests", () -> service().served() >= 13);
     server.close();
-    failWith(ErrorCode.UNAVAILABLE, once);
     renewService();
     newServer(server.address());
+    failWith(ErrorCode.UNAVAILABLE, once);
     drive(peer.loop(), "the retries", () -> service().served() >= 11);
     retried.forEach(call -> assertFalse(call.isComplete()));
     echo(peer, 10);

@@ -11,24 +11,27 @@ import java.nio.ByteBuffer;
 public final class EchoCall extends RpcCall {
   private final int opcode;
   private final byte[] request;
-  private final boolean idempotent;
+  private final boolean changes;
   private byte[] answer;
 
-  private EchoCall(RpcPeer peer, int opcode, byte[] request, boolean idempotent, long deadline) {
+  private EchoCall(RpcPeer peer, int opcode, byte[] request, boolean changes, long deadline) {
     this.opcode = opcode;
     this.request = request;
-    this.idempotent = idempotent;
+    this.changes = changes;
     prepare(peer, deadline);
   }
 
-  /** An idempotent call. */
+  /** A call that changes nothing, and may be sent again. */
   public static EchoCall of(RpcPeer peer, int opcode, byte[] request, long timeoutNanos) {
-    return new EchoCall(peer, opcode, request, true, deadline(peer, timeoutNanos));
+    return new EchoCall(peer, opcode, request, false, deadline(peer, timeoutNanos));
   }
 
-  /** A call that must not be sent twice. */
+  /**
+   * A call that changes something. The service remembers no answers and says so when it is greeted,
+   * so such a call is not sent twice.
+   */
   public static EchoCall once(RpcPeer peer, int opcode, byte[] request, long timeoutNanos) {
-    return new EchoCall(peer, opcode, request, false, deadline(peer, timeoutNanos));
+    return new EchoCall(peer, opcode, request, true, deadline(peer, timeoutNanos));
   }
 
   /** Makes the call ready for its next use. */
@@ -57,8 +60,8 @@ public final class EchoCall extends RpcCall {
   }
 
   @Override
-  protected boolean isIdempotent() {
-    return idempotent;
+  protected boolean changes() {
+    return changes;
   }
 
   @Override
@@ -75,6 +78,9 @@ public final class EchoCall extends RpcCall {
   protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
     if (opcode == EchoService.TRUNCATE && length != request.length) {
       throw ErrorCode.PROTOCOL.exception("an answer of " + length + " bytes");
+    }
+    if (opcode == EchoService.HELLO) {
+      ((RpcPeer) peer()).serverHasForgotten();
     }
     answer = new byte[length];
     in.get(offset, answer);

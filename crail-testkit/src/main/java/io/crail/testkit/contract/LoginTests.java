@@ -53,6 +53,8 @@ interface LoginTests extends TransportBench {
             Hello.ROLE_CLIENT,
             mechanism,
             9,
+            1,
+            0,
             Utf8.EMPTY,
             Utf8.EMPTY,
             SmallValue.of(new byte[1]));

@@ -94,6 +94,7 @@ public final class SimulatedNetwork {
   private long minLatencyNanos = 10_000;
   private long maxLatencyNanos = 50_000;
   private double breakProbability;
+  private long broken;
   private int nextPort = FIRST_FREE_PORT;
   private boolean running;
   private boolean drivesIdleLoops;
@@ -128,6 +129,11 @@ public final class SimulatedNetwork {
     }
     minLatencyNanos = least.toNanos();
     maxLatencyNanos = most.toNanos();
+  }
+
+  /** How many writes were lost with their connections. */
+  public long broken() {
+    return broken;
   }
 
   /** Sets the probability that a connection breaks instead of delivering a write. */
@@ -462,7 +468,9 @@ public final class SimulatedNetwork {
 
   /** Whether the next write breaks its connection. */
   boolean breaksNext() {
-    return breakProbability > 0 && random.nextDouble() < breakProbability;
+    boolean breaks = breakProbability > 0 && random.nextDouble() < breakProbability;
+    broken += breaks ? 1 : 0;
+    return breaks;
   }
 
   private void checkThread() {
