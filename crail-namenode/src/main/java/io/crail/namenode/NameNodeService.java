@@ -294,8 +294,7 @@ final class NameNodeService {
     public Hello.Response welcome(Claim claim, Caller caller, Session session)
         throws CrailException {
       ReplyCache replies = namenode.replies();
-      Hello.Response description =
-          namenode.describe(replies.knows(caller.client(), claim.peer()));
+      Hello.Response description = namenode.describe(replies.knows(caller.client(), claim.peer()));
       SessionUser user = new SessionUser(namenode.users(), caller);
       ClientActivity activity =
           namenode.activity().begin(caller.client(), claim.host(), caller.principal().name());

@@ -148,11 +148,16 @@ class MemoryLimitTest {
     empty = budget.used();
     store.mkdir("/d");
     fill(
-        i ->
-            Wire.connect(store.server, Hello.ROLE_CLIENT, 1000 + i)
-                .call(
-                    NameNodeOperations.CREATE,
-                    TestStore.creation(NodeType.DATAFILE, "/d/" + i, i + 1)));
+        i -> {
+          Wire wire = Wire.connect(store.server, Hello.ROLE_CLIENT, 1000 + i);
+          try {
+            wire.call(
+                NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, "/d/" + i, i + 1));
+          } finally {
+            // Its answer is remembered until the client gives up.
+            wire.close();
+          }
+        });
     serveAndEmpty("/d/1");
   }
 

@@ -266,14 +266,14 @@ class MoveRuleTest {
   }
 
   @Test
-  void aRepeatedCommitGetsTheSameAnswer() throws Exception {
+  void aCommitTakesEffectOnce() throws Exception {
     long id = store.write("/f", 100).id();
     Extent placed = extents(id).get(0);
     BeginMove.Response lost = begin(id, placed);
     BeginMove.Response begun = begin(id, placed);
     assertNotEquals(lost.target(), begun.target());
     commit(id, placed, begun);
-    commit(id, placed, begun);
+    refused(ErrorCode.STALE_EXTENT, () -> commit(id, placed, begun));
     // The space of the lost answer is of no use any more.
     refused(ErrorCode.STALE_EXTENT, () -> commit(id, placed, lost));
     assertEquals(placed.length(), waiting());

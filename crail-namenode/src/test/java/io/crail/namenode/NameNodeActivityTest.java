@@ -19,7 +19,6 @@ import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.FindExtents;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Remove;
-import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
 import java.util.ArrayList;
@@ -118,14 +117,6 @@ class NameNodeActivityTest {
 
   private Usage.Response again() throws Exception {
     return store.call(NameNodeOperations.USAGE, new Usage.Request());
-  }
-
-  @Test
-  void aCloseThatIsRepeatedCountsOnce() throws Exception {
-    store.datanode(64L * TestStore.BLOCK);
-    long id = store.write("/file", 5000).id();
-    store.setSize(id, 9, 5000, SetSize.END);
-    assertEquals(5000, again().committedBytes());
   }
 
   @Test

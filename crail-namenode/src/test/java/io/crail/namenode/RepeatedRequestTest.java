@@ -385,8 +385,7 @@ class RepeatedRequestTest {
     List<Remove.Request> remove = List.of(new Remove.Request(true, Utf8.of("/d")));
     assertEquals(List.of(), lost.callInTurns(NameNodeOperations.REMOVE, remove, 0));
     Wire fresh = lost.replacement(hello -> {});
-    assertFalse(
-        fresh.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
+    assertFalse(fresh.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
     lost.sameIdsAgain();
     assertFalse(lost.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
   }

@@ -91,8 +91,6 @@ class ReplacingPutTest {
     assertFalse(store.setSize(created.id(), TOKEN, LENGTH, SetSize.END).isBeingPut());
     assertValue(created.id(), LENGTH, "/t/k");
     refused(ErrorCode.STALE_NODE, () -> store.find(old, 0));
-    // Said again, because the answer got lost.
-    store.setSize(created.id(), TOKEN, LENGTH, SetSize.END);
     assertEquals(SPACE, store.usage(0).usedBytes());
   }
 
@@ -152,17 +150,6 @@ class ReplacingPutTest {
     store.setSize(begin("/t/k", LENGTH, TOKEN).id(), TOKEN, 0, SetSize.END);
     assertEquals(OLD_SPACE, store.usage(0).usedBytes());
     assertEquals(0, store.usage(0).waitingBytes());
-  }
-
-  @Test
-  void aWriterWithoutAnAnswerGivesBackByTheNodeUnderThePath() throws Exception {
-    final long old = put("/t/k", OLD_LENGTH, OLD).id();
-    begin("/t/k", LENGTH, TOKEN);
-    refused(ErrorCode.WRITE_LEASE_LOST, () -> store.setSize(old, TOKEN + 1, 0, SetSize.END));
-    assertEquals(OLD_SPACE + SPACE, store.usage(0).usedBytes());
-    store.setSize(old, TOKEN, 0, SetSize.END);
-    assertEquals(OLD_SPACE, store.usage(0).usedBytes());
-    assertValue(old, OLD_LENGTH, "/t/k");
   }
 
   @Test

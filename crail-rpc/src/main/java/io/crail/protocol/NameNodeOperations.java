@@ -143,7 +143,7 @@ public final class NameNodeOperations {
           RenewLeases.Response.CODEC,
           CHANGES,
           named(),
-          "renews all write leases of a client, returns which are lost");
+          "renews write leases of a client, returns which are lost");
   public static final Operation<ListNodes.Request, ListNodes.Response> LIST_NODES =
       add(
           11,

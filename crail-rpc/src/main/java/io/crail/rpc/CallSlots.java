@@ -9,9 +9,9 @@ import java.util.Objects;
 
 /**
  * The calls in flight on a connection. Each owns a slot from when it is first sent until it ends;
- * its correlation id names the slot. So an answer finds its call without a map, a
- * late answer matches nothing when its slot has a new owner, and a server can tell a request that
- * is sent again from a new one. In the loop.
+ * its correlation id names the slot. So an answer finds its call without a map, a late answer
+ * matches nothing when its slot has a new owner, and a server can tell a request that is sent again
+ * from a new one. In the loop.
  */
 final class CallSlots {
   /** The slot of the handshake, so that it never waits for other calls. */

@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A server as a client's loop sees it: one connection, and the calls in flight on it. The
- * connection is made when it is needed, opened with a handshake, and made again after a loss.
- * Calls survive a lost connection: they are sent again under the same ids, and the server answers
- * those that it has served before with the answer of that time. Only if the server does not know
- * this any more, calls that change something fail with {@link ErrorCode#UNAVAILABLE}, since the
- * client cannot know whether they were served. All methods except the getters run in the loop.
+ * connection is made when it is needed, opened with a handshake, and made again after a loss. Calls
+ * survive a lost connection: they are sent again under the same ids, and the server answers those
+ * that it has served before with the answer of that time. Only if the server does not know this any
+ * more, calls that change something fail with {@link ErrorCode#UNAVAILABLE}, since the client
+ * cannot know whether they were served. All methods except the getters run in the loop.
  */
 public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);

@@ -169,17 +169,16 @@ class SimulatedPutTest {
     assertEquals(1 << 20, cluster.usage().usedBytes());
     CrailKeyValue found = other.lookup(KEY).get().asKeyValue();
     assertThrows(WriteLeaseHeldException.class, () -> found.getDirectOutputStream(0));
-    for (int i = 0; cluster.usage().usedBytes() > 0; i++) {
+    for (int i = 0; cluster.usage().usedBytes() + cluster.usage().waitingBytes() > 0; i++) {
       Duration passed = Duration.ofNanos(cluster.nanoTime() - began);
-      // The deadline of a request, and a moment more.
-      assertTrue(passed.compareTo(Duration.ofSeconds(32)) < 0, "space is taken after " + passed);
+      // Much longer than a lease, since the namenode's own thread looks at them in real time.
+      assertTrue(passed.compareTo(Duration.ofMinutes(10)) < 0, "space is taken after " + passed);
       if (!withStream) {
-        // It prolongs all leases of this client, as the renewals for a stream do.
+        // It does not prolong the other leases of this client, nor do the renewals for a stream.
         Bytes.createFile(store, "/f" + i);
       }
       cluster.drive(store, Duration.ofSeconds(1));
     }
-    assertEquals(0, cluster.usage().waitingBytes());
     found.getDirectOutputStream(0).close();
     if (withStream) {
       stream.close();
@@ -198,8 +197,8 @@ class SimulatedPutTest {
     final long began = cluster.nanoTime();
     for (int i = 0; cluster.usage().usedBytes() > before; i++) {
       Duration passed = Duration.ofNanos(cluster.nanoTime() - began);
-      assertTrue(passed.compareTo(Duration.ofSeconds(32)) < 0, "space is taken after " + passed);
-      // It prolongs all leases of this client.
+      assertTrue(passed.compareTo(Duration.ofMinutes(10)) < 0, "space is taken after " + passed);
+      // It does not prolong the other leases of this client.
       Bytes.createFile(store, "/f" + i);
       cluster.drive(store, Duration.ofSeconds(1));
     }

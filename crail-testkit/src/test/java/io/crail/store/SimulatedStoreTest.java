@@ -118,8 +118,7 @@ class SimulatedStoreTest {
       String path = "/n" + random.nextInt(50);
       switch (random.nextInt(4)) {
         case 0:
-          assertEquals(
-              model.add(path) ? null : ErrorCode.NODE_EXISTS, outcome(create(path)), what);
+          assertEquals(model.add(path) ? null : ErrorCode.NODE_EXISTS, outcome(create(path)), what);
           break;
         case 1:
           assertEquals(

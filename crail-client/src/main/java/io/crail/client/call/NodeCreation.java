@@ -3,7 +3,6 @@ package io.crail.client.call;
 
 import io.crail.CrailNode;
 import io.crail.client.lease.CreateCall;
-import io.crail.client.lease.LeaseReturn;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.CoreFile;
@@ -72,13 +71,6 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   @Override
   public List<Extent> extents() {
     return response.extents();
-  }
-
-  @Override
-  protected void completed() {
-    if (asksForLease() && isFailed() && LeaseReturn.isDoubtful(failure())) {
-      handle.store().leases().doubtful().add(context(), path, request.token());
-    }
   }
 
   @Override

@@ -4,9 +4,6 @@ package io.crail.client.call;
 import io.crail.CrailKeyValue;
 import io.crail.client.lease.AcquireCall;
 import io.crail.client.lease.CreateCall;
-import io.crail.client.lease.CreatorLeases;
-import io.crail.client.lease.HandleLease;
-import io.crail.client.lease.LeaseReturn;
 import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.CoreKeyValue;
@@ -158,13 +155,6 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
   private void refused() {
     CrailException failure = create.failure();
-    if (request.token() != 0 && LeaseReturn.isDoubtful(failure)) {
-      // The node may be there, with a lease and space. If this store meets it before the create is
-      // looked up, it gives them back.
-      CreatorLeases unused = store.leases().unused();
-      unused.created(new HandleLease(unused, path, create, request.token()));
-      store.leases().doubtful().add(context, path, request.token());
-    }
     // A put does not wait for space to come: its caller may put again.
     fail(
         failure.code() == ErrorCode.SPACE_TO_COME

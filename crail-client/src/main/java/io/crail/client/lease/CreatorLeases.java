@@ -18,10 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class CreatorLeases extends HandleLease.Owner {
   private static final int MAX_IDLE = 256;
 
-  /**
-   * Most leases that are tried again. Above that, the namenode ends the leases that do not come
-   * back when this client falls silent.
-   */
+  /** Most leases on their way back that other handles wait for. */
   private static final int MAX_LEAVING = 1 << 16;
 
   private final HandleLease[] idle = new HandleLease[MAX_IDLE];
@@ -107,18 +104,12 @@ public final class CreatorLeases extends HandleLease.Owner {
     return null;
   }
 
-  /**
-   * Gives back the leases of nodes created before a time, and tries again those that have not come
-   * back.
-   */
+  /** Gives back the leases of nodes created before a time. */
   void releaseOlderThan(long nanos) {
     for (HandleLease lease : snapshot()) {
       if (lease != null && lease.createdBefore(nanos)) {
         lease.giveBack();
       }
-    }
-    for (HandleLease lease : leaving) {
-      lease.giveBack();
     }
   }
 

@@ -16,15 +16,11 @@ import io.crail.rpc.RpcCall;
  *   <li><em>Kept.</em> A create asked for the lease; its answer may be outstanding. A stream uses
  *       this lease. The lease is given back when no stream is opened for long, when newer leases
  *       push it out of {@link CreatorLeases}, or when another handle of the store wants to write
- *       the node. While the create is unanswered nobody knows the node's id, so giving back begins
- *       with the answer. A failed create that may have taken place keeps its token: a handle that
- *       meets the node under its path gives the lease back under the node's id, and so do {@link
- *       DoubtfulCreates} after a while.
- *   <li><em>Giving back.</em> From the decision until the namenode has answered. The token is not
- *       used again, since the request may reach the namenode twice. A stream that is opened waits
- *       for the answer first; otherwise the namenode would refuse it because of the lease on its
- *       way back. Without an answer the lease may still be there, and renewals would keep it alive.
- *       So giving back is tried again when a stream is opened and when leases are renewed.
+ *       the node. While the create is unanswered, the node's id is not known, so giving back begins
+ *       with the answer.
+ *   <li><em>Giving back.</em> From the decision until the namenode has answered. A stream that is
+ *       opened waits for the answer first; otherwise the namenode would refuse it because of the
+ *       lease on its way back. Without an answer the lease runs out, since it is not renewed.
  *   <li><em>Used</em> by one stream, from the beginning of its opening to its end; nobody else
  *       gives the lease back then. When the stream ends, the lease is given back. The same happens
  *       when the opening of a stream fails and may have brought the lease.
@@ -53,7 +49,7 @@ public final class HandleLease {
   // Guarded by "this".
   private boolean used;
 
-  /** The previous lease, until it is known to be gone. */
+  /** The previous lease, until it is gone. */
   private LeaseReturn back;
 
   /**
@@ -149,15 +145,15 @@ public final class HandleLease {
     token = 0;
   }
 
-  /** Nobody knows whether the stream that is being opened has a lease: gives it back. */
-  public void inDoubt(LoopContext context, RpcCall acquire, long id, long wanted) {
-    LeaseReturn doubtful =
+  /** The opening of the stream was given up before the answer: gives the lease back with it. */
+  public void givenUp(LoopContext context, RpcCall acquire, long id, long wanted) {
+    LeaseReturn unwanted =
         new LeaseReturn(
             context, path, acquire, id, wanted, 0, SetSize.END, SmallValue.NONE, this::returned);
     synchronized (this) {
-      giveBack(doubtful);
+      giveBack(unwanted);
     }
-    doubtful.tried();
+    unwanted.tried();
   }
 
   /** The stream could not be opened. */
@@ -191,7 +187,7 @@ public final class HandleLease {
     leases.leaving(this);
   }
 
-  /** A lease is known to be gone. */
+  /** A lease is gone. */
   public void returned(LeaseReturn lease) {
     synchronized (this) {
       if (back == lease) {
@@ -201,29 +197,23 @@ public final class HandleLease {
     }
   }
 
-  /**
-   * Gives back a lease that no stream uses, or tries again.
-   *
-   * @return the try; null when there is nothing to give back
-   */
-  public LeaseReturn.Try giveBack() {
-    boolean mayBeOfUnknownId =
-        create != null && create.isFailed() && LeaseReturn.isDoubtful(create.failure());
-    return giveBack(0, !mayBeOfUnknownId);
-  }
-
   /** As {@link #giveBack()}, for another handle of the node. */
   LeaseReturn.Try giveBackFor(long wantedId, String wantedPath) {
     long known = knownId();
     boolean same = known != 0 ? known == wantedId : path.equals(wantedPath);
-    return same ? giveBack(create != null && create.isFailed() ? wantedId : 0, true) : null;
+    return same ? giveBack() : null;
   }
 
-  private LeaseReturn.Try giveBack(long toldId, boolean mayBegin) {
+  /**
+   * Gives back a lease that no stream uses.
+   *
+   * @return the try, which may have begun before; null when there is nothing to give back
+   */
+  public LeaseReturn.Try giveBack() {
     LeaseReturn giving;
     synchronized (this) {
       if (back == null) {
-        if (used || token == 0 || !mayBegin) {
+        if (used || token == 0 || create.isFailed()) {
           leases.left(this);
           return null;
         }
@@ -232,7 +222,7 @@ public final class HandleLease {
                 create.context(),
                 path,
                 create,
-                toldId,
+                0,
                 token,
                 0,
                 SetSize.END,

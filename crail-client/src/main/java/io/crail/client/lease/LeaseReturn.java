@@ -13,10 +13,9 @@ import io.crail.rpc.RpcCall;
 import java.util.function.Consumer;
 
 /**
- * A write lease on its way back to the namenode. When the answer to a try is lost, the lease may
- * still be there, and the renewals of this client might keep it alive for ever. So there may be
- * more tries, until one is answered. A value may come with a lease. A namenode that has no memory
- * for the value does not end the lease: the next try goes without the value. Thread-safe.
+ * A write lease on its way back to the namenode. If no answer comes in time, the lease runs out by
+ * itself, since it is not renewed any more. A value may come with a lease. A namenode that has no
+ * memory for the value does not end the lease: the next try goes without the value. Thread-safe.
  */
 public final class LeaseReturn {
   private final LoopContext context;
@@ -46,7 +45,7 @@ public final class LeaseReturn {
    * @param size what is written, without the value
    * @param close how the lease ends, as in {@link SetSize}
    * @param value what is written, of a small value that goes with the lease
-   * @param whenGone runs once the lease is known to be gone
+   * @param whenGone runs once the lease is gone, or runs out
    */
   public LeaseReturn(
       LoopContext context,
@@ -74,22 +73,11 @@ public final class LeaseReturn {
     return id;
   }
 
-  /**
-   * True when an error leaves open whether its call has taken place. LIMIT_EXCEEDED does: a request
-   * that is sent again, since its answer was lost, may find the queue full.
-   */
-  public static boolean isDoubtful(CrailException failure) {
-    ErrorCode code = failure.code();
-    return code == ErrorCode.UNAVAILABLE
-        || code == ErrorCode.TIMED_OUT
-        || code == ErrorCode.LIMIT_EXCEEDED;
-  }
-
-  /** The try that is under way or was answered; a new try when there is none. */
+  /** The try that is under way or has ended; a new one when there is none, or it was refused. */
   public Try tried() {
     Try made;
     synchronized (this) {
-      if (latest != null && !(latest.isComplete() && latest.isDoubtful())) {
+      if (latest != null && !latest.isRefused()) {
         return latest;
       }
       refusal = refusal();
@@ -146,9 +134,9 @@ public final class LeaseReturn {
     return latest != null;
   }
 
-  /** True once the lease is known to be gone. */
+  /** True once the lease is gone, or runs out. */
   synchronized boolean isGone() {
-    return latest != null && latest.isComplete() && !latest.isDoubtful();
+    return latest != null && latest.isComplete() && !latest.isRefused();
   }
 
   /** One try to give the lease back. It fails with the error of the namenode, or of the call. */
@@ -175,12 +163,11 @@ public final class LeaseReturn {
     private void send() {
       long node = id;
       if (source != null && source.isFailed()) {
-        if (node == 0 || !LeaseReturn.isDoubtful(source.failure())) {
-          // The create has brought no lease, or nobody knows the node of that lease.
-          succeed();
-          return;
-        }
-      } else if (node == 0) {
+        // It has brought no lease, or one that runs out.
+        succeed();
+        return;
+      }
+      if (node == 0) {
         node = ((CreateCall) source).node().id();
       }
       SetSize.Request request =
@@ -191,17 +178,11 @@ public final class LeaseReturn {
 
     @Override
     protected void completed() {
-      if (!isDoubtful()) {
+      if (!isRefused()) {
         whenGone.accept(LeaseReturn.this);
-      } else if (isRefused() && isValueGivenUp()) {
+      } else if (isValueGivenUp()) {
         tried();
       }
-    }
-
-    /** True when the lease is still there, or may be. */
-    private boolean isDoubtful() {
-      CrailException failure = failure();
-      return failure != null && (LeaseReturn.isDoubtful(failure) || isRefused());
     }
 
     /** True when the namenode has no memory for the value. */
@@ -211,16 +192,14 @@ public final class LeaseReturn {
     }
 
     /**
-     * Waits for the end of this try; a lease that was lost before is as good as one given back.
+     * Waits until the lease is gone, or runs out.
      *
-     * @throws CrailException when the lease may still be there
+     * @throws CrailException when there is no end in time
      */
     public void awaitGone() throws CrailException, InterruptedException {
       awaitEnd();
       if (isRefused()) {
         tried().awaitGone();
-      } else if (isDoubtful()) {
-        throw failure().rethrown();
       }
     }
 

@@ -6,10 +6,9 @@ import io.crail.common.Clock;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
-/** The write leases of a store, in three groups. Thread-safe. */
+/** The write leases of a store, in two groups. Thread-safe. */
 public final class Leases implements AutoCloseable {
   private final CreatorLeases unused = new CreatorLeases();
-  private final DoubtfulCreates doubtful = new DoubtfulCreates();
   private final WriteLeases inUse;
   private final LeaseTimer timer;
   private final Supplier<? extends RandomGenerator> tokens;
@@ -29,7 +28,7 @@ public final class Leases implements AutoCloseable {
       Runnable eachTick,
       Clock timerClock,
       Supplier<? extends RandomGenerator> tokens) {
-    this.inUse = new WriteLeases(context, clientId, unused, doubtful, eachTick);
+    this.inUse = new WriteLeases(context, clientId, unused, eachTick);
     this.timer = timerClock == null ? null : new LeaseTimer(inUse, timerClock);
     this.tokens = tokens;
   }
@@ -42,11 +41,6 @@ public final class Leases implements AutoCloseable {
   /** The leases that came with created nodes and are not used. */
   public CreatorLeases unused() {
     return unused;
-  }
-
-  /** The leases of creates that may or may not have taken place. */
-  public DoubtfulCreates doubtful() {
-    return doubtful;
   }
 
   /** The token of a new lease. */

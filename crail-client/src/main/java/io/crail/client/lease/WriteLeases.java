@@ -44,7 +44,6 @@ public final class WriteLeases implements Sweepable {
   private final LoopContext context;
   private final long clientId;
   private final CreatorLeases creatorLeases;
-  private final DoubtfulCreates doubtfulCreates;
   private final Runnable eachTick;
   private final AtNamenode[] namenodes;
   private final AtomicInteger open = new AtomicInteger();
@@ -72,16 +71,10 @@ public final class WriteLeases implements Sweepable {
     }
   }
 
-  WriteLeases(
-      LoopContext context,
-      long clientId,
-      CreatorLeases creatorLeases,
-      DoubtfulCreates doubtfulCreates,
-      Runnable eachTick) {
+  WriteLeases(LoopContext context, long clientId, CreatorLeases creatorLeases, Runnable eachTick) {
     this.context = context;
     this.clientId = clientId;
     this.creatorLeases = creatorLeases;
-    this.doubtfulCreates = doubtfulCreates;
     this.eachTick = eachTick;
     this.namenodes = new AtNamenode[context.namenodes().count()];
     for (int i = 0; i < namenodes.length; i++) {
@@ -278,13 +271,9 @@ public final class WriteLeases implements Sweepable {
     tick(nowNanos);
   }
 
-  /**
-   * Sends the renewals that are due, and gives back leases that this store may have without knowing
-   * it.
-   */
+  /** Sends the renewals that are due. */
   void tick(long nowNanos) {
     eachTick.run();
-    doubtfulCreates.tick(nowNanos);
     if (open.get() == 0) {
       return;
     }
@@ -300,7 +289,7 @@ public final class WriteLeases implements Sweepable {
 
   private void renew(int index, AtNamenode namenode, long nowNanos) {
     namenode.dueNanos.set(nowNanos + namenode.pauseNanos());
-    // A renewal must not keep alive leases that nobody uses.
+    // They would run out, and then their space would have to rest.
     creatorLeases.releaseOlderThan(nowNanos - namenode.leaseNanos / 2);
     List<Held> all = namenode.held.stream().filter(held -> held.loss == null).toList();
     for (int from = 0; from < all.size(); from += RenewLeases.MAX_LEASES) {

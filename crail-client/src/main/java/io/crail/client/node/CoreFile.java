@@ -248,7 +248,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
       LoopContext context, AcquireCall acquired, long sentNanos, long writeHint)
       throws CrailException {
     if (acquired.isFailed()) {
-      notAcquired(context, acquired, lease.token(), acquired.failure());
+      lease.refused();
       lease.endUse();
       throw acquired.failure();
     }
@@ -373,20 +373,11 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
       call.join();
       return call;
     } catch (CrailException e) {
-      notAcquired(context, call, wanted, e);
+      lease.refused();
       throw e;
     } catch (InterruptedException e) {
-      lease.inDoubt(context, call, id(), wanted);
+      lease.givenUp(context, call, id(), wanted);
       throw e;
-    }
-  }
-
-  private void notAcquired(
-      LoopContext context, AcquireCall call, long wanted, CrailException failure) {
-    if (LeaseReturn.isDoubtful(failure)) {
-      lease.inDoubt(context, call, id(), wanted);
-    } else {
-      lease.refused();
     }
   }
 

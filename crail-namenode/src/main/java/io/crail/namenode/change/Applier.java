@@ -331,7 +331,7 @@ public final class Applier {
       freedValue = grow(node, size, nowMillis);
     }
     if (close == SetSize.END) {
-      tree.endLease(node, lease.token());
+      tree.lease(node, null);
       if (value == null) {
         tree.space(node, kept);
       }

@@ -65,7 +65,6 @@ public interface Change {
    * @param size bytes that readers see
    * @param modifiedMillis milliseconds since 1970
    * @param flags as in {@code NodeInfo}
-   * @param endedLease digest of the last lease that its holder has ended; 0 for none
    * @param token the write lease; 0 for none
    * @param client the client that holds it
    * @param ending whether the lease runs out whatever the client renews
@@ -85,7 +84,6 @@ public interface Change {
       long size,
       long modifiedMillis,
       int flags,
-      int endedLease,
       long token,
       long client,
       boolean ending,
@@ -129,7 +127,6 @@ public interface Change {
             .i64("size", "bytes that readers see")
             .i64("modifiedMillis", "milliseconds since 1970")
             .u8("flags", "as in NodeInfo")
-            .i32("endedLease", "digest of the last lease that its holder has ended")
             .i64("token", "the write lease; 0 for none")
             .i64("client", "the holder of the lease")
             .u8("ending", "1 if the lease runs out by itself")
@@ -173,7 +170,6 @@ public interface Change {
           node.size(),
           node.modifiedMillis(),
           node.flags(),
-          node.endedLease(),
           lease == null ? 0 : lease.token(),
           lease == null ? 0 : lease.client().clientId(),
           lease != null && lease.isEnding(),

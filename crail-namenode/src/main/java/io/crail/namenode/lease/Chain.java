@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.lease;
 
-/** A list that is linked through its elements. Not thread-safe. */
+/** A queue that is linked through its elements, any of which can leave. Not thread-safe. */
 final class Chain {
   private Link first;
-  private int count;
+  private Link last;
 
-  /** An element of at most one list. */
+  /** An element of at most one queue. */
   abstract static class Link {
     private Link previous;
     private Link next;
     private boolean linked;
+
+    /** Whether it is in a queue. */
+    final boolean isLinked() {
+      return linked;
+    }
   }
 
-  /** The number of elements. */
-  int count() {
-    return count;
-  }
-
-  /** Any element; null when there is none. */
-  Link any() {
+  /** The element that was added first; null when there is none. */
+  Link first() {
     return first;
   }
 
-  /** Adds an element that is in no list. */
+  /** Adds an element that is in no queue. */
   void add(Link link) {
     link.linked = true;
-    link.next = first;
-    if (first != null) {
-      first.previous = link;
+    link.previous = last;
+    if (last == null) {
+      first = link;
+    } else {
+      last.next = link;
     }
-    first = link;
-    count++;
+    last = link;
   }
 
   /** Removes an element. Returns false when it was already removed. */
@@ -44,13 +45,14 @@ final class Chain {
     } else {
       link.previous.next = link.next;
     }
-    if (link.next != null) {
+    if (link.next == null) {
+      last = link.previous;
+    } else {
       link.next.previous = link.previous;
     }
     link.previous = null;
     link.next = null;
     link.linked = false;
-    count--;
     return true;
   }
 }

@@ -5,8 +5,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The write leases of one client, which are renewed together, and the datanodes that the client has
- * recently not reached. Thread-safe.
+ * The write leases of one client, and the datanodes that the client has recently not reached. All
+ * leases last equally long from when they were granted or renewed, so they are in the order in
+ * which they end. Thread-safe.
  */
 public final class ClientLeases {
   /** The most datanodes that are remembered. */
@@ -14,8 +15,8 @@ public final class ClientLeases {
 
   private final long clientId;
   private final Chain leases = new Chain();
-  private volatile long renewedUntilNanos;
-  private volatile boolean gone;
+  private long seenUntilNanos;
+  private boolean gone;
 
   /**
    * The datanodes to avoid, by id, with the end of that time. The map is replaced, never changed.
@@ -24,29 +25,11 @@ public final class ClientLeases {
 
   ClientLeases(long clientId, long untilNanos) {
     this.clientId = clientId;
-    this.renewedUntilNanos = untilNanos;
+    this.seenUntilNanos = untilNanos;
   }
 
   public long clientId() {
     return clientId;
-  }
-
-  /** The end of the leases that have no end of their own. */
-  public long renewedUntilNanos() {
-    return renewedUntilNanos;
-  }
-
-  /** True once the client has not renewed in time. Its leases are then being ended. */
-  boolean isGone() {
-    return gone;
-  }
-
-  /** Renews all leases unless it is too late. */
-  public synchronized void renew(long untilNanos) {
-    // Threads of the namenode may get here in a different order than they have read the clock.
-    if (!gone && untilNanos - renewedUntilNanos > 0) {
-      renewedUntilNanos = untilNanos;
-    }
   }
 
   /** Notes that the client could not reach a datanode. */
@@ -66,40 +49,50 @@ public final class ClientLeases {
     return until != null && nowNanos - until < 0;
   }
 
-  synchronized int count() {
-    return leases.count();
-  }
-
-  /** Adds a lease. Returns false when the client is gone. */
-  synchronized boolean add(Chain.Link lease, long untilNanos) {
+  /** Adds a lease. Returns false when this was forgotten, and there is a new one. */
+  synchronized boolean add(WriteLease<?> lease) {
     if (gone) {
       return false;
     }
-    renew(untilNanos);
-    leases.add(lease);
+    append(lease);
     return true;
   }
 
+  private void append(WriteLease<?> lease) {
+    leases.add(lease);
+    // Threads of the namenode may get here in a different order than they have read the clock.
+    if (lease.endNanos() - seenUntilNanos > 0) {
+      seenUntilNanos = lease.endNanos();
+    }
+  }
+
+  /** Moves the end of a lease, unless it is over. */
+  synchronized void renew(WriteLease<?> lease, long untilNanos) {
+    if (untilNanos - lease.endNanos() > 0 && leases.remove(lease)) {
+      lease.endAt(untilNanos);
+      append(lease);
+    }
+  }
+
   /** Removes a lease. Returns false when it was already removed. */
-  synchronized boolean remove(Chain.Link lease) {
+  synchronized boolean remove(WriteLease<?> lease) {
     return leases.remove(lease);
   }
 
-  /** Removes and returns any lease; null when there is none. */
-  synchronized Chain.Link removeAny() {
-    Chain.Link lease = leases.any();
-    if (lease != null) {
-      leases.remove(lease);
+  /** Removes and returns a lease that has run out; null when there is none. */
+  synchronized WriteLease<?> pollOverdue(long nowNanos) {
+    WriteLease<?> lease = (WriteLease<?>) leases.first();
+    if (lease == null || nowNanos - lease.endNanos() < 0) {
+      return null;
     }
+    leases.remove(lease);
+    lease.markOverdue();
     return lease;
   }
 
-  /** Declares the client gone if it has not renewed in time. */
-  synchronized boolean expire(long nowNanos) {
-    if (!gone && nowNanos - renewedUntilNanos >= 0) {
-      gone = true;
-      return true;
-    }
-    return false;
+  /** Whether this can be forgotten: the client was not seen for the time of a lease. */
+  synchronized boolean isGone(long nowNanos) {
+    gone |= leases.first() == null && nowNanos - seenUntilNanos >= 0;
+    return gone;
   }
 }

@@ -6,7 +6,6 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.memory.Footprint;
 import io.crail.namenode.memory.HeapBudget;
-import java.util.ArrayDeque;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -28,11 +27,12 @@ public final class LeaseTable<T> {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseTable.class);
   private static final int MAX_EXPIRED_PER_TICK = 20_000;
 
-  /** Bytes of heap of a lease, and of its place among those that end. */
-  private static final long LEASE_FOOTPRINT = Footprint.object(4, 28) + 2L * Footprint.REFERENCE;
+  /** Bytes of heap of a lease. */
+  private static final long LEASE_FOOTPRINT = Footprint.object(4, 28);
 
   /** Bytes of heap of a client that has leases. */
-  private static final long CLIENT_FOOTPRINT = Footprint.object(2, 21) + Footprint.MAP_ENTRY;
+  private static final long CLIENT_FOOTPRINT =
+      Footprint.object(2, 17) + Footprint.object(2, 0) + Footprint.MAP_ENTRY;
 
   private final Clock clock;
   private final long leaseNanos;
@@ -41,10 +41,6 @@ public final class LeaseTable<T> {
   private final long footprint;
   private final ConcurrentHashMap<Long, ClientLeases> clients = new ConcurrentHashMap<>();
   private final AtomicInteger count = new AtomicInteger();
-  // Leases with an end of their own. All last equally long, so they end in this order.
-  private final ArrayDeque<WriteLease<T>> ending = new ArrayDeque<>();
-  // Used only by tick.
-  private final ArrayDeque<ClientLeases> gone = new ArrayDeque<>();
 
   /**
    * Creates an empty table.
@@ -86,11 +82,11 @@ public final class LeaseTable<T> {
                 budget.add(CLIENT_FOOTPRINT);
                 return new ClientLeases(clientId, until);
               });
-      WriteLease<T> lease = new WriteLease<>(subject, token, client, now);
-      if (client.add(lease, until)) {
+      WriteLease<T> lease = new WriteLease<>(subject, token, client, now, until);
+      if (client.add(lease)) {
         return lease;
       }
-      // The client expired just now. Its old leases are being ended, so it gets a new record.
+      // The client was forgotten just now.
       forget(client);
     }
   }
@@ -128,27 +124,17 @@ public final class LeaseTable<T> {
     }
   }
 
-  /** Lets a lease run out a lease time from now, even if its client renews its leases. */
+  /** Lets a lease run out a lease time from now, even if its client renews it. */
   void endLater(WriteLease<T> lease) {
     if (lease.isHeld()) {
-      lease.endAt(clock.nanoTime() + leaseNanos);
-      synchronized (ending) {
-        ending.add(lease);
-      }
+      renew(lease);
+      lease.renewNoMore();
     }
   }
 
-  /** Renews all leases of a client. */
-  public void renew(long clientId) {
-    ClientLeases client = clients.get(clientId);
-    if (client != null) {
-      client.renew(clock.nanoTime() + leaseNanos);
-    }
-  }
-
-  /** Notes that the holder of a lease is alive. */
-  public void seen(WriteLease<T> lease) {
-    lease.client().renew(clock.nanoTime() + leaseNanos);
+  /** Lets a lease that is held last for its whole time again. */
+  public void renew(WriteLease<T> lease) {
+    lease.client().renew(lease, clock.nanoTime() + leaseNanos);
   }
 
   /** The number of leases. */
@@ -164,49 +150,29 @@ public final class LeaseTable<T> {
   /** Ends the leases that have run out. One thread at a time may call it. */
   public void tick(Expiry<T> expiry) {
     long now = clock.nanoTime();
-    for (ClientLeases client : clients.values()) {
-      if (client.expire(now)) {
-        forget(client);
-        if (client.count() > 0) {
-          LOG.info(
-              "client {} is silent, its {} write leases end",
-              Long.toHexString(client.clientId()),
-              client.count());
-          gone.add(client);
-        }
-      }
-    }
     int left = MAX_EXPIRED_PER_TICK;
-    while (left > 0 && !gone.isEmpty()) {
-      WriteLease<T> lease = removeAny(gone.peek());
-      if (lease == null) {
-        gone.remove();
-      } else {
+    for (ClientLeases client : clients.values()) {
+      int before = left;
+      for (WriteLease<T> lease = poll(client, now, left); lease != null; left--) {
         ended();
         expiry.expired(lease);
-        left--;
+        lease = poll(client, now, left - 1);
       }
-    }
-    for (WriteLease<T> lease = pollEnding(now, left);
-        lease != null;
-        lease = pollEnding(now, left)) {
-      end(lease);
-      expiry.expired(lease);
-      left--;
+      if (left < before) {
+        LOG.info(
+            "client {} has let {} write leases run out",
+            Long.toHexString(client.clientId()),
+            before - left);
+      }
+      if (client.isGone(now)) {
+        forget(client);
+      }
     }
   }
 
   // All leases in the table are for the same kind of subject.
   @SuppressWarnings("unchecked")
-  private WriteLease<T> removeAny(ClientLeases client) {
-    return (WriteLease<T>) client.removeAny();
-  }
-
-  private WriteLease<T> pollEnding(long nowNanos, int left) {
-    synchronized (ending) {
-      WriteLease<T> lease = ending.peek();
-      boolean due = left > 0 && lease != null && nowNanos - lease.endNanos() >= 0;
-      return due ? ending.remove() : null;
-    }
+  private WriteLease<T> poll(ClientLeases client, long nowNanos, int left) {
+    return left > 0 ? (WriteLease<T>) client.pollOverdue(nowNanos) : null;
   }
 }

@@ -3,8 +3,8 @@ package io.crail.namenode.lease;
 
 /**
  * The right of one writer to append to a node. It is identified by its token, belongs to a client,
- * and lasts while that client renews its leases. Changed by the {@link LeaseTable} and under the
- * node's monitor.
+ * and lasts while that client renews it. Changed by the {@link LeaseTable} under the node's
+ * monitor.
  *
  * @param <T> what the lease is for, a node
  */
@@ -17,14 +17,17 @@ public final class WriteLease<T> extends Chain.Link {
   private boolean ending;
   // In no record of changes, as the next one: see ADR 46.
   private boolean spaceInUse;
-  private boolean valueRefused;
   private long endNanos;
 
-  WriteLease(T subject, long token, ClientLeases client, long grantedNanos) {
+  /** Set by the thread that ends the leases that have run out, before it takes the monitor. */
+  private volatile boolean overdue;
+
+  WriteLease(T subject, long token, ClientLeases client, long grantedNanos, long endNanos) {
     this.subject = subject;
     this.token = token;
     this.client = client;
     this.grantedNanos = grantedNanos;
+    this.endNanos = endNanos;
   }
 
   /** The node to which the holder may append. */
@@ -47,23 +50,32 @@ public final class WriteLease<T> extends Chain.Link {
 
   /** True while the holder may write. Under the node's monitor. */
   public boolean isHeld() {
-    return !ending && !client.isGone();
+    return !ending && !overdue;
   }
 
-  /** True when it has an end of its own, which renewals do not change. Under the node's monitor. */
+  /** True when renewals do not change its end any more. Under the node's monitor. */
   public boolean isEnding() {
     return ending;
   }
 
-  /** When it ends. Under the node's monitor. */
+  /** When it ends. Under the node's monitor, or that of the client. */
   public long endNanos() {
-    return ending ? endNanos : client.renewedUntilNanos();
+    return endNanos;
   }
 
-  /** Gives it an end of its own. Under the node's monitor. */
+  /** Sets its end. Under both monitors. */
   void endAt(long nanos) {
-    ending = true;
     endNanos = nanos;
+  }
+
+  /** The next end is the last one. Under the node's monitor. */
+  void renewNoMore() {
+    ending = true;
+  }
+
+  /** It has run out. Under the client's monitor. */
+  void markOverdue() {
+    overdue = true;
   }
 
   /** True when the holder may be writing to the node's space, because it has asked for space. */
@@ -74,15 +86,5 @@ public final class WriteLease<T> extends Chain.Link {
   /** Notes that the holder may be writing to the node's space. Under the node's monitor. */
   public void spaceInUse() {
     spaceInUse = true;
-  }
-
-  /** True when the holder was told to write a small value to extents. */
-  public boolean isValueRefused() {
-    return valueRefused;
-  }
-
-  /** Notes that the holder has to write a small value to extents. Under the node's monitor. */
-  public void refuseValue() {
-    valueRefused = true;
   }
 }

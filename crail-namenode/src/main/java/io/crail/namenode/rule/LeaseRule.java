@@ -58,7 +58,7 @@ public final class LeaseRule {
     if (lease == null) {
       applier.lease(node, leases.grant(node, client, token));
     } else if (lease.token() == token && lease.isHeld()) {
-      leases.seen(lease);
+      leases.renew(lease);
     } else {
       throw ErrorCode.WRITE_LEASE_HELD.exception(node + holder(lease, client));
     }
@@ -86,14 +86,13 @@ public final class LeaseRule {
   }
 
   /**
-   * Renews the write leases of a client, and returns those that the client has lost.
+   * Renews the write leases that a client names, and returns those that the client has lost. Leases
+   * that it does not name run out; so a lease that it does not know of, since the answer was lost,
+   * does not last.
    *
    * @param caller who asks
    */
   public RenewLeases.Response renew(RenewLeases.Request request, Caller caller) {
-    // In this order: when a node is taken from its writer after the check of its lease, the space
-    // then rests for as long as this renewal lasts.
-    leases.renew(request.clientId());
     List<RenewLeases.Lost> lost = new ArrayList<>();
     for (int i = 0; i < request.leases().size(); i++) {
       RenewLeases.Lease lease = request.leases().get(i);
@@ -101,7 +100,7 @@ public final class LeaseRule {
       ErrorCode code =
           node == null || tree.isDetached(node)
               ? ErrorCode.STALE_NODE
-              : locks.of(node, () -> check(node, request.clientId(), lease.token()));
+              : locks.of(node, () -> renew(node, request.clientId(), lease.token()));
       if (code != ErrorCode.OK) {
         lost.add(new RenewLeases.Lost(i, code.number()));
       }
@@ -109,8 +108,8 @@ public final class LeaseRule {
     return new RenewLeases.Response(lost);
   }
 
-  /** Whether a client still has a write lease: OK, or the error that a write gets. */
-  private static ErrorCode check(Node node, long client, long token) {
+  /** Renews a lease that a client still has: OK, or the error that a write gets. */
+  private ErrorCode renew(Node node, long client, long token) {
     if (node.isRemoved()) {
       return ErrorCode.STALE_NODE;
     }
@@ -120,7 +119,11 @@ public final class LeaseRule {
             && lease.token() == token
             && lease.client().clientId() == client
             && lease.isHeld();
-    return isHeld ? ErrorCode.OK : ErrorCode.WRITE_LEASE_LOST;
+    if (!isHeld) {
+      return ErrorCode.WRITE_LEASE_LOST;
+    }
+    leases.renew(lease);
+    return ErrorCode.OK;
   }
 
   /** Ends a lease that ran out: cuts off the space that no reader sees, seals the last extent. */

@@ -97,9 +97,7 @@ public final class MoveRule {
       locks.of(
           node,
           () -> {
-            if (!isCommitted(node, request)) {
-              commit(node, request);
-            }
+            commit(node, request);
             return null;
           });
       return new CommitMove.Response();
@@ -108,15 +106,6 @@ public final class MoveRule {
       allocator.letGo(request.grant(), request.token());
       throw e;
     }
-  }
-
-  /** True when this is the second request, since the answer to the first was lost. */
-  private static boolean isCommitted(Node node, CommitMove.Request request) {
-    NodeSpace space = node.space();
-    int index = space == null ? 0 : space.indexOf(request.fileOffset());
-    return space != null
-        && index < space.count()
-        && space.at(index).isAt(request.fileOffset(), request.target());
   }
 
   /** Under the node's monitor. */

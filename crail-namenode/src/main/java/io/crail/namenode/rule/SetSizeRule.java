@@ -49,13 +49,12 @@ public final class SetSizeRule {
    */
   public NodeInfo setSize(SetSize.Request request, Caller caller, LongConsumer committed)
       throws CrailException {
-    Node named = tree.find(request.id());
-    if (named == null || tree.isDetached(named)) {
-      endLeaseOfRemoved(named, request);
+    Node known = tree.find(request.id());
+    if (known == null || tree.isDetached(known)) {
+      endLeaseOfRemoved(known, request);
     }
-    named = tree.require(request.id());
-    check(named, request);
-    Node node = ofToken(named, request.token());
+    Node node = tree.require(request.id());
+    check(node, request);
     NodeInfo info = null;
     while (info == null) {
       Container parent = Container.of(node);
@@ -82,23 +81,6 @@ public final class SetSizeRule {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a value of " + value.length() + " bytes for the size " + request.size());
     }
-  }
-
-  /**
-   * The node of a writer: the one that it names, or the one that is to replace it. A client that
-   * got no answer to its put knows only the path and the token.
-   */
-  private Node ofToken(Node named, long token) {
-    Node coming = tree.coming().of(named);
-    if (coming == null) {
-      return named;
-    }
-    return locks.of(
-        coming,
-        () -> {
-          WriteLease<Node> lease = coming.lease();
-          return lease != null && lease.token() == token ? coming : named;
-        });
   }
 
   /** For a node that is to replace another. Returns null when it has done so. */
@@ -128,10 +110,6 @@ public final class SetSizeRule {
       endLeaseOfRemoved(node, request);
     }
     Writing.requirePresent(node);
-    WriteLease<Node> lease = node.lease();
-    if (isRepeated(node, lease, request)) {
-      return node.info();
-    }
     Writing.requireLease(node, request.token(), state.leases());
     final long before = present == null ? node.size() : 0;
     SmallValue small = request.value();
@@ -140,7 +118,7 @@ public final class SetSizeRule {
     }
     long size = Math.max(request.size(), node.size());
     boolean isWhole = present != null && size >= tree.coming().length(present);
-    SmallBytes value = small.length() == 0 ? null : takeSmall(node, lease, small);
+    SmallBytes value = small.length() == 0 ? null : takeSmall(node, small);
     boolean cutsOff = request.close() == SetSize.END && value == null;
     applier.resize(
         node,
@@ -160,28 +138,10 @@ public final class SetSizeRule {
   }
 
   /**
-   * True when a writer repeats its close because the answer got lost, and the request is already
-   * done. A writer that lost its lease has not closed, even if the size is the one it asks for.
-   */
-  private static boolean isRepeated(Node node, WriteLease<Node> lease, SetSize.Request request) {
-    boolean own = lease != null && lease.token() == request.token();
-    switch (request.close()) {
-      case SetSize.END:
-        return !own && node.wasEnded(request.token()) && request.size() <= node.size();
-      case SetSize.EXPIRE:
-        return own && lease.isEnding() && request.size() <= node.size();
-      default:
-        return false;
-    }
-  }
-
-  /**
    * Takes memory for a small value in place of a node's content, which must be empty or a smaller
-   * small value. A writer that was refused once writes the value to extents. An earlier copy of its
-   * request may come later over another connection and must not take these away.
+   * small value.
    */
-  private SmallBytes takeSmall(Node node, WriteLease<Node> lease, SmallValue value)
-      throws CrailException {
+  private SmallBytes takeSmall(Node node, SmallValue value) throws CrailException {
     int length = value.length();
     NodeSpace old = node.space();
     if (length < node.size() || (old != null && old.small() == null && old.size() > 0)) {
@@ -190,8 +150,7 @@ public final class SetSizeRule {
     }
     SmallBytes before = old == null ? null : old.small();
     SmallBytes kept = state.values().of(length);
-    if (lease.isValueRefused() || kept == null || !state.values().take(kept, before)) {
-      lease.refuseValue();
+    if (kept == null || !state.values().take(kept, before)) {
       throw state.values().refusal(node, length);
     }
     kept.write(ByteBuffer.wrap(value.bytes()), 0);

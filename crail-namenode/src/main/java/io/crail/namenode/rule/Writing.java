@@ -36,7 +36,7 @@ final class Writing {
     if (lease == null || lease.token() != token || !lease.isHeld()) {
       throw ErrorCode.WRITE_LEASE_LOST.exception(node.toString());
     }
-    leases.seen(lease);
+    leases.renew(lease);
     return lease;
   }
 

@@ -72,7 +72,6 @@ public class Node {
   private volatile long attributes;
   private volatile NodeSpace space;
   private WriteLease<Node> lease;
-  private int endedLease;
 
   /**
    * Creates a node without name and parent.
@@ -413,30 +412,6 @@ public class Node {
   /** Sets or ends the write lease. Under the node's monitor. */
   final void lease(WriteLease<Node> newLease) {
     lease = newLease;
-  }
-
-  /** True when the lease of {@code token} is the last one that a holder has ended. */
-  public final boolean wasEnded(long token) {
-    return endedLease == digest(token);
-  }
-
-  /** The digest of the last lease that a holder has ended. Under the node's monitor. */
-  public final int endedLease() {
-    return endedLease;
-  }
-
-  /** Notes that the holder has ended its lease. Under the node's monitor. */
-  final void markEnded(long token) {
-    endedLease = digest(token);
-  }
-
-  /**
-   * Four bytes of a random token, which use the last bytes of the object's 104. 0 stands for no
-   * token.
-   */
-  private static int digest(long token) {
-    int digest = Long.hashCode(token);
-    return digest == 0 ? 1 : digest;
   }
 
   /** No path below is longer than this node's own path by more than this many bytes. */

@@ -241,10 +241,4 @@ public final class TreeWriter {
   public void lease(Node node, WriteLease<Node> lease) {
     node.lease(lease);
   }
-
-  /** Ends the write lease by the word of its holder. Under the node's monitor. */
-  public void endLease(Node node, long token) {
-    node.lease(null);
-    node.markEnded(token);
-  }
 }

@@ -76,7 +76,6 @@ final class ChangeModel implements ChangeSink {
     private long accessed;
     private int flags = NO_FLAGS;
     private long size;
-    private int endedLease;
     private long token;
     private long client;
     private boolean ending;
@@ -102,7 +101,6 @@ final class ChangeModel implements ChangeSink {
           "accessed " + accessed,
           "flags " + flags,
           "size " + size,
-          "ended " + endedLease,
           "lease " + token + " of " + client + (ending ? " ending" : ""),
           "value " + value.hashCode(),
           "extents " + extents.values(),
@@ -429,7 +427,6 @@ final class ChangeModel implements ChangeSink {
     entry.size = contents.size();
     entry.modified = contents.modifiedMillis();
     entry.flags = contents.flags();
-    entry.endedLease = contents.endedLease();
     entry.token = contents.token();
     entry.client = contents.client();
     entry.ending = contents.ending();
@@ -466,7 +463,6 @@ final class ChangeModel implements ChangeSink {
     entry.accessed = node.accessedMillis();
     entry.flags = node.flags();
     entry.size = node.size();
-    entry.endedLease = node.endedLease();
     WriteLease<Node> lease = node.lease();
     if (lease != null) {
       entry.token = lease.token();

@@ -4,6 +4,7 @@ package io.crail.namenode.lease;
 import static io.crail.namenode.Refusals.refused;
 import static io.crail.namenode.TestStore.BLOCK;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
@@ -113,9 +114,7 @@ class LeaseTest {
     assertEquals(0, store.usage(0).waitingBytes(), "all writes were acknowledged");
     List<Extent> found = store.find(id, 0).extents();
     assertEquals(List.of(extents.get(0), cut(extents.get(1), 1)), found);
-    // Said again, because the answer got lost.
-    assertEquals(BLOCK + 1, store.setSize(id, 9, BLOCK + 1, SetSize.END).size());
-    refused(ErrorCode.WRITE_LEASE_LOST, () -> store.setSize(id, 9, BLOCK + 2, SetSize.END));
+    refused(ErrorCode.WRITE_LEASE_LOST, () -> store.setSize(id, 9, BLOCK + 1, SetSize.END));
     store.namenode.verify();
   }
 
@@ -224,23 +223,6 @@ class LeaseTest {
   }
 
   @Test
-  void anEndIsGoodWhenSaidAgainThoughSomebodyElseHasAppended() throws Exception {
-    long id = store.create(NodeType.DATAFILE, "/f", 9).id();
-    store.extend(id, 9, 0, 1);
-    store.setSize(id, 9, 100, SetSize.END);
-    store.setSize(id, 9, 100, SetSize.END);
-    store.acquire(id, 8);
-    store.extend(id, 8, 100, 1);
-    store.setSize(id, 8, 200, SetSize.KEEP);
-    assertEquals(200, store.setSize(id, 9, 100, SetSize.END).size());
-    refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> store.setSize(id, 9, 201, SetSize.END));
-    refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> store.setSize(id, 9, 100, SetSize.KEEP));
-    store.setSize(id, 8, 300, SetSize.END);
-    // Only the last end is remembered.
-    refused(ErrorCode.WRITE_LEASE_LOST, "/f", () -> store.setSize(id, 9, 100, SetSize.END));
-  }
-
-  @Test
   void readersAreToldOfCommittedBytesAlone() throws Exception {
     // Else one that asked before the seal would read there what the next writer put elsewhere.
     long id = store.create(NodeType.DATAFILE, "/f", 9).id();
@@ -291,23 +273,24 @@ class LeaseTest {
   }
 
   @Test
-  void renewingKeepsAllLeasesOfAClient() throws Exception {
+  void aRenewalKeepsTheLeasesThatItNames() throws Exception {
     long f = store.create(NodeType.DATAFILE, "/f", 9).id();
     long g = store.create(NodeType.DATAFILE, "/g", 8).id();
-    long other =
-        Wire.connect(store.server, 5)
-            .call(NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, "/h", 7))
-            .node()
-            .id();
+    final long unnamed = store.create(NodeType.DATAFILE, "/h", 7).id();
+    store.extend(unnamed, 7, 0, BLOCK);
     for (int i = 0; i < 10; i++) {
       pass(5_000);
       assertEquals(List.of(), renew(TestStore.CLIENT, lease(f, 9), lease(g, 8)));
     }
     store.extend(f, 9, 0, 1);
     store.extend(g, 8, 0, 1);
-    refused(ErrorCode.WRITE_LEASE_LOST, () -> store.extend(other, 7, 0, 1));
-    assertEquals(List.of(lost(0, ErrorCode.WRITE_LEASE_LOST)), renew(5, lease(other, 7)));
+    refused(ErrorCode.WRITE_LEASE_LOST, () -> store.extend(unnamed, 7, 0, 1));
+    assertEquals(0, store.usage(0).waitingBytes(), "what its writer had is free again");
+    assertEquals(
+        List.of(lost(0, ErrorCode.WRITE_LEASE_LOST)), renew(TestStore.CLIENT, lease(unnamed, 7)));
+    assertEquals(2, store.namenode.leases().size());
     assertEquals(List.of(), renew(4711));
+    store.namenode.verify();
   }
 
   @Test
@@ -377,9 +360,32 @@ class LeaseTest {
   @Test
   void aRenewalThatIsServedLateTakesNothingBack() {
     ClientLeases client = new ClientLeases(5, 100);
-    client.renew(300);
-    client.renew(200);
-    assertEquals(300, client.renewedUntilNanos());
+    WriteLease<String> lease = new WriteLease<>("node", 1, client, 0, 100);
+    client.add(lease);
+    client.renew(lease, 300);
+    client.renew(lease, 200);
+    assertEquals(300, lease.endNanos());
+  }
+
+  @Test
+  void leasesRunOutInTheOrderOfTheirEnds() {
+    ClientLeases client = new ClientLeases(5, 100);
+    WriteLease<String> first = new WriteLease<>("first", 1, client, 0, 100);
+    WriteLease<String> second = new WriteLease<>("second", 2, client, 10, 110);
+    client.add(first);
+    client.add(second);
+    client.renew(first, 200);
+    assertEquals(null, client.pollOverdue(109));
+    assertEquals(second, client.pollOverdue(110));
+    assertFalse(second.isHeld());
+    client.renew(second, 300);
+    assertEquals(110, second.endNanos(), "too late");
+    assertEquals(null, client.pollOverdue(199));
+    assertFalse(client.isGone(199));
+    assertTrue(first.isHeld());
+    assertEquals(first, client.pollOverdue(200));
+    assertTrue(client.isGone(200));
+    assertFalse(client.add(first));
   }
 
   @Test
@@ -398,14 +404,13 @@ class LeaseTest {
     final long other = store.create(NodeType.DATAFILE, "/g", 8).id();
     store.extend(id, 9, 0, BLOCK);
     store.setSize(id, 9, 0, SetSize.EXPIRE);
-    store.setSize(id, 9, 0, SetSize.EXPIRE);
     refused(ErrorCode.WRITE_LEASE_LOST, () -> store.extend(id, 9, 0, 1));
     String failed = "a stream of it ended after a failed write";
     refused(ErrorCode.WRITE_LEASE_HELD, failed, () -> store.acquire(id, 7));
     for (int i = 0; i < 3; i++) {
       pass(3_300);
       assertEquals(BLOCK, store.usage(0).usedBytes());
-      renew(TestStore.CLIENT);
+      assertEquals(List.of(), renew(TestStore.CLIENT, lease(other, 8)));
     }
     pass(200);
     assertEquals(BLOCK, store.usage(0).waitingBytes());

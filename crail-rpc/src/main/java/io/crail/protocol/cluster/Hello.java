@@ -117,8 +117,8 @@ public final class Hello {
    * @param minExtentSize bytes of the smallest extent
    * @param smallValue most bytes of a value that travels with the metadata; 0 when none does
    * @param leaseMillis how long a location or a write lease is valid
-   * @param remembers whether the namenode knows which requests of earlier connections of this peer it
-   *     has served
+   * @param remembers whether the namenode knows which requests of earlier connections of this peer
+   *     it has served
    * @param incarnation changes with each start of the namenode
    * @param rootId node id of the root at this namenode
    * @param cluster name of the cluster
@@ -196,8 +196,7 @@ public final class Hello {
 
     /** The answer that wants another message of the login. */
     public static Response challenge(SmallValue message) {
-      return new Response(
-          Frame.VERSION, true, 0, 0, 0, 0, 0, 0, false, 0, 0, Utf8.EMPTY, message);
+      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, 0, false, 0, 0, Utf8.EMPTY, message);
     }
 
     /** This description, at the end of a login whose last message is another one. */

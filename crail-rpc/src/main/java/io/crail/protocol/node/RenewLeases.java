@@ -6,9 +6,8 @@ import io.crail.protocol.codec.Layout;
 import java.util.List;
 
 /**
- * Renews all write leases of a client. The client names leases, and the answer says which of these
- * it has lost. The client may rely on the renewal of all other leases that it named, but not of a
- * lease that it did not name.
+ * Renews write leases of a client. The client names them, and the answer says which of these it has
+ * lost. All others that it named are renewed. A lease that is not named runs out.
  */
 public final class RenewLeases {
   /** Most leases that a request names. A client with more leases sends several requests. */

@@ -28,8 +28,7 @@ public final class SetSize {
   /**
    * The request.
    *
-   * @param id node id; a writer whose put had no answer may name the node that its own is to
-   *     replace
+   * @param id node id
    * @param token the write lease
    * @param size new size; a size below the present one changes nothing
    * @param close what happens to the write lease: {@link #KEEP}, {@link #END} or {@link #EXPIRE}

@@ -14,8 +14,7 @@ import io.crail.common.Utf8;
  * @param patienceMillis how long after a loss the client may send requests again
  * @param host the name of its host, for reports; empty if it has named none
  */
-public record Claim(
-    Principal principal, long client, long peer, int patienceMillis, Utf8 host) {
+public record Claim(Principal principal, long client, long peer, int patienceMillis, Utf8 host) {
   /** The claim that opens a data connection. */
   public static Claim ofClient(long client) {
     return new Claim(Principal.ANYBODY, client, 0, 0, Utf8.EMPTY);
