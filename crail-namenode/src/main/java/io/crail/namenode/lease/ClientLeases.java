@@ -50,7 +50,7 @@ public final class ClientLeases {
   }
 
   /** Adds a lease. Returns false when this was forgotten, and there is a new one. */
-  synchronized boolean add(WriteLease<?> lease) {
+  synchronized boolean add(Term lease) {
     if (gone) {
       return false;
     }
@@ -58,7 +58,7 @@ public final class ClientLeases {
     return true;
   }
 
-  private void append(WriteLease<?> lease) {
+  private void append(Term lease) {
     leases.add(lease);
     // Threads of the namenode may get here in a different order than they have read the clock.
     if (lease.endNanos() - seenUntilNanos > 0) {
@@ -66,22 +66,23 @@ public final class ClientLeases {
     }
   }
 
-  /** Moves the end of a lease, unless it is over. */
-  synchronized void renew(WriteLease<?> lease, long untilNanos) {
+  /** Moves the end of a lease. Returns false when it has run out. */
+  synchronized boolean renew(Term lease, long untilNanos) {
     if (untilNanos - lease.endNanos() > 0 && leases.remove(lease)) {
       lease.endAt(untilNanos);
       append(lease);
     }
+    return lease.isLinked();
   }
 
   /** Removes a lease. Returns false when it was already removed. */
-  synchronized boolean remove(WriteLease<?> lease) {
+  synchronized boolean remove(Term lease) {
     return leases.remove(lease);
   }
 
   /** Removes and returns a lease that has run out; null when there is none. */
-  synchronized WriteLease<?> pollOverdue(long nowNanos) {
-    WriteLease<?> lease = (WriteLease<?>) leases.first();
+  synchronized Term pollOverdue(long nowNanos) {
+    Term lease = (Term) leases.first();
     if (lease == null || nowNanos - lease.endNanos() < 0) {
       return null;
     }

@@ -126,15 +126,14 @@ public final class LeaseTable<T> {
 
   /** Lets a lease run out a lease time from now, even if its client renews it. */
   void endLater(WriteLease<T> lease) {
-    if (lease.isHeld()) {
-      renew(lease);
+    if (lease.isHeld() && renew(lease)) {
       lease.renewNoMore();
     }
   }
 
-  /** Lets a lease that is held last for its whole time again. */
-  public void renew(WriteLease<T> lease) {
-    lease.client().renew(lease, clock.nanoTime() + leaseNanos);
+  /** Lets a lease that is held last for its whole time again. Returns false when it has run out. */
+  public boolean renew(WriteLease<T> lease) {
+    return lease.client().renew(lease, clock.nanoTime() + leaseNanos);
   }
 
   /** The number of leases. */
@@ -158,14 +157,14 @@ public final class LeaseTable<T> {
         expiry.expired(lease);
         lease = poll(client, now, left - 1);
       }
-      if (left < before) {
-        LOG.info(
-            "client {} has let {} write leases run out",
-            Long.toHexString(client.clientId()),
-            before - left);
-      }
       if (client.isGone(now)) {
         forget(client);
+        if (left < before) {
+          LOG.info(
+              "client {} is silent, its {} write leases end",
+              Long.toHexString(client.clientId()),
+              before - left);
+        }
       }
     }
   }

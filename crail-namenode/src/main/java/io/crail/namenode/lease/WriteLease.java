@@ -8,7 +8,7 @@ package io.crail.namenode.lease;
  *
  * @param <T> what the lease is for, a node
  */
-public final class WriteLease<T> extends Chain.Link {
+public final class WriteLease<T> extends Term {
   private final T subject;
   private final long token;
   private final ClientLeases client;
@@ -17,17 +17,13 @@ public final class WriteLease<T> extends Chain.Link {
   private boolean ending;
   // In no record of changes, as the next one: see ADR 46.
   private boolean spaceInUse;
-  private long endNanos;
-
-  /** Set by the thread that ends the leases that have run out, before it takes the monitor. */
-  private volatile boolean overdue;
 
   WriteLease(T subject, long token, ClientLeases client, long grantedNanos, long endNanos) {
+    super(endNanos);
     this.subject = subject;
     this.token = token;
     this.client = client;
     this.grantedNanos = grantedNanos;
-    this.endNanos = endNanos;
   }
 
   /** The node to which the holder may append. */
@@ -50,7 +46,7 @@ public final class WriteLease<T> extends Chain.Link {
 
   /** True while the holder may write. Under the node's monitor. */
   public boolean isHeld() {
-    return !ending && !overdue;
+    return !ending && !isOverdue();
   }
 
   /** True when renewals do not change its end any more. Under the node's monitor. */
@@ -58,24 +54,9 @@ public final class WriteLease<T> extends Chain.Link {
     return ending;
   }
 
-  /** When it ends. Under the node's monitor, or that of the client. */
-  public long endNanos() {
-    return endNanos;
-  }
-
-  /** Sets its end. Under both monitors. */
-  void endAt(long nanos) {
-    endNanos = nanos;
-  }
-
   /** The next end is the last one. Under the node's monitor. */
   void renewNoMore() {
     ending = true;
-  }
-
-  /** It has run out. Under the client's monitor. */
-  void markOverdue() {
-    overdue = true;
   }
 
   /** True when the holder may be writing to the node's space, because it has asked for space. */

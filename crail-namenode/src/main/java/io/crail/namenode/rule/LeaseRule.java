@@ -57,9 +57,7 @@ public final class LeaseRule {
     WriteLease<Node> lease = node.lease();
     if (lease == null) {
       applier.lease(node, leases.grant(node, client, token));
-    } else if (lease.token() == token && lease.isHeld()) {
-      leases.renew(lease);
-    } else {
+    } else if (lease.token() != token || !lease.isHeld() || !leases.renew(lease)) {
       throw ErrorCode.WRITE_LEASE_HELD.exception(node + holder(lease, client));
     }
     NodeSpace space = node.space();
@@ -119,11 +117,7 @@ public final class LeaseRule {
             && lease.token() == token
             && lease.client().clientId() == client
             && lease.isHeld();
-    if (!isHeld) {
-      return ErrorCode.WRITE_LEASE_LOST;
-    }
-    leases.renew(lease);
-    return ErrorCode.OK;
+    return isHeld && leases.renew(lease) ? ErrorCode.OK : ErrorCode.WRITE_LEASE_LOST;
   }
 
   /** Ends a lease that ran out: cuts off the space that no reader sees, seals the last extent. */

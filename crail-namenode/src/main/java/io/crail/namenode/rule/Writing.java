@@ -33,10 +33,9 @@ final class Writing {
   static WriteLease<Node> requireLease(Node node, long token, LeaseTable<Node> leases)
       throws CrailException {
     WriteLease<Node> lease = node.lease();
-    if (lease == null || lease.token() != token || !lease.isHeld()) {
+    if (lease == null || lease.token() != token || !lease.isHeld() || !leases.renew(lease)) {
       throw ErrorCode.WRITE_LEASE_LOST.exception(node.toString());
     }
-    leases.renew(lease);
     return lease;
   }
 
