@@ -151,7 +151,9 @@ class ArchitectureTest {
     modules.put(
         "engine",
         new Module(
-            List.of("io.crail.rpc", "io.crail.rpc.login", "io.crail.rpc.loop"), List.of("common")));
+            List.of(
+                "io.crail.rpc", "io.crail.rpc.login", "io.crail.rpc.loop", "io.crail.rpc.reply"),
+            List.of("common")));
     modules.put("netty", new Module(List.of("io.crail.rpc.netty.."), List.of("common", "engine")));
     modules.put(
         "rdma", new Module(List.of("io.crail.rpc.rdma.."), List.of("common", "engine", "verbs")));

@@ -198,7 +198,7 @@ final class ReferencePages {
         correlation id. The answers to operations that change something are remembered: a request that
         comes again gets the first answer, and is not served again. This ends when the client sends
         another request in the same slot, or does not come back within the time of its hello. If the
-        answer to a hello says that nothing is remembered, such requests must not be sent again.
+        answer to a hello tells another incarnation, such requests must not be sent again.
         Offsets and widths below are in bytes; tails follow the fixed part of a message in the order
         given.
 

@@ -50,6 +50,7 @@ import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.Frame;
 import io.crail.rpc.reply.ReplyCache;
+import io.crail.rpc.reply.ReplyMemory;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -130,14 +131,19 @@ public final class NameNode {
             new DatanodeRule(
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
     this.activity = new Activity(clock.nanoTime());
-    this.replies = new ReplyCache(clock, new ReplyMemory(budget));
+    this.replies = new ReplyCache(clock, new HeapOfReplies(budget));
   }
 
   /** The memory of answers is a part of what the namenode may use. */
-  private record ReplyMemory(HeapBudget budget) implements ReplyCache.Memory {
+  private record HeapOfReplies(HeapBudget budget) implements ReplyMemory {
     @Override
     public boolean take(long bytes) {
       return budget.take(bytes, 0);
+    }
+
+    @Override
+    public boolean takeReserved(long bytes) {
+      return budget.take(bytes, bytes);
     }
 
     @Override
@@ -248,12 +254,8 @@ public final class NameNode {
     }
   }
 
-  /**
-   * Describes the cluster to a new connection.
-   *
-   * @param remembers whether the answers to earlier connections of the peer are known
-   */
-  Hello.Response describe(boolean remembers) {
+  /** Describes the cluster to a new connection. */
+  Hello.Response describe() {
     return new Hello.Response(
         Frame.VERSION,
         options.index(),
@@ -262,7 +264,6 @@ public final class NameNode {
         Extent.MIN_LENGTH,
         state.values().maxLength(),
         (int) (options.leaseNanos() / 1_000_000),
-        remembers,
         incarnation,
         state.tree().rootId(),
         Utf8.of(options.cluster()));

@@ -37,7 +37,6 @@ import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.login.Principal;
-import io.crail.rpc.reply.ReplyCache;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -293,28 +292,30 @@ final class NameNodeService {
     @Override
     public Hello.Response welcome(Claim claim, Caller caller, Session session)
         throws CrailException {
-      ReplyCache replies = namenode.replies();
-      Hello.Response description = namenode.describe(replies.knows(caller.client(), claim.peer()));
+      Hello.Response description = namenode.describe();
       SessionUser user = new SessionUser(namenode.users(), caller);
       ClientActivity activity =
           namenode.activity().begin(caller.client(), claim.host(), caller.principal().name());
       if (caller.principal().role() != Principal.Role.DATANODE) {
         namenode.activity().list(activity);
       }
-      session.attach(ClientSession.of(namenode, user, activity));
       long patience = TimeUnit.MILLISECONDS.toNanos(claim.patienceMillis());
-      session.remember(replies.opened(caller.client(), claim.peer(), patience));
+      session.remember(
+          namenode.replies().opened(caller.principal(), caller.client(), claim.peer(), patience));
+      session.attach(ClientSession.of(namenode, user, activity));
       return description;
     }
   }
 
   private static void closed(NameNode namenode, Session session) {
+    if (session.replies() != null) {
+      namenode.replies().closed(session.replies());
+    }
     ClientSession attachment = attachment(session);
     if (attachment == null) {
       return;
     }
     namenode.activity().end(attachment.activity());
-    namenode.replies().closed(session.replies());
     if (session.caller().principal().role() == Principal.Role.DATANODE) {
       namenode.rules().datanodes().ended(attachment);
     }

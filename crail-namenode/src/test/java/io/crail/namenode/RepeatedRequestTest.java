@@ -3,10 +3,11 @@ package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.DescribeDatanode;
@@ -48,6 +49,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -56,9 +58,16 @@ import org.junit.jupiter.api.TestFactory;
 /**
  * Tests what happens to requests that are sent again because the answer was lost. An operation that
  * changes something is served once, and the second request gets the answer of the first. All others
- * change nothing, as the table says.
+ * change nothing, but for signs of life, which may come twice.
  */
 class RepeatedRequestTest {
+  /** They note the connection that they come by, so they are served as often as they come. */
+  private static final Set<Operation<?, ?>> SIGNS_OF_LIFE =
+      Set.of(
+          NameNodeOperations.REGISTER_DATANODE,
+          NameNodeOperations.KEEP_ALIVE,
+          NameNodeOperations.RENEW_LEASES);
+
   private static final long TOKEN = 9;
   private static final Utf8 FILE = Utf8.of("/d/f");
 
@@ -277,7 +286,7 @@ class RepeatedRequestTest {
     }
     String passing =
         "(silentMillis|drainMillis|ageMillis|leftMillis|requests|requestNanos|number|nanos"
-            + "|others|remembers)=-?\\d+";
+            + "|others)=-?\\d+";
     return answer.toString().replaceAll(passing, "");
   }
 
@@ -302,7 +311,7 @@ class RepeatedRequestTest {
     Q request = request(operation, made, store);
     Wire lost = wire(store, operation);
     final String first = text(lost.callAll(operation, List.of(request)).get(0));
-    final Wire fresh = lost.replacement(hello -> assertTrue(hello.remembers()));
+    final Wire fresh = lost.replacement();
     final String then = state(store);
     // Time goes on until the client gives up waiting.
     store.passAlive(100, datanode);
@@ -311,21 +320,20 @@ class RepeatedRequestTest {
     store.namenode.verify();
   }
 
-  /** The first copy of the request is read after the second, from a connection that is lost. */
+  /** The first copy of the request is read last, from a connection that is lost. */
   private <Q, R> void aLateCopyIsNotServed(Operation<Q, R> operation, Case<?> made)
       throws CrailException {
     TestStore store = new TestStore();
     Q request = request(operation, made, store);
     Wire lost = wire(store, operation);
     lost.callAll(NameNodeOperations.PING, List.of(new Ping.Request(1)));
-    Wire fresh = lost.replacement(hello -> {});
+    Wire fresh = lost.replacement();
     fresh.callAll(operation, List.of(request));
-    String then = state(store);
-    // The next request has the same slot.
-    final Ping.Request ping = new Ping.Request(2);
+    // In the same slot, so the client has its answer.
+    fresh.call(NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, "/later", 0));
+    final String then = state(store);
     lost.sameIdsAgain();
-    lost.callAll(operation, List.of(request));
-    fresh.callAll(NameNodeOperations.PING, List.of(ping));
+    Refusals.refused(ErrorCode.UNAVAILABLE, () -> lost.call(operation, request));
     assertEquals(then, state(store), "what the late copy has changed");
     store.namenode.verify();
   }
@@ -336,9 +344,13 @@ class RepeatedRequestTest {
     Q request = request(operation, made, store);
     String before = state(store);
     String first = text(store.wire(operation).callAll(operation, List.of(request)).get(0));
-    assertEquals(before, state(store), "what the request has changed");
+    String then = state(store);
+    if (!SIGNS_OF_LIFE.contains(operation)) {
+      assertEquals(before, then, "what the request has changed");
+    }
     store.passAlive(100, datanode);
     assertEquals(first, text(store.wire(operation).callAll(operation, List.of(request)).get(0)));
+    assertEquals(then, state(store), "what the second request has changed");
   }
 
   @TestFactory
@@ -352,7 +364,7 @@ class RepeatedRequestTest {
   }
 
   @TestFactory
-  Stream<DynamicTest> whatOnlyReadsChangesNothing() {
+  Stream<DynamicTest> allElseMayBeServedTwice() {
     return each(false, this::changesNothing);
   }
 
@@ -384,26 +396,43 @@ class RepeatedRequestTest {
     Wire lost = store.wire(NameNodeOperations.REMOVE);
     List<Remove.Request> remove = List.of(new Remove.Request(true, Utf8.of("/d")));
     assertEquals(List.of(), lost.callInTurns(NameNodeOperations.REMOVE, remove, 0));
-    Wire fresh = lost.replacement(hello -> {});
+    Wire fresh = lost.replacement();
     assertFalse(fresh.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
     lost.sameIdsAgain();
     assertFalse(lost.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
   }
 
   @Test
-  void aNamenodeSaysWhenItHasForgotten() throws Exception {
+  void aRequestWhoseAnswerFoundNoMemoryIsNotServedAgain() throws Exception {
+    TestStore store = new TestStore();
+    prepare(store);
+    Wire lost = wire(store, NameNodeOperations.REMOVE);
+    Remove.Request remove = new Remove.Request(false, FILE);
+    lost.refuseMemory();
+    assertThrows(OutOfMemoryError.class, () -> lost.call(NameNodeOperations.REMOVE, remove));
+    store.file(FILE.toString());
+    Wire fresh = lost.replacement();
+    Refusals.refused(ErrorCode.UNAVAILABLE, () -> fresh.call(NameNodeOperations.REMOVE, remove));
+    store.lookup(FILE.toString());
+  }
+
+  @Test
+  void aClientThatStaysAwayForLongerThanItsPatienceIsForgotten() throws Exception {
     TestStore store = new TestStore();
     datanode = prepare(store);
     Wire lost = Wire.connect(store.server, 77);
     Remove.Request remove = new Remove.Request(false, FILE);
     lost.call(NameNodeOperations.REMOVE, remove);
     lost.close();
-    store.passAlive(Wire.PATIENCE_MILLIS / 2, datanode);
+    store.passAlive(Wire.PATIENCE_MILLIS - 100, datanode);
     store.namenode.tick();
-    lost.replacement(hello -> assertTrue(hello.remembers())).close();
-    store.passAlive(Wire.PATIENCE_MILLIS + 1, datanode);
+    Wire again = lost.replacement();
+    again.call(NameNodeOperations.REMOVE, remove);
+    again.close();
+    store.passAlive(Wire.PATIENCE_MILLIS, datanode);
     store.namenode.tick();
-    lost.replacement(hello -> assertFalse(hello.remembers()));
+    Wire late = again.replacement();
+    Refusals.refused(ErrorCode.NODE_NOT_FOUND, () -> late.call(NameNodeOperations.REMOVE, remove));
     store.namenode.verify();
   }
 }

@@ -20,7 +20,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 
 /**
  * A connection to a namenode's service without a network. The calling thread passes bytes in and
@@ -45,6 +44,7 @@ public final class Wire {
   /** Keeps the answers to one batch in one buffer. */
   private static final class Writer extends ResponseWriter {
     private int turns;
+    private int refusals;
     private final ByteBuffer memory =
         ByteBuffer.allocateDirect(1 << 22).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -52,6 +52,10 @@ public final class Wire {
     protected ByteBuffer nextBuffer(int written, int needed) {
       if (written > 0) {
         throw new AssertionError("the answers to a batch need more room");
+      }
+      if (refusals > 0) {
+        refusals--;
+        throw new OutOfMemoryError("no memory for an answer, as asked for");
       }
       return memory;
     }
@@ -87,14 +91,17 @@ public final class Wire {
   /**
    * A connection that takes the place of this one, which may still be there. Its next requests have
    * the ids of the last batch of this one.
-   *
-   * @param again receives what the namenode says about the requests before
    */
-  Wire replacement(Consumer<Hello.Response> again) throws CrailException {
+  Wire replacement() throws CrailException {
     Wire wire = new Wire(server);
-    again.accept(wire.greet(role, clientId, peer));
+    wire.greet(role, clientId, peer);
     wire.sequence = firstOfBatch - 1;
     return wire;
+  }
+
+  /** There is no memory for the next answer, nor for the error in its place. */
+  void refuseMemory() {
+    writer.refusals = 2;
   }
 
   /** The next requests have the ids of the last batch. */
@@ -102,11 +109,11 @@ public final class Wire {
     sequence = firstOfBatch - 1;
   }
 
-  private Hello.Response greet(int newRole, long newClientId, long newPeer) throws CrailException {
+  private void greet(int newRole, long newClientId, long newPeer) throws CrailException {
     role = newRole;
     clientId = newClientId;
     peer = newPeer;
-    return call(
+    call(
         NameNodeOperations.HELLO,
         new Hello.Request(
             Hello.MAGIC,

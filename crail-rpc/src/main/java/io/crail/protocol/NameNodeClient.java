@@ -22,7 +22,6 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -74,8 +73,7 @@ public final class NameNodeClient {
     void greeted(int index, Hello.Response hello);
   }
 
-  /** Counts the peers of this process. */
-  private static final AtomicLong PEERS = new AtomicLong();
+  private static final long MOST_PATIENCE_MILLIS = TimeUnit.HOURS.toMillis(1);
 
   private final ClientLoop loop;
   private final Identity identity;
@@ -126,7 +124,7 @@ public final class NameNodeClient {
     this.peers = new RpcPeer[addresses.size()];
     this.hellos = new AtomicReferenceArray<>(peers.length);
     for (int i = 0; i < peers.length; i++) {
-      long number = PEERS.incrementAndGet();
+      long number = ThreadLocalRandom.current().nextLong();
       peers[i] = new RpcPeer(loop, addresses.get(i), new HelloLoop(i, number), options, calls);
     }
   }
@@ -212,7 +210,7 @@ public final class NameNodeClient {
               login.mechanism(),
               identity.clientId(),
               number,
-              (int) Math.min(TimeUnit.NANOSECONDS.toMillis(timeoutNanos), Integer.MAX_VALUE),
+              (int) Math.min(TimeUnit.NANOSECONDS.toMillis(timeoutNanos), MOST_PATIENCE_MILLIS),
               Utf8.of(identity.host()),
               Utf8.of(identity.user()),
               SmallValue.of(login.message()));
@@ -284,10 +282,10 @@ public final class NameNodeClient {
       login.answered(more, hello.message().bytes());
       if (!more) {
         check(hello);
-        if (!hello.remembers()) {
+        Hello.Response before = hellos.getAndSet(index, hello);
+        if (before != null && before.incarnation() != hello.incarnation()) {
           peers[index].serverHasForgotten();
         }
-        hellos.set(index, hello);
         listener.greeted(index, hello);
       }
     }

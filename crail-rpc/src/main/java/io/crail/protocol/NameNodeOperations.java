@@ -54,6 +54,9 @@ public final class NameNodeOperations {
   private static final boolean CHANGES = true;
   private static final boolean READS = false;
 
+  /** Says that a client or a datanode is there, on this connection, as often as it is sent. */
+  private static final boolean SIGN_OF_LIFE = false;
+
   public static final Operation<Hello.Request, Hello.Response> HELLO =
       add(
           1,
@@ -141,7 +144,7 @@ public final class NameNodeOperations {
           "renew-leases",
           RenewLeases.Request.CODEC,
           RenewLeases.Response.CODEC,
-          CHANGES,
+          SIGN_OF_LIFE,
           named(),
           "renews write leases of a client, returns which are lost");
   public static final Operation<ListNodes.Request, ListNodes.Response> LIST_NODES =
@@ -169,7 +172,7 @@ public final class NameNodeOperations {
               "register-datanode",
               RegisterDatanode.Request.CODEC,
               RegisterDatanode.Response.CODEC,
-              CHANGES,
+              SIGN_OF_LIFE,
               named(),
               "makes a datanode known");
   public static final Operation<RegisterRegion.Request, RegisterRegion.Response> REGISTER_REGION =
@@ -187,7 +190,7 @@ public final class NameNodeOperations {
           "keep-alive",
           KeepAlive.Request.CODEC,
           KeepAlive.Response.CODEC,
-          CHANGES,
+          SIGN_OF_LIFE,
           named(),
           "reports that a datanode is alive");
   public static final Operation<RemoveDatanode.Request, RemoveDatanode.Response> REMOVE_DATANODE =

@@ -398,23 +398,33 @@ public final class OperationServer implements Service {
         throws CrailException {
       long id = batch.correlationId(index);
       Reply reply = replies.at(Frame.slot(id));
+      if (reply == null) {
+        responses.fail(id, ErrorCode.LIMIT_EXCEEDED, "no memory to remember the answer");
+        return true;
+      }
       long number = Frame.sequence(id);
       switch (reply.claim(number)) {
         case NEW:
-          boolean served = false;
+          boolean served;
           try {
             served = serveNew(batch, index, responses);
-          } finally {
-            if (served) {
-              responses.remember(reply, number);
-            } else {
-              reply.waits(number);
-            }
+          } catch (CrailException | RuntimeException | Error e) {
+            reply.failed(number);
+            throw e;
+          }
+          if (served) {
+            responses.remember(reply, number);
+          } else {
+            reply.waits(number);
           }
           return served;
         case ANSWERED:
           try {
-            responses.repeat(reply, id);
+            if (reply.isLost()) {
+              responses.fail(id, ErrorCode.UNAVAILABLE, "it was served, and the answer is lost");
+            } else {
+              responses.repeat(reply, id);
+            }
           } finally {
             reply.written(number);
           }

@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
  * A server as a client's loop sees it: one connection, and the calls in flight on it. The
  * connection is made when it is needed, opened with a handshake, and made again after a loss. Calls
  * survive a lost connection: they are sent again under the same ids, and the server answers those
- * that it has served before with the answer of that time. Only if the server does not know this any
- * more, calls that change something fail with {@link ErrorCode#UNAVAILABLE}, since the client
- * cannot know whether they were served. All methods except the getters run in the loop.
+ * that it has served before with the answer of that time. Only if the server was started again,
+ * calls that change something fail with {@link ErrorCode#UNAVAILABLE}, since the client cannot know
+ * whether they were served. All methods except the getters run in the loop.
  */
 public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
@@ -515,7 +515,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   }
 
   /**
-   * Notes during a handshake that the server does not know which requests of earlier connections it
+   * Notes during a handshake that the server was started again, and does not know which requests it
    * has served. Those that change something are not sent again.
    */
   public void serverHasForgotten() {
@@ -523,7 +523,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     endAll(
         unknown,
         ErrorCode.UNAVAILABLE.exception(
-            addressText + " was restarted, or has forgotten whether it has served this"));
+            addressText + " was started again, so it is unknown whether it has served this"));
   }
 
   /** Counts a failed attempt. Returns the calls that have waited for too many failed attempts. */

@@ -140,9 +140,16 @@ public final class HandleLease {
     token = newToken;
   }
 
-  /** The stream that is being opened has no lease, whatever the handle kept before. */
-  public void refused() {
-    token = 0;
+  /**
+   * The stream that is being opened has no lease, whatever the handle kept before.
+   *
+   * @param wanted the lease that it asked for. If there was no answer, the namenode may have
+   *     granted it, and the next stream asks for the same one
+   */
+  public void notAcquired(CrailException failure, long wanted) {
+    boolean isUnknown =
+        failure.code() == ErrorCode.TIMED_OUT || failure.code() == ErrorCode.UNAVAILABLE;
+    token = isUnknown ? wanted : 0;
   }
 
   /** The opening of the stream was given up before the answer: gives the lease back with it. */
@@ -213,7 +220,7 @@ public final class HandleLease {
     LeaseReturn giving;
     synchronized (this) {
       if (back == null) {
-        if (used || token == 0 || create.isFailed()) {
+        if (used || token == 0 || create == null || create.isFailed()) {
           leases.left(this);
           return null;
         }

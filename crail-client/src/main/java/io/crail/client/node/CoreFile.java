@@ -248,7 +248,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
       LoopContext context, AcquireCall acquired, long sentNanos, long writeHint)
       throws CrailException {
     if (acquired.isFailed()) {
-      lease.refused();
+      lease.notAcquired(acquired.failure(), lease.token());
       lease.endUse();
       throw acquired.failure();
     }
@@ -373,7 +373,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
       call.join();
       return call;
     } catch (CrailException e) {
-      lease.refused();
+      lease.notAcquired(e, wanted);
       throw e;
     } catch (InterruptedException e) {
       lease.givenUp(context, call, id(), wanted);

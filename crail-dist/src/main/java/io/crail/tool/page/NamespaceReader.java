@@ -35,7 +35,7 @@ final class NamespaceReader {
   static final int MOST_ENTRIES = 200;
 
   /** The most requests for the extents of a node; each has {@link Locations#MAX_EXTENTS}. */
-  private static final int MOST_PARTS = 4;
+  private static final int MOST_PARTS = 8;
 
   /** The most datanodes of a node that get their names. */
   private static final int MOST_NAMES = 64;

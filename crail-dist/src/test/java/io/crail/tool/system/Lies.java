@@ -89,6 +89,7 @@ final class Lies {
   private static final int TIMEOUT_MILLIS = 60_000;
 
   private final Random random;
+  private long sent;
 
   Lies(Random random) {
     this.random = random;
@@ -132,11 +133,11 @@ final class Lies {
     return ask(socket, operation.number(), codec, make(REQUESTS.get(operation)));
   }
 
-  private static <T> boolean ask(Socket socket, int opcode, Codec<T> codec, T message)
-      throws IOException {
+  private <T> boolean ask(Socket socket, int opcode, Codec<T> codec, T message) throws IOException {
     int length = Frame.HEADER_LENGTH + codec.length(message);
     ByteBuffer frame = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-    Frame.write(frame, 0, length, opcode, Frame.KIND_REQUEST, 1);
+    long id = Frame.correlationId(++sent, 0);
+    Frame.write(frame, 0, length, opcode, Frame.KIND_REQUEST, id);
     codec.encode(message, frame, Frame.HEADER_LENGTH);
     socket.getOutputStream().write(frame.array());
     DataInputStream in = new DataInputStream(socket.getInputStream());

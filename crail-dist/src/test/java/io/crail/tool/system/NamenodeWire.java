@@ -17,9 +17,11 @@ import java.nio.ByteOrder;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A connection to a namenode without a client: frames as bytes, one request at a time. */
 final class NamenodeWire implements AutoCloseable {
+  private static final AtomicLong REQUESTS = new AtomicLong();
   private static final int TIMEOUT_MILLIS = 60_000;
   private static final String FIGURE = "transport ";
 
@@ -53,7 +55,8 @@ final class NamenodeWire implements AutoCloseable {
   static <T> byte[] frame(Operation<?, ?> operation, Codec<T> codec, T request) {
     int length = Frame.HEADER_LENGTH + codec.length(request);
     ByteBuffer frame = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-    Frame.write(frame, 0, length, operation.number(), Frame.KIND_REQUEST, 1);
+    long id = Frame.correlationId(REQUESTS.incrementAndGet(), 0);
+    Frame.write(frame, 0, length, operation.number(), Frame.KIND_REQUEST, id);
     codec.encode(request, frame, Frame.HEADER_LENGTH);
     return frame.array();
   }

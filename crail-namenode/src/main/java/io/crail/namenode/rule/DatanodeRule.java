@@ -179,10 +179,15 @@ public final class DatanodeRule {
    * @param number number of the list of clients; ignored unless it is the list of the last answer
    */
   public void haveCutOff(int id, long number) {
-    DatanodeSpace datanode = datanodes.find(id);
-    if (datanode != null) {
-      allocator.haveCutOff(datanode, number);
-    }
+    // So that it is not forgotten in between.
+    locks.ofDatanodes(
+        () -> {
+          DatanodeSpace datanode = datanodes.find(id);
+          if (datanode != null) {
+            allocator.haveCutOff(datanode, number);
+          }
+          return null;
+        });
   }
 
   /**

@@ -125,10 +125,12 @@ public final class MoveRule {
               + " were copied");
     }
     Allocation target = allocator.granted(request.grant(), request.token());
-    if (target != null
-        && (target.fileOffset() != present.fileOffset() || target.fileEnd() != present.fileEnd())) {
+    if (target != null && target.fileOffset() != present.fileOffset()) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": space that was granted for something else");
+    }
+    if (target != null && target.fileEnd() != present.fileEnd()) {
+      throw ErrorCode.STALE_EXTENT.exception(node + ": sealed at " + present.fileEnd());
     }
     // Last, since it may have become another's meanwhile.
     target =

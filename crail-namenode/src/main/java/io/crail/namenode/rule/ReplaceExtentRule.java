@@ -23,8 +23,8 @@ import java.util.List;
 
 /**
  * Decides which space a writer gets in place of an extent that it could not write to. Writes to
- * that may still arrive, so the extent rests as if its writer had vanished. If it was already
- * replaced and that answer was lost, the answer is the same. Thread-safe.
+ * that may still arrive, so the extent rests as if its writer had vanished. If another operation of
+ * the writer has had it replaced, the answer is what is there now. Thread-safe.
  */
 public final class ReplaceExtentRule {
   private final Tree tree;

@@ -159,7 +159,7 @@ public final class SetSizeRule {
 
   /**
    * The writer of a node that is gone says that all its writes were acknowledged. So its space need
-   * not rest. The request is refused all the same, and may be sent again.
+   * not rest. The request is refused all the same.
    *
    * @param node null when the node is not known any more
    */

@@ -122,7 +122,7 @@ public final class DarpcKeys implements ConfigKeys {
               "crail.namenode.darpc.handshaketimeout",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "10s",
-              "A connection that has not sent one complete request within this time is closed.")
+              "A connection whose login has not ended within this time is closed.")
           .check(DarpcKeys::complainAboutTime);
 
   /** The deadline of output that a peer does not take. */

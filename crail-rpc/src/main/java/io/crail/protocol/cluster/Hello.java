@@ -39,7 +39,7 @@ public final class Hello {
    * @param peer distinguishes the connections that this client has at a time; a connection that
    *     takes the place of a lost one has the same number
    * @param patienceMillis how long after the loss of a connection the client may send a request
-   *     again
+   *     again; an hour at most
    * @param host name of the client's host
    * @param user the owner of the nodes that it creates; empty means the namenode's own user
    * @param message the first message of the login
@@ -117,9 +117,8 @@ public final class Hello {
    * @param minExtentSize bytes of the smallest extent
    * @param smallValue most bytes of a value that travels with the metadata; 0 when none does
    * @param leaseMillis how long a location or a write lease is valid
-   * @param remembers whether the namenode knows which requests of earlier connections of this peer
-   *     it has served
-   * @param incarnation changes with each start of the namenode
+   * @param incarnation changes with each start of the namenode, which remembers no answers from
+   *     before
    * @param rootId node id of the root at this namenode
    * @param cluster name of the cluster
    * @param message the namenode's message of the login
@@ -133,7 +132,6 @@ public final class Hello {
       int minExtentSize,
       int smallValue,
       int leaseMillis,
-      boolean remembers,
       long incarnation,
       long rootId,
       Utf8 cluster,
@@ -152,7 +150,6 @@ public final class Hello {
             .i32("minExtentSize", "bytes of the smallest extent")
             .i32("smallValue", "most bytes of a value that travels with the metadata, or 0")
             .i32("leaseMillis", "how long a location or a write lease is good for")
-            .u8("remembers", "1 if it knows which requests of this peer it has served, else 0")
             .i64("incarnation", "changes with each start of the namenode")
             .i64("rootId", "node id of the root at this namenode")
             .u16("clusterLength", "bytes of cluster")
@@ -174,7 +171,6 @@ public final class Hello {
         int minExtentSize,
         int smallValue,
         int leaseMillis,
-        boolean remembers,
         long incarnation,
         long rootId,
         Utf8 cluster) {
@@ -187,7 +183,6 @@ public final class Hello {
           minExtentSize,
           smallValue,
           leaseMillis,
-          remembers,
           incarnation,
           rootId,
           cluster,
@@ -196,7 +191,7 @@ public final class Hello {
 
     /** The answer that wants another message of the login. */
     public static Response challenge(SmallValue message) {
-      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, 0, false, 0, 0, Utf8.EMPTY, message);
+      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, 0, 0, 0, Utf8.EMPTY, message);
     }
 
     /** This description, at the end of a login whose last message is another one. */
@@ -210,7 +205,6 @@ public final class Hello {
           minExtentSize,
           smallValue,
           leaseMillis,
-          remembers,
           incarnation,
           rootId,
           cluster,

@@ -4,10 +4,7 @@ package io.crail.protocol.cluster;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 
-/**
- * Lends a region to the namenode. A known region is confirmed. The request may be sent again when
- * its answer was lost.
- */
+/** Lends a region to the namenode. A known region is confirmed. */
 public final class RegisterRegion {
   private RegisterRegion() {}
 

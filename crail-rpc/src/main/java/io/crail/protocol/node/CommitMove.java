@@ -8,7 +8,7 @@ import io.crail.protocol.part.Place;
 /**
  * Puts the copy of an extent in its place, in one step for readers. Refused when a client writes to
  * the node, or when the node, the extent or the number of its bytes is not what it was; the
- * reserved space is then free. A second request after a success gets the same answer.
+ * reserved space is then free.
  */
 public final class CommitMove {
   private CommitMove() {}

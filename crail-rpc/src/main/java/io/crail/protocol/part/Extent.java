@@ -91,6 +91,14 @@ public record Extent(
   private static final int COPIES_COUNT = LAYOUT.offset("copiesCount");
   private static final int PLACE_LENGTH = Place.LAYOUT.fixedLength();
 
+  /** Checks the number of places. */
+  public Extent {
+    copies = List.copyOf(copies);
+    if (copies.size() >= MAX_PLACES) {
+      throw new IllegalArgumentException("an extent with " + (1 + copies.size()) + " places");
+    }
+  }
+
   /** An extent with one place and without a checksum. */
   public Extent(long fileOffset, int length, Place place) {
     this(fileOffset, length, Checksum.NONE, place, List.of());

@@ -4,7 +4,8 @@ package io.crail.rpc.login;
 import io.crail.common.Utf8;
 
 /**
- * Whom a server takes a caller for. The mechanism of the login decides how well that is proved.
+ * Who a caller is, as far as the server knows. The mechanism of the login decides how well that is
+ * proved.
  *
  * @param role what it takes part as
  * @param name its name; empty if it has none

@@ -55,7 +55,7 @@ public final class NettyKeys implements ConfigKeys {
               "crail.tcp.handshaketimeout",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "10s",
-              "A connection that has not sent one complete request within this time is closed.")
+              "A connection whose login has not ended within this time is closed.")
           .check(value -> value.toMillis() < 10 ? "must be at least 10 ms" : null);
 
   /** The deadline of output that a peer does not take. */

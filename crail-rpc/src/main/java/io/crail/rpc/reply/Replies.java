@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.reply;
 
+import io.crail.rpc.login.Principal;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -22,26 +23,27 @@ public final class Replies {
   private static final long CHUNK_FOOTPRINT = 16 + 4 * CHUNK;
   private static final long SLOT_FOOTPRINT = 40 + 16;
 
-  private final ReplyCache.Memory memory;
-  private final long client;
-  private final long peer;
+  /** Whose answers they are. */
+  record Key(Principal principal, long client, long peer) {}
+
+  private final ReplyMemory memory;
+  private final Key key;
   private volatile Reply[][] chunks = {};
   private long footprint = FOOTPRINT;
 
-  // Guarded by the cache.
-  private int connections;
-  private long keptUntilNanos;
+  // Written under the cache's lock for the key.
+  private volatile int connections;
+  private volatile long keptUntilNanos;
   private long patienceNanos;
 
-  Replies(ReplyCache.Memory memory, long client, long peer) {
+  Replies(ReplyMemory memory, Key key) {
     this.memory = memory;
-    this.client = client;
-    this.peer = peer;
+    this.key = key;
     memory.add(FOOTPRINT);
   }
 
   /**
-   * The reply in a slot.
+   * The reply in a slot; null if there is no memory for it, and the request has to be refused.
    *
    * @param slot 0 to 65,535
    */
@@ -55,44 +57,43 @@ public final class Replies {
 
   private synchronized Reply make(int slot) {
     int chunk = slot >> CHUNK_BITS;
-    if (chunk >= chunks.length) {
-      charge(4L * (chunk + 1 - chunks.length));
-      chunks = Arrays.copyOf(chunks, chunk + 1);
+    int index = slot & CHUNK - 1;
+    int grown = Math.max(chunk + 1, chunks.length);
+    boolean isNew = grown > chunks.length || chunks[chunk] == null;
+    if (!isNew && chunks[chunk][index] != null) {
+      return chunks[chunk][index];
     }
-    if (chunks[chunk] == null) {
-      charge(CHUNK_FOOTPRINT);
+    long bytes = SLOT_FOOTPRINT + 4L * (grown - chunks.length) + (isNew ? CHUNK_FOOTPRINT : 0);
+    if (!memory.takeReserved(bytes)) {
+      return null;
+    }
+    footprint += bytes;
+    if (grown > chunks.length) {
+      chunks = Arrays.copyOf(chunks, grown);
+    }
+    if (isNew) {
       chunks[chunk] = new Reply[CHUNK];
     }
-    Reply[] of = chunks[chunk];
-    int index = slot & CHUNK - 1;
-    if (of[index] == null) {
-      of[index] = new Reply(memory);
-      charge(SLOT_FOOTPRINT);
-    }
-    return of[index];
-  }
-
-  private void charge(long bytes) {
-    memory.add(bytes);
-    footprint += bytes;
+    chunks[chunk][index] = new Reply(memory);
+    return chunks[chunk][index];
   }
 
   private boolean isEmpty() {
     return chunks.length == 0;
   }
 
-  Object key() {
-    return ReplyCache.key(client, peer);
+  Key key() {
+    return key;
   }
 
   void connected(long newPatienceNanos) {
-    connections++;
+    connections = connections + 1;
     patienceNanos = newPatienceNanos;
   }
 
   /** A connection is gone. Returns true if nothing has to be remembered. */
   boolean disconnected(long nowNanos) {
-    connections--;
+    connections = connections - 1;
     keptUntilNanos = nowNanos + patienceNanos;
     return connections == 0 && isEmpty();
   }

@@ -41,7 +41,7 @@ public final class Reply {
     }
   }
 
-  private final ReplyCache.Memory memory;
+  private final ReplyMemory memory;
 
   /** Before the first request, whose number may be 0. */
   private static final long NO_REQUEST = -1;
@@ -53,14 +53,15 @@ public final class Reply {
   private byte[] bytes = NONE;
   private int length;
   private int code;
+  private boolean lost;
 
-  Reply(ReplyCache.Memory memory) {
+  Reply(ReplyMemory memory) {
     this.memory = memory;
   }
 
   /**
-   * Claims a request. After {@link Claim#NEW}, {@link #answered} or {@link #waits} follows; after
-   * {@link Claim#ANSWERED}, {@link #written}.
+   * Claims a request. After {@link Claim#NEW}, {@link #answered}, {@link #waits} or {@link #failed}
+   * follows; after {@link Claim#ANSWERED}, {@link #written}.
    *
    * @param number greater than that of all earlier requests in the slot
    */
@@ -88,18 +89,20 @@ public final class Reply {
    * @param newCode the number of an {@link ErrorCode}
    */
   public void answered(long number, int newCode, ByteBuffer from, int offset, int newLength) {
-    if (newLength > bytes.length || bytes.length > LARGE) {
-      fit(newLength);
+    lost = true;
+    try {
+      if (newLength > bytes.length || bytes.length > LARGE) {
+        fit(newLength);
+      }
+      if (newLength <= bytes.length) {
+        from.get(offset, bytes, 0, newLength);
+        code = newCode;
+        length = newLength;
+        lost = false;
+      }
+    } finally {
+      release(number);
     }
-    if (newLength <= bytes.length) {
-      from.get(offset, bytes, 0, newLength);
-      code = newCode;
-      length = newLength;
-    } else {
-      code = ErrorCode.UNAVAILABLE.number();
-      length = 0;
-    }
-    release(number);
   }
 
   private void fit(int needed) {
@@ -107,15 +110,29 @@ public final class Reply {
     bytes = NONE;
     int rounded = (needed + GRAIN - 1) / GRAIN * GRAIN;
     if (rounded > 0 && memory.take(rounded)) {
-      bytes = new byte[rounded];
+      try {
+        bytes = new byte[rounded];
+      } finally {
+        memory.give(rounded - bytes.length);
+      }
     }
   }
 
   /** Ends the claim to a new request that was not served yet. */
   public void waits(long number) {
-    length = 0;
-    code = ErrorCode.UNAVAILABLE.number();
+    lost = true;
     release(number - 1);
+  }
+
+  /** Ends the claim to a request that was served, perhaps in part, and got no answer. */
+  public void failed(long number) {
+    lost = true;
+    release(number);
+  }
+
+  /** True when the request was served, and the answer is not known. Under a claim. */
+  public boolean isLost() {
+    return lost;
   }
 
   /** The number of the answer's {@link ErrorCode}. Under a claim. */

@@ -2,6 +2,7 @@
 package io.crail.rpc.reply;
 
 import io.crail.common.Clock;
+import io.crail.rpc.login.Principal;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -12,27 +13,22 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class ReplyCache {
   /** The longest time for which a peer without a connection is remembered. */
-  private static final long MOST_PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
-
-  /** The account of the memory that the answers take. Thread-safe. */
-  public interface Memory {
-    /** Takes bytes; false when there are not enough. */
-    boolean take(long bytes);
-
-    /** Takes bytes, in any case. */
-    void add(long bytes);
-
-    /** Gives bytes back. */
-    void give(long bytes);
-  }
-
-  private record Key(long client, long peer) {}
+  private static final long MOST_PATIENCE_NANOS = TimeUnit.HOURS.toNanos(1);
 
   /** Counts what is taken. */
-  private record Counted(Memory memory, LongAdder used) implements Memory {
+  private record Counted(ReplyMemory memory, LongAdder used) implements ReplyMemory {
     @Override
     public boolean take(long bytes) {
       if (!memory.take(bytes)) {
+        return false;
+      }
+      used.add(bytes);
+      return true;
+    }
+
+    @Override
+    public boolean takeReserved(long bytes) {
+      if (!memory.takeReserved(bytes)) {
         return false;
       }
       used.add(bytes);
@@ -54,37 +50,29 @@ public final class ReplyCache {
 
   private final Clock clock;
   private final Counted memory;
-  private final ConcurrentHashMap<Object, Replies> peers = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Replies.Key, Replies> peers = new ConcurrentHashMap<>();
 
   /** Creates an empty cache. */
-  public ReplyCache(Clock clock, Memory memory) {
+  public ReplyCache(Clock clock, ReplyMemory memory) {
     this.clock = clock;
     this.memory = new Counted(memory, new LongAdder());
-  }
-
-  static Object key(long client, long peer) {
-    return new Key(client, peer);
-  }
-
-  /** Whether answers to a peer are remembered. */
-  public boolean knows(long client, long peer) {
-    return peers.containsKey(key(client, peer));
   }
 
   /**
    * The replies of a peer that has made a connection; {@link #closed} must follow.
    *
+   * @param principal who makes it, so that others cannot ask for its answers
    * @param client a random number
    * @param peer distinguishes the peers of the client
    * @param patienceNanos how long after the loss of its connection the peer may send a request
    *     again
    */
-  public Replies opened(long client, long peer, long patienceNanos) {
+  public Replies opened(Principal principal, long client, long peer, long patienceNanos) {
     long patience = Math.min(Math.max(patienceNanos, 0), MOST_PATIENCE_NANOS);
     return peers.compute(
-        key(client, peer),
+        new Replies.Key(principal, client, peer),
         (key, known) -> {
-          Replies replies = known == null ? new Replies(memory, client, peer) : known;
+          Replies replies = known == null ? new Replies(memory, key) : known;
           replies.connected(patience);
           return replies;
         });
@@ -106,16 +94,18 @@ public final class ReplyCache {
   /** Forgets the peers that do not come back. */
   public void tick() {
     long now = clock.nanoTime();
-    for (Object key : peers.keySet()) {
-      peers.computeIfPresent(
-          key,
-          (same, replies) -> {
-            if (!replies.isDue(now)) {
-              return replies;
-            }
-            replies.forget();
-            return null;
-          });
+    for (Replies replies : peers.values()) {
+      if (replies.isDue(now)) {
+        peers.computeIfPresent(
+            replies.key(),
+            (key, present) -> {
+              if (!present.isDue(now)) {
+                return present;
+              }
+              present.forget();
+              return null;
+            });
+      }
     }
   }
 

@@ -30,7 +30,10 @@ class ExtentTest {
   }
 
   private static <T> String refused(Codec<T> codec, T message) {
-    ByteBuffer bytes = encoded(codec, message);
+    return refused(codec, encoded(codec, message));
+  }
+
+  private static String refused(Codec<?> codec, ByteBuffer bytes) {
     CrailException refusal =
         assertThrows(CrailException.class, () -> codec.decode(bytes, 0, bytes.capacity()));
     assertEquals(ErrorCode.PROTOCOL, refusal.code());
@@ -55,9 +58,11 @@ class ExtentTest {
       ByteBuffer bytes = encoded(Extent.CODEC, copied(copies));
       assertEquals(copied(copies), Extent.CODEC.decode(bytes, 0, bytes.capacity()));
     }
-    assertEquals(
-        "Extent: copiesCount is 4, must be 0 to 3",
-        refused(Extent.CODEC, copied(Extent.MAX_PLACES)));
+    assertThrows(IllegalArgumentException.class, () -> copied(Extent.MAX_PLACES));
+    int length = Extent.ONE_PLACE + Extent.MAX_PLACES * Place.LAYOUT.fixedLength();
+    ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.put(Extent.ONE_PLACE - 1, (byte) Extent.MAX_PLACES);
+    assertEquals("Extent: copiesCount is 4, must be 0 to 3", refused(Extent.CODEC, bytes));
   }
 
   /** Their bytes alone would fit, since the limit has room for all places. */

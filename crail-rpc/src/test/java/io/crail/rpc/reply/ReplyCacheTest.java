@@ -3,13 +3,14 @@ package io.crail.rpc.reply;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
+import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.login.Principal;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,8 @@ class ReplyCacheTest {
 
   private long nowNanos = 5;
   private long used;
-  private long capacity = Long.MAX_VALUE;
+  private long capacity = Long.MAX_VALUE >> 1;
+  private long reserve = 1_000;
 
   private final Clock clock =
       new Clock() {
@@ -38,11 +40,20 @@ class ReplyCacheTest {
         }
       };
 
-  private final ReplyCache.Memory memory =
-      new ReplyCache.Memory() {
+  private final ReplyMemory memory =
+      new ReplyMemory() {
         @Override
         public boolean take(long bytes) {
           if (used + bytes > capacity) {
+            return false;
+          }
+          used += bytes;
+          return true;
+        }
+
+        @Override
+        public boolean takeReserved(long bytes) {
+          if (used + bytes > capacity + reserve) {
             return false;
           }
           used += bytes;
@@ -61,6 +72,10 @@ class ReplyCacheTest {
       };
 
   private final ReplyCache cache = new ReplyCache(clock, memory);
+
+  private Replies opened(long client, long peer, long patienceNanos) {
+    return cache.opened(Principal.ANYBODY, client, peer, patienceNanos);
+  }
 
   private static void answer(Reply reply, long number, byte[] bytes) {
     assertEquals(Reply.Claim.NEW, reply.claim(number));
@@ -85,7 +100,7 @@ class ReplyCacheTest {
 
   @Test
   void aRequestThatComesAgainGetsTheFirstAnswer() {
-    Reply reply = cache.opened(1, 1, SECOND).at(7);
+    Reply reply = opened(1, 1, SECOND).at(7);
     long number = 100;
     for (int length : new int[] {0, 1, 64, 65, 5_000, 70_000, 3}) {
       number++;
@@ -97,7 +112,7 @@ class ReplyCacheTest {
 
   @Test
   void aLaterRequestAcknowledgesTheAnswersBefore() {
-    Reply reply = cache.opened(1, 1, SECOND).at(7);
+    Reply reply = opened(1, 1, SECOND).at(7);
     answer(reply, 3, filled(100));
     answer(reply, 9, filled(10));
     assertEquals(Reply.Claim.PASSED, reply.claim(3));
@@ -107,7 +122,7 @@ class ReplyCacheTest {
 
   @Test
   void whileARequestIsServedAllOthersInItsSlotComeBackLater() {
-    Reply reply = cache.opened(1, 1, SECOND).at(7);
+    Reply reply = opened(1, 1, SECOND).at(7);
     assertEquals(Reply.Claim.NEW, reply.claim(3));
     assertEquals(Reply.Claim.TAKEN, reply.claim(3));
     assertEquals(Reply.Claim.TAKEN, reply.claim(4));
@@ -122,7 +137,7 @@ class ReplyCacheTest {
 
   @Test
   void errorsAreRememberedLikeAnswers() {
-    Reply reply = cache.opened(1, 1, SECOND).at(0);
+    Reply reply = opened(1, 1, SECOND).at(0);
     assertEquals(Reply.Claim.NEW, reply.claim(1));
     int code = ErrorCode.NODE_EXISTS.number();
     reply.answered(1, code, ByteBuffer.wrap(new byte[] {'/', 'a'}), 0, 2);
@@ -133,21 +148,46 @@ class ReplyCacheTest {
 
   @Test
   void withoutMemoryOnlyTheFactIsRemembered() {
-    Reply reply = cache.opened(1, 1, SECOND).at(0);
+    Reply reply = opened(1, 1, SECOND).at(0);
     capacity = used;
     answer(reply, 1, filled(100));
     assertEquals(Reply.Claim.ANSWERED, reply.claim(1));
-    assertEquals(ErrorCode.UNAVAILABLE.number(), reply.code());
-    assertEquals(0, reply.length());
+    assertTrue(reply.isLost());
     reply.written(1);
-    capacity = Long.MAX_VALUE;
+    capacity = Long.MAX_VALUE >> 1;
     answer(reply, 2, filled(100));
     assertArrayEquals(filled(100), bytes(reply, 2));
   }
 
   @Test
+  void aRequestThatFailedWithoutAnAnswerIsNotServedAgain() {
+    Reply reply = opened(1, 1, SECOND).at(0);
+    answer(reply, 1, filled(100));
+    assertEquals(Reply.Claim.NEW, reply.claim(2));
+    reply.failed(2);
+    assertEquals(Reply.Claim.ANSWERED, reply.claim(2));
+    assertTrue(reply.isLost());
+  }
+
+  @Test
+  void withoutMemoryNotEvenForTheFactARequestIsRefused() {
+    Replies replies = opened(1, 1, SECOND);
+    capacity = used - reserve;
+    assertEquals(null, replies.at(0));
+    capacity += 500;
+    assertNotSame(null, replies.at(0), "from the reserve");
+  }
+
+  @Test
+  void answersOfOnePrincipalAreNotThoseOfAnother() {
+    answer(opened(1, 1, SECOND).at(0), 1, filled(100));
+    Principal other = new Principal(Principal.Role.CLIENT, Utf8.of("other"));
+    assertEquals(Reply.Claim.NEW, cache.opened(other, 1, 1, SECOND).at(0).claim(1));
+  }
+
+  @Test
   void aLongAnswerTakesNoMemoryOnceTheNextIsShort() {
-    Reply reply = cache.opened(1, 1, SECOND).at(0);
+    Reply reply = opened(1, 1, SECOND).at(0);
     final long before = used;
     answer(reply, 1, filled(60_000));
     assertTrue(used >= before + 60_000);
@@ -157,42 +197,42 @@ class ReplyCacheTest {
 
   @Test
   void aPeerIsRememberedWhileItMayComeBack() {
-    Replies first = cache.opened(1, 2, SECOND);
+    Replies first = opened(1, 2, SECOND);
     answer(first.at(7), 3, filled(9));
     cache.closed(first);
     nowNanos += SECOND - 1;
     cache.tick();
-    assertTrue(cache.knows(1, 2));
-    Replies again = cache.opened(1, 2, SECOND);
+    assertEquals(1, cache.size());
+    Replies again = opened(1, 2, SECOND);
     assertSame(first, again);
     assertArrayEquals(filled(9), bytes(again.at(7), 3));
     nowNanos += 10 * SECOND;
     cache.tick();
-    assertTrue(cache.knows(1, 2), "it has a connection");
+    assertEquals(1, cache.size(), "it has a connection");
     cache.closed(again);
     nowNanos += SECOND;
     cache.tick();
-    assertFalse(cache.knows(1, 2));
+    assertEquals(0, cache.size());
     assertEquals(0, used);
     assertEquals(0, cache.footprint());
-    assertNotSame(first, cache.opened(1, 2, SECOND));
+    assertNotSame(first, opened(1, 2, SECOND));
   }
 
   @Test
   void theNewConnectionMayComeBeforeTheOldOneHasEnded() {
-    Replies old = cache.opened(1, 2, SECOND);
+    Replies old = opened(1, 2, SECOND);
     answer(old.at(1), 3, filled(9));
-    cache.opened(1, 2, SECOND);
+    opened(1, 2, SECOND);
     cache.closed(old);
     nowNanos += 10 * SECOND;
     cache.tick();
-    assertTrue(cache.knows(1, 2));
+    assertEquals(1, cache.size());
   }
 
   @Test
   void whoHasChangedNothingIsForgottenAtOnce() {
     for (int i = 0; i < 1_000; i++) {
-      cache.closed(cache.opened(i, i, Long.MAX_VALUE));
+      cache.closed(opened(i, i, Long.MAX_VALUE));
     }
     assertEquals(0, cache.size());
     assertEquals(0, used);
@@ -200,7 +240,7 @@ class ReplyCacheTest {
 
   @Test
   void patienceHasALimit() {
-    Replies replies = cache.opened(1, 2, Long.MAX_VALUE);
+    Replies replies = opened(1, 2, Long.MAX_VALUE);
     replies.at(1);
     cache.closed(replies);
     nowNanos += 3600 * SECOND;
@@ -211,7 +251,7 @@ class ReplyCacheTest {
 
   @Test
   void aHighSlotCostsLittle() {
-    Replies replies = cache.opened(1, 2, SECOND);
+    Replies replies = opened(1, 2, SECOND);
     final long before = used;
     replies.at(65_535);
     assertTrue(used - before < 10_000, "took " + (used - before));
@@ -222,7 +262,7 @@ class ReplyCacheTest {
   /** Two connections of a peer bring the same requests. */
   @Test
   void twoThreadsServeEachRequestOnce() throws Exception {
-    Replies replies = cache.opened(1, 2, SECOND);
+    Replies replies = opened(1, 2, SECOND);
     AtomicInteger served = new AtomicInteger();
     List<Thread> threads = new ArrayList<>();
     List<Throwable> failures = new ArrayList<>();

@@ -27,6 +27,7 @@ public final class Asking implements AutoCloseable {
 
   private final Socket socket;
   private final DataInputStream in;
+  private long requests;
 
   /** Connects and says hello. */
   public Asking(InetSocketAddress namenode) throws IOException {
@@ -55,7 +56,8 @@ public final class Asking implements AutoCloseable {
     Codec<Q> codec = operation.request();
     int length = Frame.HEADER_LENGTH + codec.length(request);
     ByteBuffer frame = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
-    Frame.write(frame, 0, length, operation.number(), Frame.KIND_REQUEST, 1);
+    long id = Frame.correlationId(++requests, 0);
+    Frame.write(frame, 0, length, operation.number(), Frame.KIND_REQUEST, id);
     codec.encode(request, frame, Frame.HEADER_LENGTH);
     socket.getOutputStream().write(frame.array());
     ByteBuffer head = take(Frame.HEADER_LENGTH);

@@ -159,6 +159,8 @@ final class NameNodeTarget implements Target {
     private int role;
     private long clientId;
     private boolean refused;
+    private long requests;
+    private long firstOfBatch;
 
     Connection(Play play) {
       this.play = play;
@@ -239,9 +241,11 @@ final class NameNodeTarget implements Target {
       RequestBatch batch = new RequestBatch(session);
       batch.reset(in);
       int at = 0;
+      firstOfBatch = requests + 1;
       for (int i = 0; i < bodies.size(); i++) {
         int frameLength = Frame.HEADER_LENGTH + bodies.get(i).length;
-        Frame.write(in, at, frameLength, opcodes.get(i), Frame.KIND_REQUEST, i);
+        long id = Frame.correlationId(++requests, i);
+        Frame.write(in, at, frameLength, opcodes.get(i), Frame.KIND_REQUEST, id);
         in.put(at + Frame.HEADER_LENGTH, bodies.get(i));
         batch.add(at, frameLength);
         at += frameLength;
@@ -281,7 +285,8 @@ final class NameNodeTarget implements Target {
         int at = 0;
         while (at < buffer.capacity()) {
           int length = Frame.length(buffer, at);
-          Require.equal((long) index, Frame.correlationId(buffer, at), "correlation id");
+          long id = Frame.correlationId(firstOfBatch + index, index);
+          Require.equal(id, Frame.correlationId(buffer, at), "correlation id");
           Require.that(length <= Frame.MAX_LENGTH, "an answer of " + length + " bytes");
           checkAnswer(NameNodeOperations.all().get(opcodes.get(index)), buffer, at, length);
           index++;
