@@ -27,7 +27,7 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
 
   /** Creates a call, with the handle of its node. */
   public NodeCreation(StoreContext store, LoopContext context, Create.Request request) {
-    super(context, context.namenodes().route(NameNodeOperations.CREATE, request), request.token());
+    super(context, context.namenodes().route(NameNodeOperations.CREATE, request));
     this.path = request.path().toString();
     this.request = request;
     this.handle = NodeHandles.creating(store, path, request.type(), this, request.token());
@@ -35,6 +35,11 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
       // Before the node can be met.
       store.leases().unused().created(((CoreFile) handle).lease());
     }
+  }
+
+  @Override
+  protected long token() {
+    return request.token();
   }
 
   @Override

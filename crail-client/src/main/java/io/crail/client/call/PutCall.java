@@ -88,12 +88,17 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     private Put.Response response;
 
     Creation(RpcPeer namenode) {
-      super(context, namenode, request.token());
+      super(context, namenode);
     }
 
     @Override
     protected boolean isOverdue() {
       return context.nanoTime() - deadlineNanos() >= 0;
+    }
+
+    @Override
+    protected long token() {
+      return request.token();
     }
 
     @Override

@@ -18,21 +18,18 @@ import java.util.List;
 public abstract class CreateCall extends RpcCall {
   private final LoopContext context;
   private final long sentNanos;
-  private final long token;
   private long incarnation;
 
   /**
    * Creates the call.
    *
    * @param peer the namenode of the path
-   * @param token the write lease that the creator gets; 0 for none
    */
-  public CreateCall(LoopContext context, RpcPeer peer, long token) {
+  public CreateCall(LoopContext context, RpcPeer peer) {
     this.context = context;
     // Never later than the true time: the lease must be taken to end too early rather than too
     // late.
     this.sentNanos = context.roughNanos();
-    this.token = token;
     prepare(peer, sentNanos + context.rpcTimeoutNanos());
   }
 
@@ -41,9 +38,12 @@ public abstract class CreateCall extends RpcCall {
     return context;
   }
 
+  /** The write lease that the creator gets; 0 for none. */
+  protected abstract long token();
+
   /** Whether the creator gets the write lease. */
   public final boolean asksForLease() {
-    return token != 0;
+    return token() != 0;
   }
 
   /** When the request was sent, at the earliest; the write lease lasts from then on. */
