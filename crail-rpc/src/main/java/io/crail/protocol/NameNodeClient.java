@@ -73,8 +73,6 @@ public final class NameNodeClient {
     void greeted(int index, Hello.Response hello);
   }
 
-  private static final long MOST_PATIENCE_MILLIS = TimeUnit.HOURS.toMillis(1);
-
   private final ClientLoop loop;
   private final Identity identity;
   private final HelloListener listener;
@@ -210,7 +208,7 @@ public final class NameNodeClient {
               login.mechanism(),
               identity.clientId(),
               number,
-              (int) Math.min(TimeUnit.NANOSECONDS.toMillis(timeoutNanos), MOST_PATIENCE_MILLIS),
+              (int) Math.min(TimeUnit.NANOSECONDS.toMillis(timeoutNanos), Integer.MAX_VALUE),
               Utf8.of(identity.host()),
               Utf8.of(identity.user()),
               SmallValue.of(login.message()));

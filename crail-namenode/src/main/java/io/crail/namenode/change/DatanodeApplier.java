@@ -41,7 +41,7 @@ public final class DatanodeApplier {
    * A datanode lends a region, for which heap was taken.
    *
    * @param generation the number above which its generations begin
-   * @param restNanos how long none of its space is given out; 0 if nobody has had any
+   * @param restNanos how long none of its space is given out; 0 if no client has had any
    */
   public void add(DatanodeSpace datanode, Region region, long generation, long restNanos) {
     if (sink != null) {

@@ -123,7 +123,7 @@ public final class Locks {
     }
   }
 
-  /** Under the lock of a datanode's space, of which nobody takes any meanwhile. */
+  /** Under the lock of a datanode's space, of which no thread takes any meanwhile. */
   public <T, E extends Exception> T ofSpace(DatanodeSpace datanode, Decision<T, E> decision)
       throws E {
     synchronized (datanode) {

@@ -217,7 +217,7 @@ public final class DatanodeRule {
     CutOffs.Page page = allocator.cutOffs(datanode).page();
     boolean isDraining = datanode.state() == DatanodeSpace.State.DRAINING;
     if (isDraining && datanode.isEmpty() && !datanode.isStopped()) {
-      // Remembered a little longer, so that it is told again if this answer gets lost.
+      // Remembered a little longer, so that the answer is the same if this one is lost.
       applier.state(datanode, datanode.state(), true, now);
       log.info(datanode + " may end");
     }
@@ -255,7 +255,7 @@ public final class DatanodeRule {
 
   /**
    * Gives a datanode no new data from now on. Of one that is silent the data are given up if that
-   * is asked for: should it come back, it is told to end.
+   * is asked for: if it comes back, the answer is to end.
    */
   public RemoveDatanode.Response remove(RemoveDatanode.Request request) throws CrailException {
     return locks.ofDatanodes(() -> decide(request));
@@ -395,7 +395,7 @@ public final class DatanodeRule {
     return null;
   }
 
-  /** Two live datanodes in one place would replace each other for ever and lose all data. */
+  /** Two live datanodes in one place would keep replacing each other and lose all data. */
   private void requireGone(DatanodeSpace predecessor, RegisterDatanode.Request request, long now)
       throws CrailException {
     if (predecessor.isStopped() || !predecessor.isOnline(now, options.presentNanos())) {

@@ -62,7 +62,7 @@ public final class SpaceWriter {
    * Adds a region, for which {@link DatanodeSpace#admit} has taken heap.
    *
    * @param generation the number above which its generations begin
-   * @param restNanos how long none of its space is given out; 0 if nobody has had any
+   * @param restNanos how long none of its space is given out; 0 if no client has had any
    */
   public void add(DatanodeSpace datanode, Region region, long generation, long restNanos) {
     RegionSpace space = datanode.add(region, generation);
