@@ -31,7 +31,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Buffered streams, over mapped regions and over a network. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@EachTier(and = Tier.NVMF, ifLong = Tier.MIXED)
+@EachTier(
+    and = {Tier.NVMF, Tier.FOUND},
+    ifLong = Tier.MIXED)
 @Tag("repeat")
 class BufferedStreamTest implements EachTier.Shared {
   static final int SLICE = 64 << 10;

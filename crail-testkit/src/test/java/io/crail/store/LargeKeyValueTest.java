@@ -6,7 +6,9 @@ import io.crail.testkit.tier.Tier;
 import org.junit.jupiter.api.Tag;
 
 /** Values whose bytes all lie at datanodes. */
-@EachTier(and = Tier.NVMF, ifLong = Tier.MIXED)
+@EachTier(
+    and = {Tier.NVMF, Tier.FOUND},
+    ifLong = Tier.MIXED)
 @Tag("repeat")
 class LargeKeyValueTest extends KeyValueContract {
   LargeKeyValueTest() {

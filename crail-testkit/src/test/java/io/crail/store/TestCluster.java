@@ -66,7 +66,10 @@ final class TestCluster implements AutoCloseable {
             .set("crail.datatimeout", "60s")
             .set("crail.lease", "60s");
     for (String type : tier.types()) {
-      builder.set("crail.storage." + Tier.keysOf(type) + ".allocationsize", "16m");
+      String size = "crail.storage." + Tier.keysOf(type) + ".allocationsize";
+      if (Configuration.hasKeysBelow(size)) {
+        builder.set(size, "16m");
+      }
     }
     tier.settings().forEach(builder::set);
     for (String setting : settings) {

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
  * A client on the datanode's host that cannot map its regions, for one reason or the other, uses
  * the network.
  */
-@EachTier(not = {Tier.NVMF, Tier.NVMF_SPDK, Tier.NVMF_KERNEL_TCP, Tier.NVMF_KERNEL_RDMA})
+@EachTier(
+    not = {
+      Tier.NVMF, Tier.NVMF_SPDK, Tier.NVMF_KERNEL_TCP, Tier.NVMF_KERNEL_RDMA, Tier.FOUND
+    })
 class UnmappableTest {
   @TempDir Path dataPath;
 

@@ -19,10 +19,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * What contracts run over. Every contract that is for {@link EachTier} runs over each entry here,
- * and over each other tier of the class path, which needs no entry: it is started as {@link
- * io.crail.storage.StorageTier#sharedArguments} says. A tier that can be tested in several ways, or
- * only in some place, has an entry for each of them.
+ * What contracts run over: each tier of the class path. A tier needs no entry here: it is started
+ * as {@link StorageTier#sharedArguments} says, and its server says what it can do. A tier that can
+ * be tested in several ways, or only in some place, has an entry for each of them.
  *
  * <p>JUnit selects classes by their tags, and a contract's class has the same tags for all its
  * tiers. So the tag "tiers" says that it is a contract, and the place where its JVM runs says which
@@ -81,6 +80,9 @@ public final class Tier {
 
   /** As that, by SPDK; skipped where its library is not. */
   public static final String NVMF_KERNEL_SPDK = "nvmf_kernel_spdk";
+
+  /** Each tier of the class path that has no entry; only contracts name it. */
+  public static final String FOUND = "found";
 
   /** Metadata over RDMA; every other datanode of the only class is one over TCP. */
   public static final String MIXED = "mixed";
@@ -289,7 +291,7 @@ public final class Tier {
                 Place.HOST,
                 false,
                 () -> new FoundBench(found),
-                Cluster.ofMore(160 << 20, settings, found.name())));
+                Cluster.ofTierIfLong(160 << 20, settings, found.name())));
       }
     }
     return List.copyOf(tiers);
@@ -338,9 +340,18 @@ public final class Tier {
   }
 
   private boolean takes(EachTier contract) {
-    boolean isNamed =
-        List.of(contract.and()).contains(name) || List.of(contract.ifLong()).contains(name);
-    return isNamed || cluster.isForAll() && !List.of(contract.not()).contains(name);
+    boolean isNamed = isAmong(contract.and()) || isAmong(contract.ifLong());
+    return isNamed || cluster.isForAll() && !isAmong(contract.not());
+  }
+
+  private boolean isAmong(String[] names) {
+    List<String> all = List.of(names);
+    return all.contains(name) || isFound() && all.contains(FOUND);
+  }
+
+  /** Whether it has no entry. */
+  private boolean isFound() {
+    return !KNOWN.contains(this);
   }
 
   /** Skips what runs over it, with the reason, when something that it needs is not here. */
@@ -372,7 +383,7 @@ public final class Tier {
     return isFlash ? NvmfStorageTier.NAME : type;
   }
 
-  /** What servers and clients of a cluster have to be told. */
+  /** What servers and clients of a cluster have to set. */
   public Map<String, String> settings() {
     return cluster.settings();
   }
@@ -392,11 +403,11 @@ public final class Tier {
     return is(MAPPED);
   }
 
-  /** Whether clients on the datanode's host may map its regions. */
+  /** Whether clients on the datanode's host are known to map its regions if they may. */
   public boolean canBeMapped() {
     return switch (name) {
       case NVMF, NVMF_SPDK, MEMORY_AND_FLASH, NVMF_KERNEL_TCP, NVMF_KERNEL_RDMA -> false;
-      default -> true;
+      default -> !isFound();
     };
   }
 
@@ -410,7 +421,7 @@ public final class Tier {
     return isSlow() && !Boolean.getBoolean("crail.test.long") ? (usual + 3) / 4 : usual;
   }
 
-  /** Whether datanodes refuse who comes late, so that space can be given out again at once. */
+  /** Whether datanodes are known to refuse late writers, so freed space is given out at once. */
   public boolean checksGeneration() {
     return checksGeneration;
   }
