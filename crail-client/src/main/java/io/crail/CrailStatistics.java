@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The figures of a store, for its program's own metrics: counters that grow from the opening of the
- * store on, and the present state. Reading them causes no request and costs the store nothing. With
- * {@code crail.statistics=false} all are 0. Thread-safe.
+ * The statistics of a store, for its program's own metrics: counters that grow from the opening of
+ * the store on, and the present state. Reading them causes no request and costs the store nothing.
+ * With {@code crail.statistics=false} all are 0. Thread-safe.
  *
  * <p>Apache Crail's counters can be had as text, grouped by provider:
  *

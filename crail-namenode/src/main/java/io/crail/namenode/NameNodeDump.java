@@ -9,7 +9,7 @@ import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.OperationFigures;
+import io.crail.protocol.OperationCounters;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.part.ClassUsage;
 import java.nio.charset.StandardCharsets;
@@ -37,16 +37,16 @@ final class NameNodeDump {
   private static final int MOST_SLOTS = 1 << 14;
 
   private final NameNode namenode;
-  private final Function<Operation<?, ?>, OperationFigures> figures;
-  private final Supplier<Map<String, Long>> transportFigures;
+  private final Function<Operation<?, ?>, OperationCounters> counters;
+  private final Supplier<Map<String, Long>> transportStatistics;
 
   NameNodeDump(
       NameNode namenode,
-      Function<Operation<?, ?>, OperationFigures> figures,
-      Supplier<Map<String, Long>> transportFigures) {
+      Function<Operation<?, ?>, OperationCounters> counters,
+      Supplier<Map<String, Long>> transportStatistics) {
     this.namenode = namenode;
-    this.figures = figures;
-    this.transportFigures = transportFigures;
+    this.counters = counters;
+    this.transportStatistics = transportStatistics;
   }
 
   /** The lines of a page, each encoded once. */
@@ -102,7 +102,7 @@ final class NameNodeDump {
     text.append(", small values ").append(namenode.smallValues().used()).append(" bytes\n");
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       text.append("operation ").append(operation.name());
-      text.append(' ').append(figures.apply(operation).count()).append('\n');
+      text.append(' ').append(counters.apply(operation).count()).append('\n');
     }
     for (ClassUsage usage : namenode.datanodes().usage()) {
       text.append("class ").append(usage.storageClass());
@@ -112,7 +112,7 @@ final class NameNodeDump {
       text.append(" waiting ").append(usage.waitingBytes());
       text.append(" largest ").append(usage.largestFreeExtentBytes()).append('\n');
     }
-    transportFigures
+    transportStatistics
         .get()
         .forEach(
             (figure, value) ->

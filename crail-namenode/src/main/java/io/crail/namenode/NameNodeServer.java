@@ -8,7 +8,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.protocol.Operation;
-import io.crail.protocol.OperationFigures;
+import io.crail.protocol.OperationCounters;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
@@ -99,9 +99,10 @@ public final class NameNodeServer implements AutoCloseable {
       throw new IllegalArgumentException("namenode " + index + " of " + count);
     }
     NameNode namenode = new NameNode(NameNodeOptions.of(conf, index, count), clock, random);
-    // The dump shows the endpoint's figures, so it gets the endpoint once that exists.
+    // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
-    OperationServer operations = NameNodeService.create(namenode, () -> figures(listening.get()));
+    OperationServer operations =
+        NameNodeService.create(namenode, () -> statistics(listening.get()));
     Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
     NameNodeServer server = new NameNodeServer(namenode, operations, endpoint);
@@ -109,7 +110,7 @@ public final class NameNodeServer implements AutoCloseable {
     return server;
   }
 
-  private static Map<String, Long> figures(Transport.ServerEndpoint endpoint) {
+  private static Map<String, Long> statistics(Transport.ServerEndpoint endpoint) {
     return endpoint == null ? Map.of() : endpoint.statistics();
   }
 
@@ -156,12 +157,12 @@ public final class NameNodeServer implements AutoCloseable {
   }
 
   /** What was counted of an operation so far. */
-  public OperationFigures figures(Operation<?, ?> operation) {
-    return operations.figures(operation);
+  public OperationCounters counters(Operation<?, ?> operation) {
+    return operations.counters(operation);
   }
 
-  /** The figures of the transport, by name, see {@link Transport.ServerEndpoint#statistics}. */
-  public Map<String, Long> transportFigures() {
+  /** The statistics of the transport, see {@link Transport.ServerEndpoint#statistics}. */
+  public Map<String, Long> transportStatistics() {
     return endpoint.statistics();
   }
 

@@ -16,7 +16,7 @@ import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.LoginHandler;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.OperationFigures;
+import io.crail.protocol.OperationCounters;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.ListDatanodes;
@@ -59,9 +59,10 @@ final class NameNodeService {
   /**
    * The service of a namenode.
    *
-   * @param transportFigures gives the figures of the transport's server
+   * @param transportStatistics gives the statistics of the transport's server
    */
-  static OperationServer create(NameNode namenode, Supplier<Map<String, Long>> transportFigures) {
+  static OperationServer create(
+      NameNode namenode, Supplier<Map<String, Long>> transportStatistics) {
     OperationServer.Builder builder =
         new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
             .addTo(
@@ -78,11 +79,11 @@ final class NameNodeService {
     addChanges(builder, namenode, namenode.rules());
     addQueries(builder, namenode);
     addDatanodes(builder, namenode.rules().datanodes(), namenode.datanodes());
-    NameNodeDump dump = new NameNodeDump(namenode, builder::figures, transportFigures);
+    NameNodeDump dump = new NameNodeDump(namenode, builder::counters, transportStatistics);
     return builder
         .handleLong(
             NameNodeOperations.USAGE,
-            (request, session) -> usage(namenode, builder::figures, transportFigures.get()))
+            (request, session) -> usage(namenode, builder::counters, transportStatistics.get()))
         .handleLong(NameNodeOperations.DUMP, (request, session) -> dump.page(request.cursor()))
         .build();
   }
@@ -323,14 +324,14 @@ final class NameNodeService {
 
   private static Usage.Response usage(
       NameNode namenode,
-      Function<Operation<?, ?>, OperationFigures> counts,
+      Function<Operation<?, ?>, OperationCounters> counts,
       Map<String, Long> transport) {
     long requests = 0;
     long nanos = 0;
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
-      OperationFigures figures = counts.apply(operation);
-      requests += figures.count();
-      nanos += figures.nanos();
+      OperationCounters counters = counts.apply(operation);
+      requests += counters.count();
+      nanos += counters.nanos();
     }
     return namenode.usage(requests, nanos, transport.getOrDefault(ConnectionScheduler.WAITED, 0L));
   }

@@ -111,7 +111,7 @@ public final class OperationServer implements Service {
 
   private final BatchHandler[] handlers;
   private final Operation<?, ?>[] operations;
-  private final OperationFigures[] figures;
+  private final OperationCounters[] counters;
   private final SlowOperations slow;
   private final Clock clock;
   private final boolean[] opens;
@@ -140,7 +140,7 @@ public final class OperationServer implements Service {
     this.runListener = builder.runListener;
     this.slow = builder.slow;
     this.clock = builder.clock;
-    this.figures = builder.figures;
+    this.counters = builder.counters;
   }
 
   /** Starts a server for a table; the operations of {@code handshake} open a connection. */
@@ -149,8 +149,8 @@ public final class OperationServer implements Service {
   }
 
   /** What was counted of an operation so far. */
-  public OperationFigures figures(Operation<?, ?> operation) {
-    return figures[operation.number()];
+  public OperationCounters counters(Operation<?, ?> operation) {
+    return counters[operation.number()];
   }
 
   @Override
@@ -175,7 +175,7 @@ public final class OperationServer implements Service {
       while (to < batch.count() && batch.opcode(to) == opcode && !opens[opcode]) {
         to++;
       }
-      responses.countErrors(figures[opcode].errors());
+      responses.countErrors(counters[opcode].errors());
       handler.handle(batch, from, to, responses);
       responses.countErrors(null);
       int served = Math.min(to, batch.count());
@@ -183,7 +183,7 @@ public final class OperationServer implements Service {
         return;
       }
       long ended = clock.nanoTime();
-      figures[opcode].served(served - from, ended - begun);
+      counters[opcode].served(served - from, ended - begun);
       runListener.served(batch.session(), opcode, served - from);
       slow.served(operations[opcode], batch, from, served, ended - begun);
       begun = ended;
@@ -201,7 +201,7 @@ public final class OperationServer implements Service {
     private final Map<Integer, Operation<?, ?>> table;
     private final BatchHandler[] handlers;
     private final Operation<?, ?>[] operations;
-    private final OperationFigures[] figures;
+    private final OperationCounters[] counters;
     private final boolean[] opens;
     private SessionListener sessionListener = session -> {};
     private RunListener runListener = (session, operation, requests) -> {};
@@ -213,8 +213,8 @@ public final class OperationServer implements Service {
       this.table = table;
       this.handlers = new BatchHandler[most + 1];
       this.operations = new Operation<?, ?>[most + 1];
-      this.figures = new OperationFigures[most + 1];
-      Arrays.setAll(figures, number -> new OperationFigures());
+      this.counters = new OperationCounters[most + 1];
+      Arrays.setAll(counters, number -> new OperationCounters());
       this.opens = new boolean[most + 1];
       for (Operation<?, ?> each : handshake) {
         opens[each.number()] = true;
@@ -222,8 +222,8 @@ public final class OperationServer implements Service {
     }
 
     /** What the server will count of an operation, for handlers that show it. */
-    public OperationFigures figures(Operation<?, ?> operation) {
-      return figures[operation.number()];
+    public OperationCounters counters(Operation<?, ?> operation) {
+      return counters[operation.number()];
     }
 
     /** Adds the handler of an operation, one request at a time. */

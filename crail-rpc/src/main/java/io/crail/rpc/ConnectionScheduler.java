@@ -22,7 +22,7 @@ import java.util.PriorityQueue;
  * than processors, and then all its connections would wait. The pause lasts for a turn at most: if
  * the slice took longer, the machine was the cause.
  *
- * <p>Used by one thread, except for the figures.
+ * <p>Used by one thread, except for the statistics.
  */
 public final class ConnectionScheduler {
   /** How long a turn lasts before other connections come first. */

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * connection may hold, but each may hold at least one answer. A connection that holds as much as it
  * may is not served again until some of its answers have left.
  *
- * <p>Used only by the serving thread, except for the figures and {@link HeldAnswer#release}.
+ * <p>Used only by the serving thread, except for the statistics and {@link HeldAnswer#release}.
  */
 public final class HeldAnswers {
   /** The name of a server's figure: the number of answers that it holds. */
@@ -85,10 +85,12 @@ public final class HeldAnswers {
     return bytes;
   }
 
-  /** Adds what the threads of a server hold to its figures: {@link #COUNT} and {@link #BYTES}. */
-  public static void addFigures(Map<String, Long> figures, Collection<HeldAnswers> threads) {
-    figures.put(COUNT, threads.stream().mapToLong(HeldAnswers::count).sum());
-    figures.put(BYTES, threads.stream().mapToLong(HeldAnswers::bytes).sum());
+  /**
+   * Adds what the threads of a server hold to its statistics: {@link #COUNT} and {@link #BYTES}.
+   */
+  public static void addStatistics(Map<String, Long> statistics, Collection<HeldAnswers> threads) {
+    statistics.put(COUNT, threads.stream().mapToLong(HeldAnswers::count).sum());
+    statistics.put(BYTES, threads.stream().mapToLong(HeldAnswers::bytes).sum());
   }
 
   /** Queues an answer that was released while a connection held it. */

@@ -126,7 +126,7 @@ class OperationServerTest {
   void answersNowOrWhenItIsReleased() throws Exception {
     assertEquals(5, serve(10, 11, -1, 20, 12));
     assertEquals(List.of("0 OK 10", "2 INVALID_ARGUMENT", "3 OK 20"), answers.take());
-    assertEquals(5, server.figures(NameNodeOperations.PING).count());
+    assertEquals(5, server.counters(NameNodeOperations.PING).count());
     assertEquals(2, table.count());
     assertTrue(held.get(1).release(new Ping.Response(112)));
     assertEquals(List.of("4 OK 112"), takeReleased());
@@ -197,12 +197,12 @@ class OperationServerTest {
   @Test
   void countsErrorsByTheirCodes() throws Exception {
     assertEquals(4, serve(10, -1, 20, -2));
-    OperationFigures figures = server.figures(NameNodeOperations.PING);
-    assertEquals(4, figures.count());
-    assertEquals(2, figures.errors(ErrorCode.INVALID_ARGUMENT));
-    assertEquals(0, figures.errors(ErrorCode.INTERNAL));
-    assertTrue(figures.nanos() > 0);
-    assertEquals(0, server.figures(NameNodeOperations.HELLO).count());
+    OperationCounters counters = server.counters(NameNodeOperations.PING);
+    assertEquals(4, counters.count());
+    assertEquals(2, counters.errors(ErrorCode.INVALID_ARGUMENT));
+    assertEquals(0, counters.errors(ErrorCode.INTERNAL));
+    assertTrue(counters.nanos() > 0);
+    assertEquals(0, server.counters(NameNodeOperations.HELLO).count());
   }
 
   @Test

@@ -52,10 +52,10 @@ public interface StorageServer extends Fencer, AutoCloseable {
    * @param writes writes that were completed
    * @param writtenBytes the bytes of these
    */
-  record Traffic(long heldBytes, long reads, long readBytes, long writes, long writtenBytes) {
+  record Statistics(long heldBytes, long reads, long readBytes, long writes, long writtenBytes) {
     /** The sum of both. */
-    public Traffic plus(Traffic other) {
-      return new Traffic(
+    public Statistics plus(Statistics other) {
+      return new Statistics(
           heldBytes + other.heldBytes,
           reads + other.reads,
           readBytes + other.readBytes,
@@ -70,7 +70,7 @@ public interface StorageServer extends Fencer, AutoCloseable {
   }
 
   /** What this server has done; empty when it sees nothing of what clients do. By any thread. */
-  default Optional<Traffic> traffic() {
+  default Optional<Statistics> statistics() {
     return Optional.empty();
   }
 

@@ -26,9 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * the network.
  */
 @EachTier(
-    not = {
-      Tier.NVMF, Tier.NVMF_SPDK, Tier.NVMF_KERNEL_TCP, Tier.NVMF_KERNEL_RDMA, Tier.FOUND
-    })
+    not = {Tier.NVMF, Tier.NVMF_SPDK, Tier.NVMF_KERNEL_TCP, Tier.NVMF_KERNEL_RDMA, Tier.FOUND})
 class UnmappableTest {
   @TempDir Path dataPath;
 

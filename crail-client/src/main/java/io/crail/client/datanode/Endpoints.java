@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client.datanode;
 
+import io.crail.client.statistics.ByteCounters;
 import io.crail.client.statistics.StoreStatistics;
-import io.crail.client.statistics.Traffic;
 import io.crail.common.OtherUserException;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -192,8 +192,8 @@ public final class Endpoints implements Sweepable {
       DatanodeDescription description,
       StorageEndpoint endpoint,
       AtomicLong heardNanos,
-      Traffic local,
-      Traffic remote) {}
+      ByteCounters local,
+      ByteCounters remote) {}
 
   /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
   private final class Description {
@@ -270,8 +270,8 @@ public final class Endpoints implements Sweepable {
               description,
               endpoint,
               new AtomicLong(loop.clock().nanoTime()),
-              statistics.localTraffic(),
-              statistics.trafficTo(description.tier())));
+              statistics.localBytes(),
+              statistics.bytesTo(description.tier())));
       if (!watching) {
         watching = true;
         nextLookNanos = loop.clock().nanoTime() + LOOK_INTERVAL_NANOS;

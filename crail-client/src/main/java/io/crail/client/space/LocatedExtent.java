@@ -3,7 +3,7 @@ package io.crail.client.space;
 
 import io.crail.client.datanode.Endpoints;
 import io.crail.client.loop.LoopContext;
-import io.crail.client.statistics.Traffic;
+import io.crail.client.statistics.ByteCounters;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
@@ -144,7 +144,7 @@ public final class LocatedExtent {
   }
 
   /** Counts bytes that go to the datanode, whose endpoint has been found. */
-  public Traffic traffic(boolean isLocal) {
+  public ByteCounters bytes(boolean isLocal) {
     return isLocal ? datanode.local() : datanode.remote();
   }
 

@@ -6,8 +6,8 @@ import io.crail.CrailStatistics.StatisticsProvider;
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.memory.BufferPool;
-import io.crail.protocol.OperationFigures;
-import io.crail.protocol.RequestFigures;
+import io.crail.protocol.OperationCounters;
+import io.crail.protocol.RequestCounters;
 import io.crail.rpc.RpcPeer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -40,10 +40,10 @@ public final class StoreStatistics {
   private final OpenStreams streams = new OpenStreams();
   private final CounterGroup bufferedInput = operations("buffered/in");
   private final CounterGroup bufferedOutput = operations("buffered/out");
-  private final RequestFigures requests = new RequestFigures();
-  private final OperationFigures reads = new OperationFigures();
-  private final OperationFigures writes = new OperationFigures();
-  private final Map<String, Traffic> traffic = new ConcurrentSkipListMap<>();
+  private final RequestCounters requests = new RequestCounters();
+  private final OperationCounters reads = new OperationCounters();
+  private final OperationCounters writes = new OperationCounters();
+  private final Map<String, ByteCounters> bytesByWay = new ConcurrentSkipListMap<>();
 
   /**
    * Creates the statistics.
@@ -55,11 +55,11 @@ public final class StoreStatistics {
     this.enabled = enabled;
     this.statistics =
         enabled
-            ? new StoreCounts(
+            ? new StatisticsView(
                 requests,
-                new StoreCounts.Transfers(input, reads),
-                new StoreCounts.Transfers(output, writes),
-                traffic,
+                new StatisticsView.Transfers(input, reads),
+                new StatisticsView.Transfers(output, writes),
+                bytesByWay,
                 streams,
                 pool,
                 present::writeLeases,
@@ -105,13 +105,13 @@ public final class StoreStatistics {
   }
 
   /** Bytes over the network to a tier. */
-  public Traffic trafficTo(String tier) {
-    return traffic.computeIfAbsent(tier, name -> new Traffic());
+  public ByteCounters bytesTo(String tier) {
+    return bytesByWay.computeIfAbsent(tier, name -> new ByteCounters());
   }
 
   /** Bytes within this host. */
-  public Traffic localTraffic() {
-    return trafficTo(Traffic.LOCAL);
+  public ByteCounters localBytes() {
+    return bytesTo(ByteCounters.LOCAL);
   }
 
   /**
@@ -130,12 +130,12 @@ public final class StoreStatistics {
    * @param failure null when it has succeeded
    */
   public void transferEnded(boolean isWrite, long nanos, CrailException failure) {
-    OperationFigures figures = isWrite ? writes : reads;
+    OperationCounters counters = isWrite ? writes : reads;
     if (nanos >= 0) {
-      figures.served(1, nanos);
+      counters.served(1, nanos);
     }
     if (failure != null) {
-      figures.failed(failure.code());
+      counters.failed(failure.code());
     }
   }
 
@@ -191,9 +191,9 @@ public final class StoreStatistics {
   private static void addSoFar(CounterGroup group, StreamCounters counters) {
     counters.settle();
     addOperations(group, counters);
-    group.add(StoreCounts.LOCAL, counters.takeLocalPieces());
-    group.add(StoreCounts.REMOTE, counters.takeRemotePieces());
-    group.add(StoreCounts.CACHED, counters.takeCachedPieces());
+    group.add(StatisticsView.LOCAL, counters.takeLocalPieces());
+    group.add(StatisticsView.REMOTE, counters.takeRemotePieces());
+    group.add(StatisticsView.CACHED, counters.takeCachedPieces());
   }
 
   private void add(CounterGroup group, StreamCounters counters) {
@@ -204,7 +204,7 @@ public final class StoreStatistics {
   }
 
   private static void addOperations(CounterGroup group, StreamCounters counters) {
-    group.add(StoreCounts.TOTAL, counters.operations());
+    group.add(StatisticsView.TOTAL, counters.operations());
     group.add(NON_BLOCKING, counters.atOnce());
     group.add(BLOCKING, counters.operations() - counters.atOnce());
     group.add(BYTES, counters.bytes());

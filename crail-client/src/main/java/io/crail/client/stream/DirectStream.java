@@ -74,7 +74,7 @@ public abstract class DirectStream extends PartedOperation.Owner {
   @Override
   final void count(LocatedExtent located, StorageEndpoint endpoint, int length, boolean inLoop) {
     boolean isLocal = endpoint.isLocal();
-    LongAdder way = located.traffic(isLocal).bytes(isWriter());
+    LongAdder way = located.bytes(isLocal).bytes(isWriter());
     if (inLoop) {
       counters.pieceInLoop(isLocal, way, length);
     } else {

@@ -87,8 +87,8 @@ final class DatanodeLoop {
   }
 
   /** What was read and written so far. */
-  StorageServer.Traffic traffic() {
-    return new StorageServer.Traffic(
+  StorageServer.Statistics statistics() {
+    return new StorageServer.Statistics(
         held.bytes(), reads.sum(), readBytes.sum(), writes.sum(), writtenBytes.sum());
   }
 

@@ -208,10 +208,10 @@ class TcpStorageServer extends HostedServer implements DataServerEnd.Owner {
   }
 
   @Override
-  public Optional<Traffic> traffic() {
-    Traffic sum = new Traffic(0, 0, 0, 0, 0);
+  public Optional<Statistics> statistics() {
+    Statistics sum = new Statistics(0, 0, 0, 0, 0);
     for (DatanodeLoop loop : loops.values()) {
-      sum = sum.plus(loop.traffic());
+      sum = sum.plus(loop.statistics());
     }
     return Optional.of(sum);
   }

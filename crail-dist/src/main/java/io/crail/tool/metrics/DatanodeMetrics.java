@@ -83,14 +83,14 @@ final class DatanodeMetrics implements MetricsSource {
         .ifPresent(count -> readings.add(Metric.DATA_CONNECTIONS, count));
     datanode
         .server()
-        .traffic()
+        .statistics()
         .ifPresent(
-            traffic -> {
-              readings.add(Metric.HELD_BYTES, traffic.heldBytes());
-              readings.add(Metric.TRANSFERS, traffic.reads(), "read");
-              readings.add(Metric.TRANSFERS, traffic.writes(), "write");
-              readings.add(Metric.TRANSFERRED_BYTES, traffic.readBytes(), "read");
-              readings.add(Metric.TRANSFERRED_BYTES, traffic.writtenBytes(), "write");
+            statistics -> {
+              readings.add(Metric.HELD_BYTES, statistics.heldBytes());
+              readings.add(Metric.TRANSFERS, statistics.reads(), "read");
+              readings.add(Metric.TRANSFERS, statistics.writes(), "write");
+              readings.add(Metric.TRANSFERRED_BYTES, statistics.readBytes(), "read");
+              readings.add(Metric.TRANSFERRED_BYTES, statistics.writtenBytes(), "write");
               readings.addErrors(Metric.REFUSALS, datanode.server()::refusals);
             });
   }

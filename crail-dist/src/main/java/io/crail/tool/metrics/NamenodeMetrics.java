@@ -4,7 +4,7 @@ package io.crail.tool.metrics;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.OperationFigures;
+import io.crail.protocol.OperationCounters;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.rpc.ConnectionScheduler;
 import java.util.Locale;
@@ -29,9 +29,9 @@ final class NamenodeMetrics implements MetricsSource {
   @Override
   public void collect(Readings readings) {
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
-      OperationFigures figures = server.figures(operation);
-      readings.add(Metric.OPERATION_SECONDS, figures, operation.name());
-      readings.addErrors(Metric.ERRORS, figures::errors, operation.name());
+      OperationCounters counters = server.counters(operation);
+      readings.add(Metric.OPERATION_SECONDS, counters, operation.name());
+      readings.addErrors(Metric.ERRORS, counters::errors, operation.name());
     }
     NameNodeServer.Holdings holdings = server.holdings();
     holdings
@@ -62,7 +62,7 @@ final class NamenodeMetrics implements MetricsSource {
         .datanodeStates()
         .forEach((state, count) -> readings.add(Metric.DATANODES, count, state.toString()));
     server
-        .transportFigures()
+        .transportStatistics()
         .forEach(
             (figure, value) -> {
               if (figure.startsWith(ENDED)) {

@@ -2,7 +2,7 @@
 package io.crail.tool.metrics;
 
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.OperationFigures;
+import io.crail.protocol.OperationCounters;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
@@ -59,22 +59,22 @@ final class Readings {
   }
 
   /** Adds the times of an operation. */
-  void add(Metric metric, OperationFigures figures, String... labels) {
-    double[] bounds = new double[OperationFigures.BUCKETS];
-    long[] counts = new long[OperationFigures.BUCKETS];
+  void add(Metric metric, OperationCounters counters, String... labels) {
+    double[] bounds = new double[OperationCounters.BUCKETS];
+    long[] counts = new long[OperationCounters.BUCKETS];
     for (int i = 0; i < bounds.length; i++) {
       bounds[i] =
           i == bounds.length - 1
               ? Double.POSITIVE_INFINITY
-              : OperationFigures.upperNanos(i) / NANOS;
-      counts[i] = figures.count(i);
+              : OperationCounters.upperNanos(i) / NANOS;
+      counts[i] = counters.count(i);
     }
     add(
         metric,
         HistogramDataPointSnapshot.builder()
             .labels(metric.labels(List.of(labels)))
             .classicHistogramBuckets(ClassicHistogramBuckets.of(bounds, counts))
-            .sum(figures.nanos() / NANOS)
+            .sum(counters.nanos() / NANOS)
             .build());
   }
 

@@ -12,7 +12,7 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
-import io.crail.protocol.OperationFigures;
+import io.crail.protocol.OperationCounters;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.spark.application.Applications;
@@ -33,7 +33,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Where the page has its figures from: the namenodes, as any client asks them, and the counters of
+ * Where the page gets its numbers: from the namenodes, as any client asks them, and the counters of
  * the namenode that serves the page. Thread-safe.
  */
 final class PageSource implements AutoCloseable {
@@ -134,34 +134,34 @@ final class PageSource implements AutoCloseable {
   private List<Map<String, Object>> operations() {
     List<Map<String, Object>> all = new ArrayList<>();
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
-      OperationFigures figures = server.figures(operation);
-      long count = figures.count();
+      OperationCounters counters = server.counters(operation);
+      long count = counters.count();
       if (count > 0) {
         Map<String, Object> one = new LinkedHashMap<>();
         one.put("name", operation.name());
         one.put("count", count);
-        one.put("nanos", figures.nanos());
-        one.put("errors", errors(figures));
-        one.put("buckets", buckets(figures));
+        one.put("nanos", counters.nanos());
+        one.put("errors", errors(counters));
+        one.put("buckets", buckets(counters));
         all.add(one);
       }
     }
     return all;
   }
 
-  private static long errors(OperationFigures figures) {
+  private static long errors(OperationCounters counters) {
     long sum = 0;
     for (ErrorCode code : ErrorCode.values()) {
-      sum += figures.errors(code);
+      sum += counters.errors(code);
     }
     return sum;
   }
 
   /** Counts by time: up to 256 ns, up to twice that, and so on. */
-  private static List<Long> buckets(OperationFigures figures) {
+  private static List<Long> buckets(OperationCounters counters) {
     List<Long> counts = new ArrayList<>();
-    for (int i = 0; i < OperationFigures.BUCKETS; i++) {
-      counts.add(figures.count(i));
+    for (int i = 0; i < OperationCounters.BUCKETS; i++) {
+      counts.add(counters.count(i));
     }
     return counts;
   }

@@ -267,7 +267,7 @@ class AbuseSystemTest {
       Await.until(
           "connections that take no answers are ended",
           ProcessCluster.PATIENCE,
-          () -> wire.figures().get("ended-takes-no-answers") > 0);
+          () -> wire.statistics().get("ended-takes-no-answers") > 0);
     }
   }
 
@@ -278,15 +278,15 @@ class AbuseSystemTest {
           "memory and connections are given back",
           ProcessCluster.PATIENCE,
           () -> {
-            Map<String, Long> figures = wire.figures();
-            return figures.get("held-bytes") == 0 && figures.get("connections") <= 4;
+            Map<String, Long> statistics = wire.statistics();
+            return statistics.get("held-bytes") == 0 && statistics.get("connections") <= 4;
           });
       long tookMillis = (System.nanoTime() - goneNanos) / 1_000_000;
-      Map<String, Long> figures = wire.figures();
-      System.out.println("quiet after " + tookMillis + " ms: " + figures);
+      Map<String, Long> statistics = wire.statistics();
+      System.out.println("quiet after " + tookMillis + " ms: " + statistics);
       assertTrue(tookMillis < 2_000, "quiet after " + tookMillis + " ms");
-      assertTrue(figures.get("peak-held-bytes") <= HELD_LIMIT + 2 * MIB, figures.toString());
-      assertEquals(0, figures.get("ended-no-memory"), figures.toString());
+      assertTrue(statistics.get("peak-held-bytes") <= HELD_LIMIT + 2 * MIB, statistics.toString());
+      assertEquals(0, statistics.get("ended-no-memory"), statistics.toString());
     }
     String status = Files.readString(Path.of("/proc/" + cluster.namenode(0).pid() + "/status"));
     long resident =

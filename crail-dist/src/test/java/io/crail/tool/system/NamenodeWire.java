@@ -67,17 +67,17 @@ final class NamenodeWire implements AutoCloseable {
   }
 
   /** What the namenode's transport counts, as its dump shows. */
-  Map<String, Long> figures() throws Exception {
+  Map<String, Long> statistics() throws Exception {
     byte[] request = frame(NameNodeOperations.DUMP, Dump.Request.CODEC, new Dump.Request(0));
     String text = ask(NameNodeOperations.DUMP, Dump.Response.CODEC, request).text().toString();
-    Map<String, Long> figures = new LinkedHashMap<>();
+    Map<String, Long> statistics = new LinkedHashMap<>();
     for (String line : text.split("\n")) {
       if (line.startsWith(FIGURE)) {
         String[] words = line.substring(FIGURE.length()).split(" ");
-        figures.put(words[0], Long.parseLong(words[1]));
+        statistics.put(words[0], Long.parseLong(words[1]));
       }
     }
-    return figures;
+    return statistics;
   }
 
   private <T> T ask(Operation<?, ?> operation, Codec<T> codec, byte[] request) throws Exception {

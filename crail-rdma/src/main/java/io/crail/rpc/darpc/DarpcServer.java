@@ -222,16 +222,16 @@ final class DarpcServer
 
   @Override
   public Map<String, Long> statistics() {
-    Map<String, Long> figures = new LinkedHashMap<>();
-    figures.put("connections", threads.stream().mapToLong(thread -> thread.load().get()).sum());
-    figures.put(
+    Map<String, Long> statistics = new LinkedHashMap<>();
+    statistics.put("connections", threads.stream().mapToLong(thread -> thread.load().get()).sum());
+    statistics.put(
         "waiting-connections",
         threads.stream().mapToLong(thread -> thread.turns().waitingCount()).sum());
-    figures.put(
+    statistics.put(
         ConnectionScheduler.WAITED,
         threads.stream().mapToLong(thread -> thread.turns().waitedNanos()).sum());
-    HeldAnswers.addFigures(figures, threads.stream().map(PollingThread::answers).toList());
-    return figures;
+    HeldAnswers.addStatistics(statistics, threads.stream().map(PollingThread::answers).toList());
+    return statistics;
   }
 
   @Override

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The work that a loop's driver repeats: tasks, output, networks, deadlines. Any thread may add
- * tasks and read the figures. All other methods are for the driver.
+ * tasks and read the statistics. All other methods are for the driver.
  */
 final class LoopRound {
   private static final Logger LOG = LoggerFactory.getLogger(LoopRound.class);

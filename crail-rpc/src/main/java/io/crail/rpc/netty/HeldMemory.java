@@ -11,7 +11,7 @@ import java.util.LinkedHashSet;
  * ended. Memory that a connection needs while its peer takes everything does not count, since the
  * connection gives it back before the next one is served.
  *
- * <p>Used only by the loop's thread, except for the figures.
+ * <p>Used only by the loop's thread, except for the statistics.
  */
 public final class HeldMemory {
   /** How long a peer may make no progress while memory is short. */

@@ -172,21 +172,23 @@ final class NettyServer implements Transport.ServerEndpoint, ServerConnection.Ow
 
   @Override
   public Map<String, Long> statistics() {
-    Map<String, Long> figures = new LinkedHashMap<>();
-    figures.put("connections", (long) connections.get());
-    figures.put(
+    Map<String, Long> statistics = new LinkedHashMap<>();
+    statistics.put("connections", (long) connections.get());
+    statistics.put(
         "waiting-connections",
         loops.values().stream().mapToLong(loop -> loop.turns().waitingCount()).sum());
-    figures.put(
+    statistics.put(
         ConnectionScheduler.WAITED,
         loops.values().stream().mapToLong(loop -> loop.turns().waitedNanos()).sum());
-    figures.put("held-bytes", loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum());
-    figures.put(
+    statistics.put(
+        "held-bytes", loops.values().stream().mapToLong(loop -> loop.held().bytes()).sum());
+    statistics.put(
         "peak-held-bytes",
         loops.values().stream().mapToLong(loop -> loop.held().peakBytes()).sum());
-    HeldAnswers.addFigures(figures, loops.values().stream().map(ServerLoop::answers).toList());
-    endings.forEach((why, count) -> figures.put("ended-" + why.label(), count.sum()));
-    return figures;
+    HeldAnswers.addStatistics(
+        statistics, loops.values().stream().map(ServerLoop::answers).toList());
+    endings.forEach((why, count) -> statistics.put("ended-" + why.label(), count.sum()));
+    return statistics;
   }
 
   @Override

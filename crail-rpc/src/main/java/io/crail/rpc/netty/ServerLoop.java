@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * A server's data for one event loop: its connections, their memory, and their turns. A turn is one
  * look at all sockets.
  *
- * <p>Used only by the loop's thread, except for the figures.
+ * <p>Used only by the loop's thread, except for the statistics.
  */
 final class ServerLoop extends LoopSockets {
   /** For each kind of chunk, 1/IDLE_SHARE of the memory that may be held is kept idle. */

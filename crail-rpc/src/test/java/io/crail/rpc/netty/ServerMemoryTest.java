@@ -269,7 +269,7 @@ class ServerMemoryTest {
     }
   }
 
-  private static long figure(Transport.ServerEndpoint server, String name) {
+  private static long statistic(Transport.ServerEndpoint server, String name) {
     return server.statistics().get(name);
   }
 
@@ -307,19 +307,19 @@ class ServerMemoryTest {
         until(
             "answers that wait, or an end",
             () ->
-                figure(server, "held-bytes") > 3 * MIB / 2
-                    || figure(server, "ended-no-memory") > 0);
+                statistic(server, "held-bytes") > 3 * MIB / 2
+                    || statistic(server, "ended-no-memory") > 0);
         int answers = readAnswers(slow, count);
         assertTrue(
-            answers == count || figure(server, "ended-no-memory") == 1, answers + " answers");
+            answers == count || statistic(server, "ended-no-memory") == 1, answers + " answers");
       }
       // Whatever has failed, the next one is served.
       RpcPeer peer = new RpcPeer(loop, server.address(), Call::new, RpcPeer.Options.defaults());
       roundTrip(loop, peer);
-      until("the end of the slow one", () -> figure(server, "connections") == 1);
+      until("the end of the slow one", () -> statistic(server, "connections") == 1);
       // With io_uring the end of the last write is known after the peer has the answer.
-      until("nothing held", () -> figure(server, "held-bytes") == 0);
-      assertEquals(0, figure(server, "ended-failed"), server.statistics()::toString);
+      until("nothing held", () -> statistic(server, "held-bytes") == 0);
+      assertEquals(0, statistic(server, "ended-failed"), server.statistics()::toString);
     }
     assertEquals(0, memory.usedBytes(), "bytes that were not given back");
   }
@@ -360,14 +360,14 @@ class ServerMemoryTest {
           Socket silent = open(server)) {
         int count = 400;
         silent.getOutputStream().write(requests(INFLATE, count, 60_000));
-        until("a full output", () -> figure(server, "held-bytes") >= MIB / 2);
+        until("a full output", () -> statistic(server, "held-bytes") >= MIB / 2);
         stands(service.served);
         assertTrue(service.served.get() < count / 2, io + ": served " + service.served);
-        long held = figure(server, "peak-held-bytes");
+        long held = statistic(server, "peak-held-bytes");
         assertTrue(held <= MIB + 64 * KIB, io + ": held " + held);
         assertEquals(count, readAnswers(silent, count));
-        until("nothing held", () -> figure(server, "held-bytes") == 0);
-        long waited = figure(server, ConnectionScheduler.WAITED);
+        until("nothing held", () -> statistic(server, "held-bytes") == 0);
+        long waited = statistic(server, ConnectionScheduler.WAITED);
         assertTrue(waited >= STANDS_NANOS, io + ": waited " + waited + " ns");
       }
     }
@@ -404,18 +404,18 @@ class ServerMemoryTest {
           socket.getOutputStream().write(requests(INFLATE, 100, 60_000));
           roundTrip(loop, peer);
         }
-        until("an end of the silent", () -> figure(server, "held-bytes") <= 4 * MIB);
-        until("an end for silence", () -> figure(server, "ended-takes-no-answers") > 0);
+        until("an end of the silent", () -> statistic(server, "held-bytes") <= 4 * MIB);
+        until("an end for silence", () -> statistic(server, "ended-takes-no-answers") > 0);
         roundTrip(loop, peer);
         for (Socket socket : silent) {
           socket.close();
         }
-        until("the end of all", () -> figure(server, "connections") == 1);
-        Map<String, Long> figures = server.statistics();
-        assertTrue(figures.get("peak-held-bytes") <= 8 * MIB + 512 * KIB, figures::toString);
-        assertTrue(figures.get("ended-holds-memory") > 0, figures::toString);
-        assertTrue(figures.get("ended-takes-no-answers") > 0, figures::toString);
-        assertEquals(0, figures.get("held-bytes"), figures::toString);
+        until("the end of all", () -> statistic(server, "connections") == 1);
+        Map<String, Long> statistics = server.statistics();
+        assertTrue(statistics.get("peak-held-bytes") <= 8 * MIB + 512 * KIB, statistics::toString);
+        assertTrue(statistics.get("ended-holds-memory") > 0, statistics::toString);
+        assertTrue(statistics.get("ended-takes-no-answers") > 0, statistics::toString);
+        assertEquals(0, statistics.get("held-bytes"), statistics::toString);
       } finally {
         for (Socket socket : silent) {
           socket.close();
@@ -437,7 +437,7 @@ class ServerMemoryTest {
         socket.getOutputStream().write(requests(INFLATE, 1, 100));
         assertEquals(1, readAnswers(socket, 1));
       }
-      assertEquals(0, figure(server, "held-bytes"));
+      assertEquals(0, statistic(server, "held-bytes"));
       assertTrue(memory.usedBytes() <= MIB, memory.usedBytes() + " bytes");
     } finally {
       for (Socket socket : idle) {
@@ -529,9 +529,9 @@ class ServerMemoryTest {
       // quarter of the deadline, after which the next one is due.
       service.beforeEach =
           () -> {
-            long figure = figure(server, "ended-no-handshake");
-            ended.add(figure);
-            if (figure > 0) {
+            long statistic = statistic(server, "ended-no-handshake");
+            ended.add(statistic);
+            if (statistic > 0) {
               spin(5 * BUSY_NANOS);
             }
           };
@@ -542,7 +542,7 @@ class ServerMemoryTest {
       // processor.
       int asked = 3_000;
       honest.getOutputStream().write(requests(INFLATE, 0, asked, 4));
-      while (figure(server, "ended-no-handshake") < many) {
+      while (statistic(server, "ended-no-handshake") < many) {
         honest.getInputStream().skipNBytes(10 * (Frame.HEADER_LENGTH + 4));
         honest.getOutputStream().write(requests(INFLATE, asked, 10, 4));
         asked += 10;
@@ -578,7 +578,7 @@ class ServerMemoryTest {
         assertEquals(count, readAnswers(client, count), io::toString);
         stands(service.busy);
         assertEquals(count, service.busy.get(), io::toString);
-        assertEquals(0, figure(server, "ended-protocol"), io::toString);
+        assertEquals(0, statistic(server, "ended-protocol"), io::toString);
       }
     }
   }
@@ -595,11 +595,11 @@ class ServerMemoryTest {
             client.getOutputStream().write(requests(BUSY, 0, before, 4));
             client.getOutputStream().write(requests(BREAK, before, 1, 4));
             assertTrue(readAnswers(client, before + 1) <= before);
-            until("its end", () -> figure(server, "connections") == 0);
+            until("its end", () -> statistic(server, "connections") == 0);
           }
         }
-        assertEquals(2, figure(server, "ended-failed"), io::toString);
-        assertEquals(0, figure(server, "held-bytes"), io::toString);
+        assertEquals(2, statistic(server, "ended-failed"), io::toString);
+        assertEquals(0, statistic(server, "held-bytes"), io::toString);
       }
       assertEquals(0, memory.usedBytes(), io + ": bytes that were not given back");
     }
@@ -617,11 +617,11 @@ class ServerMemoryTest {
         slow.add(socket);
         socket.getOutputStream().write(requests(INFLATE, 100, 60_000));
       }
-      until("much that is held", () -> figure(server, "peak-held-bytes") > MIB);
+      until("much that is held", () -> statistic(server, "peak-held-bytes") > MIB);
       for (Socket socket : slow) {
         socket.close();
       }
-      until("the end of all", () -> figure(server, "connections") == 0);
+      until("the end of all", () -> statistic(server, "connections") == 0);
       assertTrue(memory.usedBytes() <= MIB / 2, memory.usedBytes() + " bytes");
     } finally {
       for (Socket socket : slow) {

@@ -30,9 +30,9 @@ final class CrailTab extends SparkUITab {
   /** How long a page waits for the namenodes. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  private CrailTab(SparkUI ui, ApplicationStore application, TaskStatistics figures) {
+  private CrailTab(SparkUI ui, ApplicationStore application, TaskStatistics statistics) {
     super(ui, PREFIX);
-    attachPage(new Page(this, application, figures));
+    attachPage(new Page(this, application, statistics));
   }
 
   /** Adds the tab, unless another part of the plugin has done it, or there is no interface. */
@@ -41,21 +41,21 @@ final class CrailTab extends SparkUITab {
     if (ui.isEmpty() || ui.get().getTabs().exists(tab -> tab instanceof CrailTab)) {
       return;
     }
-    TaskStatistics figures = new TaskStatistics();
-    spark.addSparkListener(figures);
-    ui.get().attachTab(new CrailTab(ui.get(), application, figures));
+    TaskStatistics statistics = new TaskStatistics();
+    spark.addSparkListener(statistics);
+    ui.get().attachTab(new CrailTab(ui.get(), application, statistics));
   }
 
   private static final class Page extends WebUIPage {
     private final CrailTab tab;
     private final ApplicationStore application;
-    private final TaskStatistics figures;
+    private final TaskStatistics statistics;
 
-    Page(CrailTab tab, ApplicationStore application, TaskStatistics figures) {
+    Page(CrailTab tab, ApplicationStore application, TaskStatistics statistics) {
       super("");
       this.tab = tab;
       this.application = application;
-      this.figures = figures;
+      this.statistics = statistics;
     }
 
     @Override
@@ -95,7 +95,7 @@ final class CrailTab extends SparkUITab {
     private String executors() {
       StringBuilder rows = new StringBuilder();
       rows.append(row("th", "Executor", "Written", "Read", "Fetch failures"));
-      for (TaskStatistics.Row each : figures.rows()) {
+      for (TaskStatistics.Row each : statistics.rows()) {
         rows.append(
             row(
                 "td",

@@ -234,13 +234,13 @@ class CrailTabTest {
 
   @Test
   void executorsThatComeLateAreOneRow() {
-    TaskStatistics figures = new TaskStatistics();
+    TaskStatistics statistics = new TaskStatistics();
     for (int i = 0; i < TaskStatistics.MOST_ROWS + 5; i++) {
-      figures.add(new Row("executor " + i, 1, 2, 0));
+      statistics.add(new Row("executor " + i, 1, 2, 0));
     }
-    figures.add(new Row("executor 3", 10, 20, 1));
-    assertEquals(TaskStatistics.MOST_ROWS + 1, figures.rows().size());
-    assertTrue(figures.rows().contains(new Row("others", 5, 10, 0)), "others");
-    assertTrue(figures.rows().contains(new Row("executor 3", 11, 22, 1)), "known");
+    statistics.add(new Row("executor 3", 10, 20, 1));
+    assertEquals(TaskStatistics.MOST_ROWS + 1, statistics.rows().size());
+    assertTrue(statistics.rows().contains(new Row("others", 5, 10, 0)), "others");
+    assertTrue(statistics.rows().contains(new Row("executor 3", 11, 22, 1)), "known");
   }
 }

@@ -84,7 +84,7 @@ public final class Datanode implements AutoCloseable {
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> server.targets().containsValue(false),
-            server::traffic,
+            server::statistics,
             () -> LockSupport.unpark(thread));
   }
 

@@ -72,7 +72,7 @@ public final class Registration {
   private final Fencer fencer;
   private final long keepAliveNanos;
   private final BooleanSupplier impaired;
-  private final Supplier<Optional<StorageServer.Traffic>> traffic;
+  private final Supplier<Optional<StorageServer.Statistics>> statistics;
   private final Runnable onAnswer;
   private final List<Link> links = new ArrayList<>();
   private boolean wasRegistered;
@@ -85,7 +85,8 @@ public final class Registration {
    * @param fencer ends the access of clients that had a region before
    * @param keepAliveNanos pause between two signs of life
    * @param impaired whether the datanode does not reach all of its regions now
-   * @param traffic what clients have read and written so far; empty if the datanode does not see it
+   * @param statistics what clients have read and written so far; empty if the datanode does not see
+   *     it
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
    */
   public Registration(
@@ -94,14 +95,14 @@ public final class Registration {
       Fencer fencer,
       long keepAliveNanos,
       BooleanSupplier impaired,
-      Supplier<Optional<StorageServer.Traffic>> traffic,
+      Supplier<Optional<StorageServer.Statistics>> statistics,
       Runnable onAnswer) {
     this.namenodes = namenodes;
     this.description = description;
     this.fencer = fencer;
     this.keepAliveNanos = keepAliveNanos;
     this.impaired = impaired;
-    this.traffic = traffic;
+    this.statistics = statistics;
     this.onAnswer = onAnswer;
     for (int i = 0; i < namenodes.count(); i++) {
       links.add(new Link(i));
@@ -254,7 +255,7 @@ public final class Registration {
 
     private OperationCall<?, ?> keepAlive() {
       toldImpaired = impaired.getAsBoolean();
-      Optional<StorageServer.Traffic> seen = traffic.get();
+      Optional<StorageServer.Statistics> seen = statistics.get();
       return submit(
           NameNodeOperations.KEEP_ALIVE,
           new KeepAlive.Request(
@@ -262,8 +263,8 @@ public final class Registration {
               toldImpaired,
               doneCutOff,
               heard,
-              seen.map(StorageServer.Traffic::readBytes).orElse(-1L),
-              seen.map(StorageServer.Traffic::writtenBytes).orElse(-1L)));
+              seen.map(StorageServer.Statistics::readBytes).orElse(-1L),
+              seen.map(StorageServer.Statistics::writtenBytes).orElse(-1L)));
     }
 
     /**

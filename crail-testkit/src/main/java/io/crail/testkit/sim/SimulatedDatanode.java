@@ -87,7 +87,7 @@ public final class SimulatedDatanode implements AutoCloseable {
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> false,
-            server::traffic,
+            server::statistics,
             () -> {});
     alive = true;
     step(registration);

@@ -66,9 +66,9 @@ final class SimulatedServer implements Transport.ServerEndpoint {
 
   @Override
   public Map<String, Long> statistics() {
-    Map<String, Long> figures = new HashMap<>();
-    HeldAnswers.addFigures(figures, List.of(answers));
-    return figures;
+    Map<String, Long> statistics = new HashMap<>();
+    HeldAnswers.addStatistics(statistics, List.of(answers));
+    return statistics;
   }
 
   @Override

@@ -68,7 +68,7 @@ class RegistrationTest {
   private final List<List<Long>> cutOffs = new ArrayList<>();
   private boolean cutOffsWait;
   private boolean impaired;
-  private Optional<StorageServer.Traffic> traffic = Optional.empty();
+  private Optional<StorageServer.Statistics> statistics = Optional.empty();
   private final Set<Integer> unquiet = new HashSet<>();
   private NameNodeClient client;
 
@@ -111,7 +111,7 @@ class RegistrationTest {
             new ScriptedFencer(),
             KEEP_ALIVE.toNanos(),
             () -> impaired,
-            () -> traffic,
+            () -> statistics,
             () -> {});
   }
 
@@ -228,7 +228,7 @@ class RegistrationTest {
     namenodes.get(0).listen();
     pass(Duration.ofSeconds(5));
     assertEquals(List.of(-1L, -1L), namenodes.get(0).moved, "it does not know");
-    traffic = Optional.of(new StorageServer.Traffic(0, 1, 4096, 2, 8192));
+    statistics = Optional.of(new StorageServer.Statistics(0, 1, 4096, 2, 8192));
     pass(Duration.ofSeconds(5));
     assertEquals(List.of(4096L, 8192L), namenodes.get(0).moved);
   }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a store tells its program in numbers. */
-class StoreFiguresTest {
+class StoreStatisticsTest {
   private static final int BYTES = 10_000;
 
   private TestCluster cluster;

@@ -11,7 +11,7 @@ import io.crail.rpc.RpcPeer;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class RequestFiguresTest {
+class RequestCountersTest {
   private static final int PING = NameNodeOperations.PING.number();
 
   private final AtomicLong nanos = new AtomicLong(1L << 40);
@@ -29,8 +29,8 @@ class RequestFiguresTest {
           return 0;
         }
       };
-  private final RequestFigures figures = new RequestFigures();
-  private final RpcPeer.Listener loop = figures.onLoop(clock);
+  private final RequestCounters counters = new RequestCounters();
+  private final RpcPeer.Listener loop = counters.onLoop(clock);
 
   private static RpcCall call() {
     return new OperationCall<>(NameNodeOperations.PING);
@@ -48,9 +48,9 @@ class RequestFiguresTest {
     for (int i = 0; i < 3200; i++) {
       serve(1000);
     }
-    assertEquals(3200, figures.count(NameNodeOperations.PING));
-    assertEquals(0, figures.count(NameNodeOperations.LOOKUP));
-    OperationFigures timed = figures.figures(NameNodeOperations.PING);
+    assertEquals(3200, counters.count(NameNodeOperations.PING));
+    assertEquals(0, counters.count(NameNodeOperations.LOOKUP));
+    OperationCounters timed = counters.counters(NameNodeOperations.PING);
     assertTrue(timed.count() > 100 && timed.count() < 400, timed.count() + " times");
     assertEquals(1000 * timed.count(), timed.nanos());
     assertEquals(2 * timed.count(), readings.get());
@@ -68,8 +68,8 @@ class RequestFiguresTest {
       loop.begun(call);
       loop.ended(call, cycle[i % cycle.length], null);
     }
-    assertTrue(figures.figures(NameNodeOperations.LOOKUP).count() > 5);
-    assertTrue(figures.figures(NameNodeOperations.SET_SIZE).count() > 5);
+    assertTrue(counters.counters(NameNodeOperations.LOOKUP).count() > 5);
+    assertTrue(counters.counters(NameNodeOperations.SET_SIZE).count() > 5);
   }
 
   @Test
@@ -80,32 +80,32 @@ class RequestFiguresTest {
       serve(10);
     }
     loop.ended(slow, PING, null);
-    assertEquals(1, figures.figures(NameNodeOperations.PING).count());
-    assertEquals(1000, figures.figures(NameNodeOperations.PING).nanos());
+    assertEquals(1, counters.counters(NameNodeOperations.PING).count());
+    assertEquals(1000, counters.counters(NameNodeOperations.PING).nanos());
     for (int i = 0; i < 31; i++) {
       serve(10);
     }
-    assertTrue(figures.figures(NameNodeOperations.PING).count() > 1);
+    assertTrue(counters.counters(NameNodeOperations.PING).count() > 1);
   }
 
   @Test
   void errorsAndLoopsAddUp() {
     // A handshake ends without having begun.
     loop.ended(call(), PING, ErrorCode.UNAVAILABLE.exception(""));
-    RpcPeer.Listener other = figures.onLoop(clock);
+    RpcPeer.Listener other = counters.onLoop(clock);
     RpcCall call = call();
     other.begun(call);
     other.ended(call, PING, ErrorCode.TIMED_OUT.exception(""));
     serve(10);
-    assertEquals(3, figures.count(NameNodeOperations.PING));
-    OperationFigures ping = figures.figures(NameNodeOperations.PING);
+    assertEquals(3, counters.count(NameNodeOperations.PING));
+    OperationCounters ping = counters.counters(NameNodeOperations.PING);
     assertEquals(1, ping.errors(ErrorCode.UNAVAILABLE));
     assertEquals(1, ping.errors(ErrorCode.TIMED_OUT));
-    figures.reset();
-    assertEquals(0, figures.count(NameNodeOperations.PING));
+    counters.reset();
+    assertEquals(0, counters.count(NameNodeOperations.PING));
     assertEquals(0, ping.errors(ErrorCode.TIMED_OUT));
     assertEquals(0, ping.count());
     serve(10);
-    assertEquals(1, figures.count(NameNodeOperations.PING));
+    assertEquals(1, counters.count(NameNodeOperations.PING));
   }
 }

@@ -5,8 +5,8 @@ import io.crail.CrailStatistics;
 import io.crail.common.error.ErrorCode;
 import io.crail.memory.BufferPool;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.OperationFigures;
-import io.crail.protocol.RequestFigures;
+import io.crail.protocol.OperationCounters;
+import io.crail.protocol.RequestCounters;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -15,18 +15,18 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
-/** The figures of a store, as its user sees them. Thread-safe. */
-final class StoreCounts extends CrailStatistics {
+/** The counters of a store, as its user sees them. Thread-safe. */
+final class StatisticsView extends CrailStatistics {
   // Indexes of counters of direct streams.
   static final int TOTAL = 0;
   static final int LOCAL = 5;
   static final int REMOTE = 6;
   static final int CACHED = 7;
 
-  private final RequestFigures requests;
+  private final RequestCounters requests;
   private final Transfers reads;
   private final Transfers writes;
-  private final Map<String, Traffic> traffic;
+  private final Map<String, ByteCounters> bytesByWay;
   private final OpenStreams streams;
   private final BufferPool pool;
   private final LongSupplier writeLeases;
@@ -37,9 +37,9 @@ final class StoreCounts extends CrailStatistics {
    * What is known of the operations of direct streams.
    *
    * @param closed the counts of closed streams
-   * @param figures the errors, and the times of a sample
+   * @param counters the errors, and the times of a sample
    */
-  record Transfers(CounterGroup closed, OperationFigures figures) {
+  record Transfers(CounterGroup closed, OperationCounters counters) {
     private long count() {
       return closed.value(TOTAL);
     }
@@ -54,7 +54,7 @@ final class StoreCounts extends CrailStatistics {
   }
 
   /** An operation by its name. */
-  private record Counted(String name, LongSupplier count, OperationFigures figures)
+  private record Counted(String name, LongSupplier count, OperationCounters counters)
       implements OperationStatistics {
     @Override
     public String getName() {
@@ -70,7 +70,7 @@ final class StoreCounts extends CrailStatistics {
     public Map<ErrorCode, Long> getErrors() {
       Map<ErrorCode, Long> errors = new EnumMap<>(ErrorCode.class);
       for (ErrorCode code : ErrorCode.values()) {
-        long met = figures.errors(code);
+        long met = counters.errors(code);
         if (met > 0) {
           errors.put(code, met);
         }
@@ -80,15 +80,15 @@ final class StoreCounts extends CrailStatistics {
 
     @Override
     public long getLatencyNanos(double share) {
-      return figures.quantileNanos(share);
+      return counters.quantileNanos(share);
     }
   }
 
-  StoreCounts(
-      RequestFigures requests,
+  StatisticsView(
+      RequestCounters requests,
       Transfers reads,
       Transfers writes,
-      Map<String, Traffic> traffic,
+      Map<String, ByteCounters> bytesByWay,
       OpenStreams streams,
       BufferPool pool,
       LongSupplier writeLeases,
@@ -96,7 +96,7 @@ final class StoreCounts extends CrailStatistics {
     this.requests = requests;
     this.reads = reads;
     this.writes = writes;
-    this.traffic = traffic;
+    this.bytesByWay = bytesByWay;
     this.streams = streams;
     this.pool = pool;
     this.writeLeases = writeLeases;
@@ -110,9 +110,9 @@ final class StoreCounts extends CrailStatistics {
                     new Counted(
                         operation.name(),
                         () -> requests.count(operation),
-                        requests.figures(operation))));
-    all.add(new Counted("read", reads::count, reads.figures));
-    all.add(new Counted("write", writes::count, writes.figures));
+                        requests.counters(operation))));
+    all.add(new Counted("read", reads::count, reads.counters));
+    all.add(new Counted("write", writes::count, writes.counters));
     this.operations = Collections.unmodifiableList(all);
   }
 
@@ -133,7 +133,7 @@ final class StoreCounts extends CrailStatistics {
 
   private Map<String, Long> bytes(boolean areWritten) {
     Map<String, Long> bytes = new TreeMap<>();
-    traffic.forEach((way, each) -> bytes.put(way, each.bytes(areWritten).sum()));
+    bytesByWay.forEach((way, each) -> bytes.put(way, each.bytes(areWritten).sum()));
     return bytes;
   }
 
@@ -181,8 +181,8 @@ final class StoreCounts extends CrailStatistics {
   public void reset() {
     super.reset();
     requests.reset();
-    reads.figures.reset();
-    writes.figures.reset();
-    traffic.values().forEach(Traffic::reset);
+    reads.counters.reset();
+    writes.counters.reset();
+    bytesByWay.values().forEach(ByteCounters::reset);
   }
 }

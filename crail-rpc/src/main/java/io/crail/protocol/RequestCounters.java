@@ -17,18 +17,18 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * most every sixteenth, since each reading of the clock costs as much as all the counting.
  * Thread-safe.
  */
-public final class RequestFigures {
+public final class RequestCounters {
   private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
   private static final int TIMED_ONE_OF = 16;
   private static final int OPCODES = 256;
 
-  private final Map<Integer, OperationFigures> figures = new TreeMap<>();
+  private final Map<Integer, OperationCounters> counters = new TreeMap<>();
   private final CopyOnWriteArrayList<OfLoop> loops = new CopyOnWriteArrayList<>();
   private volatile long[] counted = new long[OPCODES];
 
-  /** Creates figures of all operations of the table. */
-  public RequestFigures() {
-    NameNodeOperations.all().keySet().forEach(key -> figures.put(key, new OperationFigures()));
+  /** Creates counters of all operations of the table. */
+  public RequestCounters() {
+    NameNodeOperations.all().keySet().forEach(key -> counters.put(key, new OperationCounters()));
   }
 
   /**
@@ -48,16 +48,16 @@ public final class RequestFigures {
   }
 
   /** The errors of an operation, and the times of a sample of its requests. */
-  public OperationFigures figures(Operation<?, ?> operation) {
-    return figures.get(operation.number());
+  public OperationCounters counters(Operation<?, ?> operation) {
+    return counters.get(operation.number());
   }
 
   /** Begins anew. */
   public void reset() {
     long[] now = new long[OPCODES];
-    figures.keySet().forEach(opcode -> now[opcode] = sum(opcode));
+    counters.keySet().forEach(opcode -> now[opcode] = sum(opcode));
     counted = now;
-    figures.values().forEach(OperationFigures::reset);
+    counters.values().forEach(OperationCounters::reset);
   }
 
   private long sum(int opcode) {
@@ -101,10 +101,10 @@ public final class RequestFigures {
       COUNT.setOpaque(counts, opcode, counts[opcode] + 1);
       if (call == timed) {
         timed = null;
-        figures.get(opcode).served(1, clock.nanoTime() - begunNanos);
+        counters.get(opcode).served(1, clock.nanoTime() - begunNanos);
       }
       if (failure != null) {
-        figures.get(opcode).failed(failure.code());
+        counters.get(opcode).failed(failure.code());
       }
     }
   }

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
  * What was counted of one operation since a beginning: how many requests took how long, and which
  * errors they got. Counting allocates nothing and never waits. Thread-safe.
  */
-public final class OperationFigures {
+public final class OperationCounters {
   /** The number of buckets of times. */
   public static final int BUCKETS = 30;
 
