@@ -49,6 +49,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.Frame;
+import io.crail.rpc.login.Caller;
 import io.crail.rpc.reply.ReplyCache;
 import io.crail.rpc.reply.ReplyMemory;
 import java.util.HashMap;
@@ -275,8 +276,9 @@ public final class NameNode {
    * @param requests requests answered so far
    * @param requestNanos the time of work on them
    * @param waitedNanos how long connections have waited for their turn
+   * @param caller who asks
    */
-  Usage.Response usage(long requests, long requestNanos, long waitedNanos) {
+  Usage.Response usage(long requests, long requestNanos, long waitedNanos, Caller caller) {
     List<DatanodeSpace> known = datanodes.present();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(

@@ -11,6 +11,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.part.NodePath;
+import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -61,8 +62,13 @@ final class NameNodeActivity {
     return kinds;
   }
 
-  /** One page. */
-  static ReportActivity.Response page(NameNode namenode, ReportActivity.Request request) {
+  /**
+   * One page.
+   *
+   * @param caller who asks
+   */
+  static ReportActivity.Response page(
+      NameNode namenode, ReportActivity.Request request, Caller caller) {
     return new ReportActivity.Response(
         namenode.clock().nanoTime(),
         clients(namenode.activity(), request.after()),

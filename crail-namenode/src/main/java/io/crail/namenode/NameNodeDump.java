@@ -12,6 +12,7 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCounters;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.part.ClassUsage;
+import io.crail.rpc.login.Caller;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
@@ -75,8 +76,12 @@ final class NameNodeDump {
     }
   }
 
-  /** A page of whole lines. */
-  Dump.Response page(long cursor) {
+  /**
+   * A page of whole lines.
+   *
+   * @param caller who asks
+   */
+  Dump.Response page(long cursor, Caller caller) {
     Page page = new Page();
     long next = cursor;
     if (cursor <= 0) {

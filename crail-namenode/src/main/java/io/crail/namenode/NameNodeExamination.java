@@ -11,6 +11,7 @@ import io.crail.namenode.tree.NodeTable;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Examine.Finding;
 import io.crail.protocol.cluster.Examine.Lease;
+import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -32,8 +33,12 @@ final class NameNodeExamination {
 
   private NameNodeExamination() {}
 
-  /** One page. */
-  static Examine.Response page(NameNode namenode, Examine.Request request) {
+  /**
+   * One page.
+   *
+   * @param caller who asks
+   */
+  static Examine.Response page(NameNode namenode, Examine.Request request, Caller caller) {
     Page page = new Page(namenode, request);
     long next = namenode.tree().walk(Math.max(0, request.cursor()), MOST_SLOTS, page);
     return new Examine.Response(

@@ -7,6 +7,7 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeTable;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ListExtents.Placed;
+import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -23,8 +24,12 @@ final class NameNodeExtents {
 
   private NameNodeExtents() {}
 
-  /** One page. */
-  static ListExtents.Response page(NameNode namenode, ListExtents.Request request) {
+  /**
+   * One page.
+   *
+   * @param caller who asks
+   */
+  static ListExtents.Response page(NameNode namenode, ListExtents.Request request, Caller caller) {
     Page page = new Page(namenode, request);
     long next = namenode.tree().walk(Math.max(0, request.cursor()), MOST_SLOTS, page);
     return new ListExtents.Response(next, page.stoppedIn, page.stoppedAt, page.found);

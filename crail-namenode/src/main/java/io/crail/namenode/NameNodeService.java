@@ -83,8 +83,11 @@ final class NameNodeService {
     return builder
         .handleLong(
             NameNodeOperations.USAGE,
-            (request, session) -> usage(namenode, builder::counters, transportStatistics.get()))
-        .handleLong(NameNodeOperations.DUMP, (request, session) -> dump.page(request.cursor()))
+            (request, session) ->
+                usage(namenode, builder::counters, transportStatistics.get(), session.caller()))
+        .handleLong(
+            NameNodeOperations.DUMP,
+            (request, session) -> dump.page(request.cursor(), session.caller()))
         .build();
   }
 
@@ -166,7 +169,9 @@ final class NameNodeService {
             NameNodeOperations.BEGIN_MOVE,
             (request, session) -> rules.move().begin(request, session.caller()),
             new SpaceWork<BeginMove.Request>(namenode, request -> 0, true))
-        .handle(NameNodeOperations.COMMIT_MOVE, (request, session) -> rules.move().commit(request))
+        .handle(
+            NameNodeOperations.COMMIT_MOVE,
+            (request, session) -> rules.move().commit(request, session.caller()))
         .handle(
             NameNodeOperations.ACQUIRE_LEASE,
             (request, session) -> rules.leases().acquire(request, session.caller()))
@@ -184,24 +189,36 @@ final class NameNodeService {
         .handleBatch(
             NameNodeOperations.LOOKUP,
             (batch, from, to, responses) ->
-                attachment(batch.session()).lookups().serve(batch, from, to, responses))
+                attachment(batch.session())
+                    .lookups()
+                    .serve(batch, from, to, responses, batch.session().caller()))
         .handleBatch(
             NameNodeOperations.FIND_EXTENTS,
             (batch, from, to, responses) ->
-                extents.serve(batch, from, to, responses, attachment(batch.session()).activity()))
-        .handleLong(NameNodeOperations.LOCATIONS, (request, session) -> extents.locations(request))
-        .handleLong(NameNodeOperations.LIST_NODES, (request, session) -> lister.list(request))
+                extents.serve(
+                    batch,
+                    from,
+                    to,
+                    responses,
+                    batch.session().caller(),
+                    attachment(batch.session()).activity()))
+        .handleLong(
+            NameNodeOperations.LOCATIONS,
+            (request, session) -> extents.locations(request, session.caller()))
+        .handleLong(
+            NameNodeOperations.LIST_NODES,
+            (request, session) -> lister.list(request, session.caller()))
         .handleLong(
             NameNodeOperations.NAMES, (request, session) -> namenode.users().from(request.number()))
         .handleLong(
             NameNodeOperations.EXAMINE,
-            (request, session) -> NameNodeExamination.page(namenode, request))
+            (request, session) -> NameNodeExamination.page(namenode, request, session.caller()))
         .handleLong(
             NameNodeOperations.LIST_EXTENTS,
-            (request, session) -> NameNodeExtents.page(namenode, request))
+            (request, session) -> NameNodeExtents.page(namenode, request, session.caller()))
         .handleLong(
             NameNodeOperations.REPORT_ACTIVITY,
-            (request, session) -> NameNodeActivity.page(namenode, request));
+            (request, session) -> NameNodeActivity.page(namenode, request, session.caller()));
   }
 
   /** Operations of datanodes, and about them. */
@@ -213,7 +230,7 @@ final class NameNodeService {
             (request, session) -> {
               Admission.requireDatanode(session.caller());
               Admission.check(request);
-              int id = datanodes.register(request);
+              int id = datanodes.register(request, session.caller());
               datanodes.cameBy(id, attachment(session));
               return new RegisterDatanode.Response(id);
             })
@@ -221,7 +238,7 @@ final class NameNodeService {
             NameNodeOperations.REGISTER_REGION,
             (request, session) -> {
               Admission.requireDatanode(session.caller());
-              return new RegisterRegion.Response(datanodes.register(request));
+              return new RegisterRegion.Response(datanodes.register(request, session.caller()));
             })
         .handle(
             NameNodeOperations.KEEP_ALIVE,
@@ -230,19 +247,26 @@ final class NameNodeService {
               datanodes.haveCutOff(request.datanode(), request.cutOff());
               datanodes.cameBy(request.datanode(), attachment(session));
               datanodes.served(request);
-              return datanodes.keepAlive(request.datanode(), request.impaired(), request.heard());
+              return datanodes.keepAlive(
+                  request.datanode(), request.impaired(), request.heard(), session.caller());
             })
-        .handle(NameNodeOperations.REMOVE_DATANODE, (request, session) -> datanodes.remove(request))
-        .handle(NameNodeOperations.DRAIN_DATANODE, (request, session) -> datanodes.drain(request))
+        .handle(
+            NameNodeOperations.REMOVE_DATANODE,
+            (request, session) -> datanodes.remove(request, session.caller()))
+        .handle(
+            NameNodeOperations.DRAIN_DATANODE,
+            (request, session) -> datanodes.drain(request, session.caller()))
         .handleLong(
-            NameNodeOperations.DESCRIBE_DATANODE, (request, session) -> reports.describe(request))
+            NameNodeOperations.DESCRIBE_DATANODE,
+            (request, session) -> reports.describe(request, session.caller()))
         .handleLong(
             NameNodeOperations.LIST_DATANODES,
             (request, session) ->
-                new ListDatanodes.Response(reports.list(request.after(), ListDatanodes.MAX_IDS)))
+                new ListDatanodes.Response(
+                    reports.list(request.after(), ListDatanodes.MAX_IDS, session.caller())))
         .handleLong(
             NameNodeOperations.REPORT_DATANODES,
-            (request, session) -> reports.page(request.after()));
+            (request, session) -> reports.page(request.after(), session.caller()));
   }
 
   private static OperationServer.RunListener counting() {
@@ -325,7 +349,8 @@ final class NameNodeService {
   private static Usage.Response usage(
       NameNode namenode,
       Function<Operation<?, ?>, OperationCounters> counts,
-      Map<String, Long> transport) {
+      Map<String, Long> transport,
+      Caller caller) {
     long requests = 0;
     long nanos = 0;
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
@@ -333,7 +358,8 @@ final class NameNodeService {
       requests += counters.count();
       nanos += counters.nanos();
     }
-    return namenode.usage(requests, nanos, transport.getOrDefault(ConnectionScheduler.WAITED, 0L));
+    return namenode.usage(
+        requests, nanos, transport.getOrDefault(ConnectionScheduler.WAITED, 0L), caller);
   }
 
   private static Node create(NewNode request, Session session) throws CrailException {

@@ -297,9 +297,9 @@ class CutOffTest {
     written("/f", 9, BLOCK);
     store.remove("/f", false);
     pass(LEASE_AND_MARGIN + 2000);
-    assertEquals(1, store.namenode.datanodes().list(-1, 10).size());
+    assertEquals(1, store.namenode.datanodes().list(-1, 10, TestStore.caller("")).size());
     store.pass(200_000);
-    assertEquals(0, store.namenode.datanodes().list(-1, 10).size());
+    assertEquals(0, store.namenode.datanodes().list(-1, 10, TestStore.caller("")).size());
     store.namenode.verify();
   }
 

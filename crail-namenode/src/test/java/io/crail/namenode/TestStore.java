@@ -282,7 +282,7 @@ public final class TestStore {
   public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
-        KeepAlive.Response answer = rule().keepAlive(datanode, false, Long.MAX_VALUE);
+        KeepAlive.Response answer = rule().keepAlive(datanode, false, Long.MAX_VALUE, caller(""));
         rule().haveCutOff(datanode, answer.cutOff());
       }
       pass(Math.min(100, millis - passed));

@@ -14,6 +14,7 @@ import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
 import io.crail.protocol.part.DrainStanding;
 import io.crail.protocol.part.Region;
+import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -41,8 +42,12 @@ public final class DatanodeReports {
     return datanodes.all();
   }
 
-  /** The ids of registered datanodes that are above {@code after}, ascending. */
-  public List<Integer> list(int after, int most) {
+  /**
+   * The ids of registered datanodes that are above {@code after}, ascending.
+   *
+   * @param caller who asks
+   */
+  public List<Integer> list(int after, int most, Caller caller) {
     return datanodes.all().stream()
         .filter(datanode -> datanode.id() > after && !datanode.isGone())
         .limit(most)
@@ -113,8 +118,12 @@ public final class DatanodeReports {
     return usage;
   }
 
-  /** A page of how the datanodes stand with this namenode: those with ids above {@code after}. */
-  public ReportDatanodes.Response page(int after) {
+  /**
+   * A page of how the datanodes stand with this namenode: those with ids above {@code after}.
+   *
+   * @param caller who asks
+   */
+  public ReportDatanodes.Response page(int after, Caller caller) {
     List<ReportDatanodes.Datanode> page = new ArrayList<>();
     int length = 0;
     for (DatanodeSpace datanode : datanodes.all()) {
@@ -148,8 +157,12 @@ public final class DatanodeReports {
     return states;
   }
 
-  /** Describes a datanode, even one that is gone while nodes have extents on it. */
-  public DescribeDatanode.Response describe(DescribeDatanode.Request request)
+  /**
+   * Describes a datanode, even one that is gone while nodes have extents on it.
+   *
+   * @param caller who asks
+   */
+  public DescribeDatanode.Response describe(DescribeDatanode.Request request, Caller caller)
       throws CrailException {
     DatanodeSpace datanode = datanodes.require(request.datanode());
     int firstRegion = request.firstRegion();

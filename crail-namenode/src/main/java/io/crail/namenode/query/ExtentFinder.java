@@ -13,6 +13,7 @@ import io.crail.protocol.node.Locations;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.login.Caller;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,11 +42,17 @@ public final class ExtentFinder {
   /**
    * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
    *
+   * @param caller who asks
    * @param client counts what is found
    * @throws CrailException with {@link ErrorCode#PROTOCOL} for a malformed request
    */
   public void serve(
-      RequestBatch batch, int from, int to, ResponseWriter responses, ClientActivity client)
+      RequestBatch batch,
+      int from,
+      int to,
+      ResponseWriter responses,
+      Caller caller,
+      ClientActivity client)
       throws CrailException {
     ByteBuffer in = batch.buffer();
     for (int i = from; i < to; i++) {
@@ -110,8 +117,13 @@ public final class ExtentFinder {
     return true;
   }
 
-  /** The committed extents of a range. A small value has none. */
-  public Locations.Response locations(Locations.Request request) throws CrailException {
+  /**
+   * The committed extents of a range. A small value has none.
+   *
+   * @param caller who asks
+   */
+  public Locations.Response locations(Locations.Request request, Caller caller)
+      throws CrailException {
     Node node = tree.require(request.id());
     if (request.position() < 0 || request.length() < 0) {
       throw ErrorCode.OUT_OF_RANGE.exception(

@@ -19,6 +19,7 @@ import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.NodePath;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
+import io.crail.rpc.login.Caller;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
@@ -76,9 +77,10 @@ public final class LookupBatch {
   /**
    * Serves the requests {@code from} (inclusive) to {@code to} (exclusive), as many as answers fit.
    *
+   * @param caller who asks
    * @throws CrailException with {@link ErrorCode#PROTOCOL} for a malformed request
    */
-  public void serve(RequestBatch batch, int from, int to, ResponseWriter responses)
+  public void serve(RequestBatch batch, int from, int to, ResponseWriter responses, Caller caller)
       throws CrailException {
     for (int first = from; first < to; first += GROUP) {
       int count = Math.min(GROUP, to - first);

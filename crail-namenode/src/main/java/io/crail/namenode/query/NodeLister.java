@@ -10,6 +10,7 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.ListNodes;
+import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,8 +27,12 @@ public final class NodeLister {
     this.locks = locks;
   }
 
-  /** Lists a page of a container's children. */
-  public ListNodes.Response list(ListNodes.Request request) throws CrailException {
+  /**
+   * Lists a page of a container's children.
+   *
+   * @param caller who asks
+   */
+  public ListNodes.Response list(ListNodes.Request request, Caller caller) throws CrailException {
     Node node = tree.require(request.id());
     if (!(node instanceof Container)) {
       throw ErrorCode.NOT_A_CONTAINER.exception(node.toString());

@@ -21,6 +21,7 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.Region;
+import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -79,8 +80,12 @@ public final class DatanodeRule {
     return successor;
   }
 
-  /** Registers a datanode, or confirms it. Returns its id. */
-  public int register(RegisterDatanode.Request request) throws CrailException {
+  /**
+   * Registers a datanode, or confirms it. Returns its id.
+   *
+   * @param caller who asks
+   */
+  public int register(RegisterDatanode.Request request, Caller caller) throws CrailException {
     if (request.storageClass() < 0 || request.storageClass() >= options.storageClasses()) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "storage class " + request.storageClass() + ", there are " + options.storageClasses());
@@ -126,8 +131,12 @@ public final class DatanodeRule {
     return datanode;
   }
 
-  /** Registers or confirms a region. Returns the number of its blocks. */
-  public long register(RegisterRegion.Request request) throws CrailException {
+  /**
+   * Registers or confirms a region. Returns the number of its blocks.
+   *
+   * @param caller who asks
+   */
+  public long register(RegisterRegion.Request request, Caller caller) throws CrailException {
     locks.ofDatanodes(
         () -> {
           decide(request);
@@ -194,8 +203,10 @@ public final class DatanodeRule {
    * Notes a sign of life, and answers which clients the datanode must cut off.
    *
    * @param heard the number of the last answer that the datanode has got; 0 for none
+   * @param caller who asks
    */
-  public KeepAlive.Response keepAlive(int id, boolean impaired, long heard) throws CrailException {
+  public KeepAlive.Response keepAlive(int id, boolean impaired, long heard, Caller caller)
+      throws CrailException {
     return locks.ofDatanodes(() -> decide(id, impaired, heard));
   }
 
@@ -256,8 +267,11 @@ public final class DatanodeRule {
   /**
    * Gives a datanode no new data from now on. Of one that is silent the data are given up if that
    * is asked for: if it comes back, the answer is to end.
+   *
+   * @param caller who asks
    */
-  public RemoveDatanode.Response remove(RemoveDatanode.Request request) throws CrailException {
+  public RemoveDatanode.Response remove(RemoveDatanode.Request request, Caller caller)
+      throws CrailException {
     return locks.ofDatanodes(() -> decide(request));
   }
 
@@ -291,8 +305,10 @@ public final class DatanodeRule {
   /**
    * Takes a datanode out of use or brings it back, unless it is silent or gone. Says how it stands
    * then.
+   *
+   * @param caller who asks
    */
-  public DrainDatanode.Response drain(DrainDatanode.Request request) {
+  public DrainDatanode.Response drain(DrainDatanode.Request request, Caller caller) {
     UUID uuid = new UUID(request.uuidHigh(), request.uuidLow());
     return locks.ofDatanodes(() -> decide(uuid, request.action()));
   }

@@ -44,6 +44,7 @@ public final class MoveRule {
   /**
    * Grants space for a copy of an extent.
    *
+   * @param caller who asks
    * @throws CrailException with {@link ErrorCode#WRITE_LEASE_HELD} when the node is being written;
    *     with {@link ErrorCode#STALE_EXTENT} when the node has no such extent; with {@link
    *     ErrorCode#NO_SPACE} when no other datanode of the storage class has space for it; with
@@ -88,10 +89,12 @@ public final class MoveRule {
   /**
    * Puts a copy in the place of the extent.
    *
+   * @param caller who asks
    * @throws CrailException as in {@link #begin}; with {@link ErrorCode#WRITE_LEASE_LOST} when the
    *     space is granted no longer
    */
-  public CommitMove.Response commit(CommitMove.Request request) throws CrailException {
+  public CommitMove.Response commit(CommitMove.Request request, Caller caller)
+      throws CrailException {
     try {
       Node node = tree.require(request.id());
       locks.of(

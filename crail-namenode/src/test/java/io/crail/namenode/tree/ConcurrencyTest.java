@@ -309,7 +309,7 @@ class ConcurrencyTest {
       remove(store.wire, key, false);
     }
     assertEquals(2, store.namenode.tree().ids().size());
-    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1, TestStore.caller("")).get(0));
     store.namenode.verify();
     assertEquals(256L << 20, store.usage(0).freeBytes());
   }
@@ -363,7 +363,7 @@ class ConcurrencyTest {
     for (String file : files) {
       remove(store.wire, file, false);
     }
-    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1, TestStore.caller("")).get(0));
     store.namenode.verify();
     assertEquals(256L << 20, store.usage(0).freeBytes());
   }
@@ -401,7 +401,7 @@ class ConcurrencyTest {
     int datanode = store.datanode(files * 4096L);
     Worker refill =
         (wire, random) -> {
-          store.rule().keepAlive(datanode, false, 0);
+          store.rule().keepAlive(datanode, false, 0, TestStore.caller(""));
           create(wire, NodeType.DIRECTORY, "/d");
           for (int i = 0; i < files; i++) {
             long id = create(wire, NodeType.DATAFILE, "/d/" + i).id();
@@ -569,7 +569,7 @@ class ConcurrencyTest {
     for (String name : store.list(store.lookup("/").node().id(), 100)) {
       store.remove("/" + name, true);
     }
-    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1).get(0));
+    store.passAlive(20_000, store.namenode.datanodes().list(-1, 1, TestStore.caller("")).get(0));
     store.namenode.verify();
     assertEquals(256L << 20, store.usage(0).freeBytes());
     assertEquals(1, store.namenode.tree().ids().size());
