@@ -118,11 +118,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
     this.unclosed = new UnclosedStreams(source.withTimer());
     this.leases =
         new Leases(
-            first,
-            identity.clientId(),
-            unclosed::look,
-            source.withTimer() ? source.clock() : null,
-            source.tokens());
+            first, unclosed::look, source.withTimer() ? source.clock() : null, source.tokens());
     first.loop().submit((LoopTask) () -> first.loop().register(leases.inUse()));
     this.context =
         new StoreContext(

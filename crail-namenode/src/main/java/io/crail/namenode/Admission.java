@@ -26,7 +26,11 @@ final class Admission {
 
   private Admission() {}
 
-  /** Refuses a request that only datanodes may send, unless the sender is one. */
+  /**
+   * Refuses a request that only datanodes may send, unless the sender is one. Which one it is, the
+   * request says: a datanode gets its id after the login, by a registration with its UUID, and
+   * keeps it over other connections.
+   */
   static void requireDatanode(Caller caller) throws CrailException {
     if (caller.principal().role() != Principal.Role.DATANODE) {
       throw ErrorCode.INVALID_ARGUMENT.exception("only a datanode may ask for this");

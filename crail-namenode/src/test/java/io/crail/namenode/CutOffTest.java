@@ -311,9 +311,7 @@ class CutOffTest {
     RenewLeases.Lease kept = new RenewLeases.Lease(store.lookup("/kept").node().id(), 8);
     for (int i = 0; i < 18; i++) {
       pass(1000);
-      store.call(
-          NameNodeOperations.RENEW_LEASES,
-          new RenewLeases.Request(TestStore.CLIENT, List.of(kept)));
+      store.call(NameNodeOperations.RENEW_LEASES, new RenewLeases.Request(List.of(kept)));
     }
     KeepAlive.Response told = alive(0);
     assertEquals(List.of(TestStore.CLIENT), told.clients());

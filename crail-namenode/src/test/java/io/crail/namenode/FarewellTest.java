@@ -91,7 +91,7 @@ class FarewellTest {
     RenewLeases.Response renewed =
         store.call(
             NameNodeOperations.RENEW_LEASES,
-            new RenewLeases.Request(TestStore.CLIENT, List.of(new RenewLeases.Lease(next, 8))));
+            new RenewLeases.Request(List.of(new RenewLeases.Lease(next, 8))));
     assertEquals(ErrorCode.STALE_NODE.number(), renewed.lost().get(0).error());
     says(next, 8, SetSize.END);
     assertWaiting(0);

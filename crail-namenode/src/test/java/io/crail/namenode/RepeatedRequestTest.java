@@ -176,8 +176,7 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.RENEW_LEASES,
         (store, datanode) ->
-            new RenewLeases.Request(
-                TestStore.CLIENT, List.of(new RenewLeases.Lease(open(store), TOKEN))));
+            new RenewLeases.Request(List.of(new RenewLeases.Lease(open(store), TOKEN))));
     add(
         NameNodeOperations.FIND_EXTENTS,
         (store, datanode) -> new FindExtents.Request(store.lookup("/d/f").node().id(), 0, 10));

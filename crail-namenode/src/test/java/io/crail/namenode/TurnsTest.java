@@ -64,7 +64,7 @@ class TurnsTest {
         new RenewLeases.Lease(store.create(NodeType.DATAFILE, "/f", 9).id(), 9);
     for (int count : new int[] {64, 65}) {
       List<RenewLeases.Request> requests =
-          List.of(new RenewLeases.Request(TestStore.CLIENT, Collections.nCopies(count, lease)));
+          List.of(new RenewLeases.Request(Collections.nCopies(count, lease)));
       assertEquals(
           count == 64 ? 1 : 0,
           store.wire.callInTurns(NameNodeOperations.RENEW_LEASES, requests, 0).size());

@@ -17,18 +17,16 @@ public final class Leases implements AutoCloseable {
    * Creates the leases of a store that has none yet.
    *
    * @param context whose loop renews them
-   * @param clientId identity of the store, as told to namenodes
    * @param eachTick runs whenever leases may have to be renewed
    * @param timerClock the clock of the timer that renews them; null when only the loop renews them
    * @param tokens where new tokens come from
    */
   public Leases(
       LoopContext context,
-      long clientId,
       Runnable eachTick,
       Clock timerClock,
       Supplier<? extends RandomGenerator> tokens) {
-    this.inUse = new WriteLeases(context, clientId, unused, eachTick);
+    this.inUse = new WriteLeases(context, unused, eachTick);
     this.timer = timerClock == null ? null : new LeaseTimer(inUse, timerClock);
     this.tokens = tokens;
   }

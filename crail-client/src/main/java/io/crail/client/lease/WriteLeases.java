@@ -42,7 +42,6 @@ public final class WriteLeases implements Sweepable {
   private static final int RENEWALS_PER_LEASE = 3;
 
   private final LoopContext context;
-  private final long clientId;
   private final CreatorLeases creatorLeases;
   private final Runnable eachTick;
   private final AtNamenode[] namenodes;
@@ -71,9 +70,8 @@ public final class WriteLeases implements Sweepable {
     }
   }
 
-  WriteLeases(LoopContext context, long clientId, CreatorLeases creatorLeases, Runnable eachTick) {
+  WriteLeases(LoopContext context, CreatorLeases creatorLeases, Runnable eachTick) {
     this.context = context;
-    this.clientId = clientId;
     this.creatorLeases = creatorLeases;
     this.eachTick = eachTick;
     this.namenodes = new AtNamenode[context.namenodes().count()];
@@ -326,7 +324,7 @@ public final class WriteLeases implements Sweepable {
       }
       prepare(
           context.namenodes().peer(index),
-          new RenewLeases.Request(clientId, leases),
+          new RenewLeases.Request(leases),
           sentNanos + Math.min(context.rpcTimeoutNanos(), namenode.pauseNanos()));
     }
 

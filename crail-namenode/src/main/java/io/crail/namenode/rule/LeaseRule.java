@@ -88,7 +88,7 @@ public final class LeaseRule {
    * that it does not name run out; so a lease that it does not know of, since the answer was lost,
    * does not last.
    *
-   * @param caller who asks
+   * @param caller who asks; the leases of others are lost to it
    */
   public RenewLeases.Response renew(RenewLeases.Request request, Caller caller) {
     List<RenewLeases.Lost> lost = new ArrayList<>();
@@ -98,7 +98,7 @@ public final class LeaseRule {
       ErrorCode code =
           node == null || tree.isDetached(node)
               ? ErrorCode.STALE_NODE
-              : locks.of(node, () -> renew(node, request.clientId(), lease.token()));
+              : locks.of(node, () -> renew(node, caller.client(), lease.token()));
       if (code != ErrorCode.OK) {
         lost.add(new RenewLeases.Lost(i, code.number()));
       }

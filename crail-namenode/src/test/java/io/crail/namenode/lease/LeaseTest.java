@@ -61,10 +61,15 @@ class LeaseTest {
     return new RenewLeases.Lost(index, error.number());
   }
 
-  /** Renews the leases of a client; gives what is lost of those that it names. */
-  private List<RenewLeases.Lost> renew(long client, RenewLeases.Lease... leases) throws Exception {
-    return store
-        .call(NameNodeOperations.RENEW_LEASES, new RenewLeases.Request(client, List.of(leases)))
+  /** Renews leases of the store's client; gives what is lost of those that it names. */
+  private List<RenewLeases.Lost> renew(RenewLeases.Lease... leases) throws Exception {
+    return renew(store.wire, leases);
+  }
+
+  private static List<RenewLeases.Lost> renew(Wire client, RenewLeases.Lease... leases)
+      throws Exception {
+    return client
+        .call(NameNodeOperations.RENEW_LEASES, new RenewLeases.Request(List.of(leases)))
         .lost();
   }
 
@@ -280,16 +285,15 @@ class LeaseTest {
     store.extend(unnamed, 7, 0, BLOCK);
     for (int i = 0; i < 10; i++) {
       pass(5_000);
-      assertEquals(List.of(), renew(TestStore.CLIENT, lease(f, 9), lease(g, 8)));
+      assertEquals(List.of(), renew(lease(f, 9), lease(g, 8)));
     }
     store.extend(f, 9, 0, 1);
     store.extend(g, 8, 0, 1);
     refused(ErrorCode.WRITE_LEASE_LOST, () -> store.extend(unnamed, 7, 0, 1));
     assertEquals(0, store.usage(0).waitingBytes(), "what its writer had is free again");
-    assertEquals(
-        List.of(lost(0, ErrorCode.WRITE_LEASE_LOST)), renew(TestStore.CLIENT, lease(unnamed, 7)));
+    assertEquals(List.of(lost(0, ErrorCode.WRITE_LEASE_LOST)), renew(lease(unnamed, 7)));
     assertEquals(2, store.namenode.leases().size());
-    assertEquals(List.of(), renew(4711));
+    assertEquals(List.of(), renew());
     store.namenode.verify();
   }
 
@@ -312,8 +316,9 @@ class LeaseTest {
       lease(ended, 6),
       lease(kept, 7)
     };
-    assertEquals(List.of(lost(6, ErrorCode.WRITE_LEASE_LOST)), renew(TestStore.CLIENT, all));
-    assertEquals(7, renew(TestStore.CLIENT + 1, all).size(), "they are not its own");
+    assertEquals(List.of(lost(6, ErrorCode.WRITE_LEASE_LOST)), renew(all));
+    Wire other = Wire.connect(store.server, TestStore.CLIENT + 1);
+    assertEquals(7, renew(other, all).size(), "they are not its own");
     store.remove("/removed", false);
     store.remove("/d", true);
     store.create(NodeType.KEYVALUE, "/t/k", 4);
@@ -327,8 +332,8 @@ class LeaseTest {
             lost(4, ErrorCode.WRITE_LEASE_LOST),
             lost(5, ErrorCode.WRITE_LEASE_LOST),
             lost(6, ErrorCode.WRITE_LEASE_LOST));
-    assertEquals(expected, renew(TestStore.CLIENT, all));
-    assertEquals(expected, renew(TestStore.CLIENT, all), "however often it is asked");
+    assertEquals(expected, renew(all));
+    assertEquals(expected, renew(all), "however often it is asked");
   }
 
   @Test
@@ -344,11 +349,11 @@ class LeaseTest {
             .id();
     store.extend(id, 9, 0, BLOCK);
     store.passAlive(9_000, datanode, unchecked);
-    assertEquals(List.of(), renew(TestStore.CLIENT, lease(id, 9)));
+    assertEquals(List.of(), renew(lease(id, 9)));
     store.remove("/f", false);
     for (int i = 0; i < 5; i++) {
       store.passAlive(3_000, datanode, unchecked);
-      assertEquals(List.of(lost(0, ErrorCode.STALE_NODE)), renew(TestStore.CLIENT, lease(id, 9)));
+      assertEquals(List.of(lost(0, ErrorCode.STALE_NODE)), renew(lease(id, 9)));
       assertEquals(BLOCK, store.usage(1).waitingBytes());
     }
     // 10 s of lease and 6 s of margin, whatever is asked meanwhile.
@@ -410,13 +415,12 @@ class LeaseTest {
     for (int i = 0; i < 3; i++) {
       pass(3_300);
       assertEquals(BLOCK, store.usage(0).usedBytes());
-      assertEquals(List.of(), renew(TestStore.CLIENT, lease(other, 8)));
+      assertEquals(List.of(), renew(lease(other, 8)));
     }
     pass(200);
     assertEquals(BLOCK, store.usage(0).waitingBytes());
     assertEquals(
-        List.of(lost(1, ErrorCode.WRITE_LEASE_LOST)),
-        renew(TestStore.CLIENT, lease(other, 8), lease(id, 9)));
+        List.of(lost(1, ErrorCode.WRITE_LEASE_LOST)), renew(lease(other, 8), lease(id, 9)));
     store.acquire(id, 7);
     pass(6_200);
     store.namenode.verify();
@@ -503,7 +507,7 @@ class LeaseTest {
             }
             break;
           case 4:
-            renew(random.nextInt(3));
+            renew();
             break;
           default:
             store.passAlive(random.nextInt(300), datanode, unchecked);

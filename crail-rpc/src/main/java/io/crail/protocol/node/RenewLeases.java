@@ -33,14 +33,12 @@ public final class RenewLeases {
   /**
    * The request.
    *
-   * @param clientId the client
-   * @param leases the leases under which it writes
+   * @param leases those under which the caller writes
    */
-  public record Request(long clientId, List<Lease> leases) {
+  public record Request(List<Lease> leases) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RenewLeases.Request")
-            .i64("clientId", "the client")
             .u16("leaseCount", "number of leases")
             .list("leases", "leaseCount", Lease.CODEC, MAX_LEASES);
 
