@@ -386,10 +386,11 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
               ? login.hello(DataHello.Request.CODEC.decode(bytes, body, bodyLength))
               : login.next(Login.Request.CODEC.decode(bytes, body, bodyLength).message());
     } catch (CrailException e) {
-      if (e.code() == ErrorCode.PROTOCOL) {
-        throw e;
-      }
       fail(e.code(), e.detail());
+      if (e.code() == ErrorCode.PROTOCOL) {
+        // When the answer has left. A client without it would take this for a lost connection.
+        context.executor().execute(() -> close(e.getMessage()));
+      }
       return;
     }
     caller = login.caller();

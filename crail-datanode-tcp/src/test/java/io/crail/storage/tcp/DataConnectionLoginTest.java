@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Login;
 import io.crail.protocol.codec.SmallValue;
@@ -49,9 +50,13 @@ class DataConnectionLoginTest {
   private final UUID uuid = UUID.randomUUID();
   private final List<String> dropped = new CopyOnWriteArrayList<>();
   private final List<Integer> messages = new CopyOnWriteArrayList<>();
+  private ErrorCode refusal = ErrorCode.INVALID_ARGUMENT;
   private TcpStorageServer server;
 
-  /** Takes messages of one byte more each, and accepts the client after so many. */
+  /**
+   * Takes messages of one byte more each, and accepts the client after so many. Another message is
+   * refused with {@link #refusal}.
+   */
   private Mechanism growing(int rounds) {
     return new Mechanism() {
       @Override
@@ -70,7 +75,7 @@ class DataConnectionLoginTest {
         return message -> {
           messages.add(message.length);
           if (message.length != ++count[0]) {
-            throw ErrorCode.INVALID_ARGUMENT.exception("it does not grow");
+            throw refusal.exception("it does not grow");
           }
           return count[0] < rounds
               ? Reply.challenge(message)
@@ -169,7 +174,7 @@ class DataConnectionLoginTest {
     }
   }
 
-  private static ByteBuffer hello(UUID uuid, int length) {
+  private static ByteBuffer hello(UUID uuid, int length) throws CrailException {
     Credentials credentials = new Growth(length);
     DataHello.Request request = DataHello.request(uuid, CLIENT, new ClientLogin(credentials));
     int body = DataHello.Request.CODEC.length(request);
@@ -205,6 +210,10 @@ class DataConnectionLoginTest {
     assertEquals(ErrorCode.INVALID_ARGUMENT, write(new Growth(2)));
     assertEquals(2, messages.size(), "one attempt");
     assertEquals(ErrorCode.UNSUPPORTED, write(Anybody.CREDENTIALS));
+    messages.clear();
+    refusal = ErrorCode.PROTOCOL;
+    assertEquals(ErrorCode.PROTOCOL, write(new Growth(2)));
+    assertEquals(2, messages.size(), "one attempt");
     server.close();
     start(ServerLogin.MOST_MESSAGES + 1, "60s");
     assertEquals(ErrorCode.PROTOCOL, write(new Growth(1)));
@@ -240,6 +249,7 @@ class DataConnectionLoginTest {
         client.answer(0, ErrorCode.OK);
         client.send(login(i));
       }
+      assertEquals(ErrorCode.PROTOCOL, client.code(0));
       assertTrue(client.isClosedWithin(CLOSE_MILLIS));
     }
     assertEquals(ServerLogin.MOST_MESSAGES, messages.size());

@@ -209,7 +209,12 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>> extends Netw
     if (code == ErrorCode.DATA_LOST) {
       refused(code.exception("datanode " + addressText() + " was restarted"));
     } else if (code == ErrorCode.PROTOCOL) {
-      refused(code.exception("datanode " + addressText() + " is of another version"));
+      refused(
+          code.exception(
+              "datanode "
+                  + addressText()
+                  + " is of another version, or takes no such login: "
+                  + cause));
     } else if (isFinal(code)) {
       refused(code.exception("datanode " + addressText() + " refused the login: " + cause));
     } else {
