@@ -197,7 +197,7 @@ public final class NameNodeClient {
     }
 
     @Override
-    public RpcCall first(RpcPeer peer) {
+    public RpcCall first(RpcPeer peer) throws CrailException {
       ClientLogin login = new ClientLogin(identity.credentials());
       Hello.Request hello =
           new Hello.Request(

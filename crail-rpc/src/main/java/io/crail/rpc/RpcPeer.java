@@ -112,8 +112,12 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   /** The calls that open a connection, one after the other. In the loop. */
   @FunctionalInterface
   public interface Handshake {
-    /** The first call of a new connection. It must call {@link RpcCall#prepare}. */
-    RpcCall first(RpcPeer peer);
+    /**
+     * The first call of a new connection. It must call {@link RpcCall#prepare}.
+     *
+     * @throws CrailException when there can be none; then the waiting calls fail with this
+     */
+    RpcCall first(RpcPeer peer) throws CrailException;
 
     /**
      * The call that follows one which has its answer; null when the handshake is done. Calls of one
@@ -384,7 +388,15 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       }
       connection = newConnection;
       state = State.HANDSHAKING;
-      shake(this, handshake.first(RpcPeer.this));
+      RpcCall first;
+      try {
+        first = handshake.first(RpcPeer.this);
+      } catch (CrailException e) {
+        abandonLink("no handshake is possible");
+        refused(e);
+        return;
+      }
+      shake(this, first);
     }
 
     @Override
@@ -444,10 +456,14 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     } else if (failure.code() == ErrorCode.UNAVAILABLE) {
       endAll(attemptFailed(failure.getMessage()), failure);
     } else {
-      // The server has refused this client; another attempt would end the same way.
-      state = State.IDLE;
-      endAll(queue.takeAll(), failure);
+      refused(failure);
     }
+  }
+
+  /** This client cannot open a connection; another attempt would end the same way. */
+  private void refused(CrailException cause) {
+    state = State.IDLE;
+    endAll(queue.takeAll(), cause);
   }
 
   private void answered(ByteBuffer buffer, int offset, int frameLength) {

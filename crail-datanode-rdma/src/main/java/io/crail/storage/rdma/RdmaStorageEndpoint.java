@@ -204,13 +204,14 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
       return;
     }
     RdmaLoop rdma;
+    ClientLogin login;
     try {
       rdma = shared.rdma();
+      login = shared.newLogin();
     } catch (CrailException e) {
       refused(e);
       return;
     }
-    ClientLogin login = shared.newLogin();
     ByteBuffer hello = DataHello.bytes(DataHello.request(uuid(), shared.clientId(), login));
     if (hello.remaining() > Verbs.MAX_CONNECT_DATA) {
       refused(

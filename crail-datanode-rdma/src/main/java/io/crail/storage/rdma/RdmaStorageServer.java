@@ -147,6 +147,9 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
       }
     } catch (CrailException e) {
       refusal = e.code();
+    } catch (IllegalStateException e) {
+      refusals.warn("cannot answer the login of " + request.peer() + ": " + e.getMessage());
+      refusal = ErrorCode.INTERNAL;
     }
     if (refusal == ErrorCode.OK && clients.size() >= connectionLimit) {
       refusal = ErrorCode.LIMIT_EXCEEDED;

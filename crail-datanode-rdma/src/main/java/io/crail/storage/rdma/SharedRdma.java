@@ -88,8 +88,12 @@ final class SharedRdma implements Sweepable {
     return context.clientId();
   }
 
-  /** Begins the login of a connection. */
-  ClientLogin newLogin() {
+  /**
+   * Begins the login of a connection.
+   *
+   * @throws CrailException when there is no first message
+   */
+  ClientLogin newLogin() throws CrailException {
     return new ClientLogin(context.credentials());
   }
 

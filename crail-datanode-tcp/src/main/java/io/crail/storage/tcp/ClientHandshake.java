@@ -27,8 +27,12 @@ final class ClientHandshake {
   private final long clientId;
   private final ClientLogin login;
 
-  /** Begins the handshake with a datanode process. */
-  ClientHandshake(StorageClient.Context context, UUID datanode) {
+  /**
+   * Begins the handshake with a datanode process.
+   *
+   * @throws CrailException when there is no first message
+   */
+  ClientHandshake(StorageClient.Context context, UUID datanode) throws CrailException {
     this.datanode = datanode;
     this.clientId = context.clientId();
     this.login = new ClientLogin(context.credentials());

@@ -73,6 +73,13 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> implements D
 
   @Override
   protected void connect(long deadlineNanos) {
+    ClientHandshake handshake;
+    try {
+      handshake = new ClientHandshake(context, datanode.uuid());
+    } catch (CrailException e) {
+      refused(e);
+      return;
+    }
     dial = new Dial();
     netty.connect(
         address(),
@@ -80,12 +87,7 @@ final class TcpStorageEndpoint extends NetworkEndpoint<TcpTransfer> implements D
         new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
-            new DataClientEnd(
-                    TcpStorageEndpoint.this,
-                    netty,
-                    datanode,
-                    new ClientHandshake(context, datanode.uuid()),
-                    depth)
+            new DataClientEnd(TcpStorageEndpoint.this, netty, datanode, handshake, depth)
                 .initialize(channel);
           }
         },

@@ -220,6 +220,13 @@ class DataConnectionLoginTest {
   }
 
   @Test
+  void tooLongAMessageOfItsOwnEndsTransfers() throws Exception {
+    start(3, "60s");
+    assertEquals(ErrorCode.INVALID_ARGUMENT, write(new Growth(ServerLogin.MAX_MESSAGE)));
+    assertEquals(1, messages.size(), "one attempt");
+  }
+
+  @Test
   void nothingIsServedBeforeTheEndOfALogin() throws Exception {
     start(3, "60s");
     ByteBuffer read = RawClient.read(1, 0, 0, 64, 1);

@@ -14,11 +14,15 @@ public final class ClientLogin {
   private byte[] message;
   private int messages = 1;
 
-  /** Begins a login. */
-  public ClientLogin(Credentials credentials) {
+  /**
+   * Begins a login.
+   *
+   * @throws CrailException as {@link #answered}, when the credentials make too long a message
+   */
+  public ClientLogin(Credentials credentials) throws CrailException {
     this.mechanism = credentials.mechanism();
     this.initiator = credentials.begin();
-    this.message = initiator.first();
+    this.message = checked(initiator.first());
   }
 
   /** The number of the mechanism. */
@@ -36,16 +40,31 @@ public final class ClientLogin {
    *
    * @param more whether the server wants another message; otherwise it has accepted this client
    * @throws CrailException when the server has not proved what it must; with {@link
-   *     ErrorCode#PROTOCOL} when it wants too many messages, or too long ones
+   *     ErrorCode#PROTOCOL} when it wants too many messages, or sends one that is too long; with
+   *     {@link ErrorCode#INVALID_ARGUMENT} when the credentials make too long a message
    */
   public void answered(boolean more, byte[] answer) throws CrailException {
     if (more) {
       messages++;
       ServerLogin.check(answer.length, messages);
-      message = initiator.next(answer);
-      ServerLogin.check(message.length, messages);
+      message = checked(initiator.next(answer));
     } else {
       initiator.accepted(answer);
     }
+  }
+
+  /** This client's own message. The server would only see that its peer breaks the protocol. */
+  private byte[] checked(byte[] own) throws CrailException {
+    if (own.length > ServerLogin.MAX_MESSAGE) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "the credentials of login mechanism "
+              + mechanism
+              + " make a message of "
+              + own.length
+              + " bytes; at most "
+              + ServerLogin.MAX_MESSAGE
+              + " can be sent");
+    }
+    return own;
   }
 }

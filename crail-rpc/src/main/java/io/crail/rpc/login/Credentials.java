@@ -12,7 +12,10 @@ public interface Credentials {
   /** Begins the login of a connection. */
   Initiator begin();
 
-  /** The client's half of one login. Used by the loop of its connection. */
+  /**
+   * The client's half of one login. Its messages have at most {@link ServerLogin#MAX_MESSAGE}
+   * bytes. Used by the loop of its connection.
+   */
   interface Initiator {
     /** The first message; may be empty. */
     byte[] first();

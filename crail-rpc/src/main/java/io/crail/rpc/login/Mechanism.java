@@ -34,12 +34,20 @@ public interface Mechanism {
       this.caller = caller;
     }
 
-    /** The client has to answer this with another message. */
+    /**
+     * The client has to answer this with another message.
+     *
+     * @param message at most {@link ServerLogin#MAX_MESSAGE} bytes
+     */
     public static Reply challenge(byte[] message) {
       return new Reply(message, null);
     }
 
-    /** The client is accepted; {@code message} is the last one, and may be empty. */
+    /**
+     * The client is accepted.
+     *
+     * @param message the last one, as long as that of a challenge; may be empty
+     */
     public static Reply accept(byte[] message, Caller caller) {
       return new Reply(message, caller);
     }

@@ -17,6 +17,7 @@ public final class ServerLogin {
   /** Most bytes of a message, on both ways. */
   public static final int MAX_MESSAGE = 1024;
 
+  private final Mechanism mechanism;
   private final Claim claim;
   private Mechanism.Acceptor acceptor;
   private int messages;
@@ -24,12 +25,13 @@ public final class ServerLogin {
   /**
    * Begins a login.
    *
-   * @param mechanism the number of the mechanism that the client wants
+   * @param wanted the number of the mechanism that the client wants
    * @throws CrailException with {@link ErrorCode#UNSUPPORTED} when the server does not take it
    */
-  public ServerLogin(Mechanisms mechanisms, int mechanism, Claim claim) throws CrailException {
+  public ServerLogin(Mechanisms mechanisms, int wanted, Claim claim) throws CrailException {
+    this.mechanism = mechanisms.get(wanted);
     this.claim = claim;
-    this.acceptor = mechanisms.get(mechanism).begin(claim);
+    this.acceptor = mechanism.begin(claim);
   }
 
   /** What the client says of itself. */
@@ -42,6 +44,7 @@ public final class ServerLogin {
    *
    * @throws CrailException when the client is refused, for good; with {@link ErrorCode#PROTOCOL}
    *     when its messages are too long or too many, or the login has ended before
+   * @throws IllegalStateException when the mechanism makes too long a message, which is a bug of it
    */
   public Mechanism.Reply next(byte[] message) throws CrailException {
     Mechanism.Acceptor present = acceptor;
@@ -53,6 +56,16 @@ public final class ServerLogin {
     messages++;
     check(message.length, messages);
     Mechanism.Reply reply = present.next(message);
+    if (reply.message().length > MAX_MESSAGE) {
+      throw new IllegalStateException(
+          "login mechanism '"
+              + mechanism.name()
+              + "' makes a message of "
+              + reply.message().length
+              + " bytes; at most "
+              + MAX_MESSAGE
+              + " can be sent");
+    }
     if (reply.caller() == null) {
       acceptor = present;
     }

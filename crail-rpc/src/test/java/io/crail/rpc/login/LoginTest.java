@@ -135,6 +135,70 @@ class LoginTest {
     refused(ErrorCode.PROTOCOL, () -> new ClientLogin(credentials).answered(true, tooLong));
   }
 
+  /** Sends messages of this length. */
+  private static Credentials ofLength(int first, int next) {
+    return new Credentials() {
+      @Override
+      public int mechanism() {
+        return 200;
+      }
+
+      @Override
+      public Initiator begin() {
+        return new Initiator() {
+          @Override
+          public byte[] first() {
+            return new byte[first];
+          }
+
+          @Override
+          public byte[] next(byte[] challenge) {
+            return new byte[next];
+          }
+        };
+      }
+    };
+  }
+
+  @Test
+  void eachSideFailsByItselfWhenItsOwnMessageIsTooLong() throws Exception {
+    int most = ServerLogin.MAX_MESSAGE;
+    refused(ErrorCode.INVALID_ARGUMENT, () -> new ClientLogin(ofLength(most + 1, 0)));
+    new ClientLogin(ofLength(most, most)).answered(true, EMPTY);
+    ClientLogin client = new ClientLogin(ofLength(most, most + 1));
+    refused(ErrorCode.INVALID_ARGUMENT, () -> client.answered(true, EMPTY));
+    for (Mechanism.Reply reply :
+        List.of(
+            Mechanism.Reply.challenge(new byte[most + 1]),
+            Mechanism.Reply.accept(
+                new byte[most + 1], new Caller(Principal.ANYBODY, 7, Right.ALL)))) {
+      ServerLogin server = new ServerLogin(new Mechanisms(List.of(replying(reply))), 200, CLAIM);
+      String bug = assertThrows(IllegalStateException.class, () -> server.next(EMPTY)).getMessage();
+      assertTrue(bug.contains("'replying'") && bug.contains("1025"), bug);
+      refused(ErrorCode.PROTOCOL, () -> server.next(EMPTY));
+    }
+  }
+
+  /** Answers every message alike. */
+  private static Mechanism replying(Mechanism.Reply reply) {
+    return new Mechanism() {
+      @Override
+      public int number() {
+        return 200;
+      }
+
+      @Override
+      public String name() {
+        return "replying";
+      }
+
+      @Override
+      public Acceptor begin(Claim claim) {
+        return message -> reply;
+      }
+    };
+  }
+
   @Test
   void aRefusedLoginIsOver() throws Exception {
     ServerLogin server = server(2);

@@ -97,7 +97,8 @@ public final class DataHello {
 
   /** The request of a client that proves nothing. */
   public static Request request(UUID uuid, long clientId) {
-    return request(uuid, clientId, new ClientLogin(Anybody.CREDENTIALS));
+    return new Request(
+        MAGIC, Frame.VERSION, Anybody.CREDENTIALS.mechanism(), uuid, clientId, SmallValue.NONE);
   }
 
   /** A datanode's answer without a message of the login. */

@@ -61,8 +61,14 @@ public record CountingLogin(int rounds) implements Mechanism {
    * A client that counts by steps.
    *
    * @param step 1 is right
+   * @param firstLength bytes of the first message; 1 is right
    */
-  public record Counter(int step) implements Credentials {
+  public record Counter(int step, int firstLength) implements Credentials {
+    /** A client whose first message is right. */
+    public Counter(int step) {
+      this(step, 1);
+    }
+
     @Override
     public int mechanism() {
       return NUMBER;
@@ -73,7 +79,7 @@ public record CountingLogin(int rounds) implements Mechanism {
       return new Initiator() {
         @Override
         public byte[] first() {
-          return new byte[1];
+          return new byte[firstLength];
         }
 
         @Override

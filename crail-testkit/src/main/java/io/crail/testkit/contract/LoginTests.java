@@ -116,6 +116,14 @@ interface LoginTests extends TransportBench {
   }
 
   @Test
+  default void whoseOwnMessageIsTooLongSendsNothing() throws Exception {
+    LoginService service = new LoginService(new CountingLogin(3));
+    Credentials credentials = new CountingLogin.Counter(1, ServerLogin.MAX_MESSAGE + 1);
+    refused(ErrorCode.INVALID_ARGUMENT, service, credentials);
+    assertEquals(0, service.served());
+  }
+
+  @Test
   default void nothingIsServedInTheMiddleOfALogin() throws Exception {
     LoginService service = new LoginService(new CountingLogin(3));
     byte[] hello = hello(CountingLogin.NUMBER).array();
