@@ -4,6 +4,7 @@ package io.crail.rpc.reply;
 import io.crail.rpc.login.Principal;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * The remembered answers to one peer, over all its connections. Thread-safe.
@@ -18,7 +19,7 @@ public final class Replies {
   private static final int CHUNK = 1 << CHUNK_BITS;
 
   /** Bytes of heap of a peer without answers, of a chunk and of a slot, with all references. */
-  static final long FOOTPRINT = 160;
+  static final long FOOTPRINT = 256;
 
   private static final long CHUNK_FOOTPRINT = 16 + 4 * CHUNK;
   private static final long SLOT_FOOTPRINT = 40 + 16;
@@ -26,15 +27,30 @@ public final class Replies {
   /** Whose answers they are. */
   record Key(Principal principal, long client, long peer) {}
 
+  /**
+   * The time without a connection.
+   *
+   * @param endNanos when the peer is forgotten
+   * @param number distinguishes those that end at a time
+   */
+  record Absence(Replies replies, long endNanos, long number) implements Comparable<Absence> {
+    @Override
+    public int compareTo(Absence other) {
+      // The times may be on both sides of an overflow.
+      int order = Long.signum(endNanos - other.endNanos);
+      return order != 0 ? order : Long.compare(number, other.number);
+    }
+  }
+
   private final ReplyMemory memory;
   private final Key key;
   private volatile Reply[][] chunks = {};
   private long footprint = FOOTPRINT;
 
-  // Written under the cache's lock for the key.
-  private volatile int connections;
-  private volatile long keptUntilNanos;
+  // Under the cache's lock for the key.
+  private int connections;
   private long patienceNanos;
+  private Absence absence;
 
   Replies(ReplyMemory memory, Key key) {
     this.memory = memory;
@@ -78,7 +94,8 @@ public final class Replies {
     return chunks[chunk][index];
   }
 
-  private boolean isEmpty() {
+  /** True if nothing has to be remembered. */
+  boolean isEmpty() {
     return chunks.length == 0;
   }
 
@@ -86,31 +103,48 @@ public final class Replies {
     return key;
   }
 
-  void connected(long newPatienceNanos) {
-    connections = connections + 1;
+  // Under the cache's lock for the key.
+
+  /** There is a connection more. Returns the absence that has ended; null if there was none. */
+  Absence connected(long newPatienceNanos) {
+    connections++;
     patienceNanos = newPatienceNanos;
+    Absence ended = absence;
+    absence = null;
+    return ended;
   }
 
-  /** A connection is gone. Returns true if nothing has to be remembered. */
-  boolean disconnected(long nowNanos) {
-    connections = connections - 1;
-    keptUntilNanos = nowNanos + patienceNanos;
-    return connections == 0 && isEmpty();
+  /** A connection is gone. Returns true if it was the last one. */
+  boolean disconnected() {
+    connections--;
+    return connections == 0;
   }
 
-  boolean isDue(long nowNanos) {
-    return connections == 0 && nowNanos - keptUntilNanos >= 0;
+  /** Begins an absence, or prolongs it, by at least a time. */
+  Absence absent(long nowNanos, long leastNanos, long number) {
+    absence = new Absence(this, nowNanos + Math.max(patienceNanos, leastNanos), number);
+    return absence;
+  }
+
+  /** The present absence; null if there is a connection. */
+  Absence absence() {
+    return absence;
+  }
+
+  /** True while an answer is still to come. */
+  boolean isBusy() {
+    return replies().anyMatch(Reply::isClaimed);
+  }
+
+  private Stream<Reply> replies() {
+    return Arrays.stream(chunks)
+        .filter(Objects::nonNull)
+        .flatMap(Arrays::stream)
+        .filter(Objects::nonNull);
   }
 
   /** Gives all memory back; no connection is left. */
   synchronized void forget() {
-    long answers =
-        Arrays.stream(chunks)
-            .filter(Objects::nonNull)
-            .flatMap(Arrays::stream)
-            .filter(Objects::nonNull)
-            .mapToLong(Reply::size)
-            .sum();
-    memory.give(footprint + answers);
+    memory.give(footprint + replies().mapToLong(Reply::size).sum());
   }
 }

@@ -54,6 +54,7 @@ public final class Reply {
   private int length;
   private int code;
   private boolean lost;
+  private boolean held;
 
   Reply(ReplyMemory memory) {
     this.memory = memory;
@@ -61,7 +62,7 @@ public final class Reply {
 
   /**
    * Claims a request. After {@link Claim#NEW}, {@link #answered}, {@link #waits} or {@link #failed}
-   * follows; after {@link Claim#ANSWERED}, {@link #written}.
+   * follows, perhaps with {@link #holds} before; after {@link Claim#ANSWERED}, {@link #written}.
    *
    * @param number greater than that of all earlier requests in the slot
    */
@@ -79,7 +80,23 @@ public final class Reply {
   }
 
   private void release(long number) {
+    held = false;
     state = number << 1;
+  }
+
+  /** True while a thread, or an answer that is held, has a claim. */
+  boolean isClaimed() {
+    return (state & 1) != 0;
+  }
+
+  /** The claim to a new request is now that of its answer, which is held. Under a claim. */
+  public void holds() {
+    held = true;
+  }
+
+  /** True when the answer is held, so that whoever writes it ends the claim. Under a claim. */
+  public boolean isHeld() {
+    return held;
   }
 
   /**

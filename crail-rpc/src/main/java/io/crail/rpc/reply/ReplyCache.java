@@ -4,7 +4,10 @@ package io.crail.rpc.reply;
 import io.crail.common.Clock;
 import io.crail.rpc.login.Principal;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -14,6 +17,17 @@ import java.util.concurrent.atomic.LongAdder;
 public final class ReplyCache {
   /** The longest time for which a peer without a connection is remembered. */
   private static final long MOST_PATIENCE_NANOS = TimeUnit.HOURS.toNanos(1);
+
+  /**
+   * The most peers without a connection that are remembered. Beyond that, the one that is soonest
+   * to be forgotten is forgotten at once, although it may still send a request again.
+   */
+  private static final int MOST_ABSENT = 1 << 16;
+
+  private static final int MOST_FORGOTTEN_AT_ONCE = 16;
+
+  /** A peer with an answer to come is remembered at least this much longer. */
+  private static final long BUSY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** Counts what is taken. */
   private record Counted(ReplyMemory memory, LongAdder used) implements ReplyMemory {
@@ -50,12 +64,24 @@ public final class ReplyCache {
 
   private final Clock clock;
   private final Counted memory;
+  private final int mostAbsent;
   private final ConcurrentHashMap<Replies.Key, Replies> peers = new ConcurrentHashMap<>();
+
+  /** Peers without a connection, in the order in which they are to be forgotten. */
+  private final ConcurrentSkipListSet<Replies.Absence> absent = new ConcurrentSkipListSet<>();
+
+  private final AtomicInteger absentCount = new AtomicInteger();
+  private final AtomicLong absences = new AtomicLong();
 
   /** Creates an empty cache. */
   public ReplyCache(Clock clock, ReplyMemory memory) {
+    this(clock, memory, MOST_ABSENT);
+  }
+
+  ReplyCache(Clock clock, ReplyMemory memory, int mostAbsent) {
     this.clock = clock;
     this.memory = new Counted(memory, new LongAdder());
+    this.mostAbsent = mostAbsent;
   }
 
   /**
@@ -73,7 +99,10 @@ public final class ReplyCache {
         new Replies.Key(principal, client, peer),
         (key, known) -> {
           Replies replies = known == null ? new Replies(memory, key) : known;
-          replies.connected(patience);
+          Replies.Absence ended = replies.connected(patience);
+          if (ended != null) {
+            remove(ended);
+          }
           return replies;
         });
   }
@@ -83,30 +112,62 @@ public final class ReplyCache {
     peers.compute(
         replies.key(),
         (key, known) -> {
-          if (replies.disconnected(clock.nanoTime())) {
+          if (!replies.disconnected()) {
+            return known;
+          }
+          if (replies.isEmpty()) {
             replies.forget();
             return null;
           }
+          add(replies, 0);
           return known;
         });
+    int tries = MOST_FORGOTTEN_AT_ONCE;
+    for (Replies.Absence each : absent) {
+      if (absentCount.get() <= mostAbsent || tries-- == 0) {
+        break;
+      }
+      forget(each);
+    }
+  }
+
+  private void add(Replies replies, long leastNanos) {
+    absent.add(replies.absent(clock.nanoTime(), leastNanos, absences.incrementAndGet()));
+    absentCount.incrementAndGet();
+  }
+
+  private void remove(Replies.Absence absence) {
+    absent.remove(absence);
+    absentCount.decrementAndGet();
   }
 
   /** Forgets the peers that do not come back. */
   public void tick() {
     long now = clock.nanoTime();
-    for (Replies replies : peers.values()) {
-      if (replies.isDue(now)) {
-        peers.computeIfPresent(
-            replies.key(),
-            (key, present) -> {
-              if (!present.isDue(now)) {
-                return present;
-              }
-              present.forget();
-              return null;
-            });
+    for (Replies.Absence each : absent) {
+      if (now - each.endNanos() < 0) {
+        break;
       }
+      forget(each);
     }
+  }
+
+  /** Forgets a peer, unless it is back, or has an answer to come. */
+  private void forget(Replies.Absence absence) {
+    peers.computeIfPresent(
+        absence.replies().key(),
+        (key, present) -> {
+          if (present.absence() != absence) {
+            return present;
+          }
+          remove(absence);
+          if (present.isBusy()) {
+            add(present, BUSY_NANOS);
+            return present;
+          }
+          present.forget();
+          return null;
+        });
   }
 
   /** Bytes of heap that all of this takes. */

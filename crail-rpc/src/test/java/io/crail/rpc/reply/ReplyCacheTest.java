@@ -239,6 +239,64 @@ class ReplyCacheTest {
   }
 
   @Test
+  void peersAreForgottenInTheOrderOfTheirPatience() {
+    for (long peer = 1; peer <= 5; peer++) {
+      Replies replies = opened(1, peer, (6 - peer) * SECOND);
+      answer(replies.at(0), 1, filled(9));
+      cache.closed(replies);
+    }
+    for (int left = 4; left >= 0; left--) {
+      nowNanos += SECOND - 1;
+      cache.tick();
+      assertEquals(left + 1, cache.size());
+      nowNanos++;
+      cache.tick();
+      assertEquals(left, cache.size());
+    }
+    assertEquals(0, used);
+  }
+
+  @Test
+  void onlySoManyPeersWithoutAConnectionAreRemembered() {
+    ReplyCache small = new ReplyCache(clock, memory, 3);
+    Replies connected = small.opened(Principal.ANYBODY, 1, 0, 0);
+    answer(connected.at(0), 1, filled(9));
+    for (long peer = 1; peer <= 5; peer++) {
+      Replies replies = small.opened(Principal.ANYBODY, 1, peer, peer * SECOND);
+      answer(replies.at(0), 1, filled(9));
+      small.closed(replies);
+      // It is back, and leaves again.
+      small.closed(small.opened(Principal.ANYBODY, 1, peer, peer * SECOND));
+    }
+    assertEquals(4, small.size());
+    for (long peer = 1; peer <= 5; peer++) {
+      Replies replies = small.opened(Principal.ANYBODY, 1, peer, 0);
+      assertEquals(
+          peer <= 2 ? Reply.Claim.NEW : Reply.Claim.ANSWERED, replies.at(0).claim(1), "" + peer);
+    }
+    assertEquals(Reply.Claim.ANSWERED, connected.at(0).claim(1));
+  }
+
+  @Test
+  void aPeerWithAnAnswerToComeIsNotForgotten() {
+    Replies replies = opened(1, 1, 0);
+    assertEquals(Reply.Claim.NEW, replies.at(0).claim(1));
+    replies.at(0).holds();
+    assertTrue(replies.at(0).isHeld());
+    cache.closed(replies);
+    for (int i = 0; i < 3; i++) {
+      nowNanos += 10 * SECOND;
+      cache.tick();
+      assertEquals(1, cache.size());
+    }
+    replies.at(0).answered(1, 0, ByteBuffer.wrap(filled(9)), 0, 9);
+    nowNanos += 10 * SECOND;
+    cache.tick();
+    assertEquals(0, cache.size());
+    assertEquals(0, used);
+  }
+
+  @Test
   void patienceHasALimit() {
     Replies replies = opened(1, 2, Long.MAX_VALUE);
     replies.at(1);
