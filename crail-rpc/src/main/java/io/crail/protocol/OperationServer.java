@@ -233,13 +233,10 @@ public final class OperationServer implements Service {
 
     /**
      * Adds the handler of an operation that may answer later, when an event has happened. No thread
-     * waits for the event. Other requests of the connection may be answered before it.
+     * waits for the event. Other requests of the connection may be answered before it; the same
+     * request, over another connection, waits for it.
      */
     public <Q, R> Builder handleOrHold(Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
-      if (operation.changes()) {
-        // An answer that comes later would have to be remembered then.
-        throw new AssertionError("held answers of " + operation + " are not remembered");
-      }
       return handleEach(
           new Single<>(operation, reader(operation), holder(operation, handler), never(), null));
     }
@@ -299,7 +296,11 @@ public final class OperationServer implements Service {
         Outcome<R> outcome = handler.handle(request, batch.session());
         long correlationId = batch.correlationId(index);
         if (outcome instanceof Outcome.Held<R> held) {
-          batch.session().hold(correlationId, held.of(operation, batch.session()), responses);
+          Replies replies = operation.changes() ? batch.session().replies() : null;
+          Reply reply = replies == null ? null : replies.at(Frame.slot(correlationId));
+          batch
+              .session()
+              .hold(correlationId, held.of(operation, batch.session()), reply, responses);
         } else {
           operation.answer(((Outcome.Now<R>) outcome).answer(), correlationId, responses);
         }
@@ -412,10 +413,10 @@ public final class OperationServer implements Service {
             reply.failed(number);
             throw e;
           }
-          if (served) {
-            responses.remember(reply, number);
-          } else {
+          if (!served) {
             reply.waits(number);
+          } else if (!reply.isHeld()) {
+            responses.remember(reply, number);
           }
           return served;
         case ANSWERED:
@@ -433,7 +434,7 @@ public final class OperationServer implements Service {
           responses.fail(id, ErrorCode.UNAVAILABLE, "the client has sent a later request");
           return true;
         default:
-          // Another connection of this peer is being served.
+          // Another connection of this peer is being served, or has an answer that is held.
           return false;
       }
     }

@@ -20,7 +20,8 @@ public sealed interface Outcome<R> {
   /**
    * The answer leaves when a thread releases it. Any thread may.
    *
-   * @param timeoutNanos after this time the request fails as timed out
+   * @param timeoutNanos after this time the request fails as timed out, and does so again if it is
+   *     sent again; what it changes has to be settled by then
    * @param bytes about how much memory is kept for the answer until then; it counts for the limits
    */
   static <R> Held<R> held(long timeoutNanos, int bytes) {
@@ -55,8 +56,8 @@ public sealed interface Outcome<R> {
 
     /**
      * Answers with a result that is computed in the thread that owns the connection, where the
-     * session may be used. Nothing is computed when the connection is gone. Returns false when the
-     * request had already ended.
+     * session may be used. When the connection is gone, it is computed only if the answer is
+     * remembered. Returns false when the request had already ended.
      */
     public boolean release(Source<R> source) {
       return answer.release((responses, id) -> write(source, id, responses));

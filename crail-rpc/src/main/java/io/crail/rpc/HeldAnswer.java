@@ -2,12 +2,14 @@
 package io.crail.rpc;
 
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.reply.Reply;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * An answer that leaves later. Instead of writing an answer, the service gives this object to
  * {@link Session#hold} and serves the next request. It ends once: when a thread releases it, when
- * its time is over, or when its connection is gone.
+ * its time is over, or when its connection is gone. One that is remembered does not end with its
+ * connection, since the peer asks for it over another one.
  */
 public final class HeldAnswer {
   /** Writes an answer. */
@@ -47,6 +49,7 @@ public final class HeldAnswer {
   private Holder holder;
   private long correlationId;
   private long deadlineNanos;
+  private Reply reply;
 
   /** Its index among the answers of its connection. */
   int index;
@@ -88,6 +91,16 @@ public final class HeldAnswer {
     return state.compareAndSet(null, HELD);
   }
 
+  /** Has the answer remembered when it is written; the reply is claimed until then. */
+  void rememberIn(Reply newReply) {
+    reply = newReply;
+    reply.holds();
+  }
+
+  boolean isRemembered() {
+    return reply != null;
+  }
+
   Holder holder() {
     return holder;
   }
@@ -112,6 +125,21 @@ public final class HeldAnswer {
 
   /** Writes the answer with which it was released. */
   void write(ResponseWriter responses) {
-    state.getAndSet(ENDED).write(responses, correlationId);
+    if (reply == null) {
+      state.getAndSet(ENDED).write(responses, correlationId);
+      return;
+    }
+    long number = Frame.sequence(correlationId);
+    boolean written = false;
+    try {
+      state.getAndSet(ENDED).write(responses, correlationId);
+      written = true;
+    } finally {
+      if (written) {
+        responses.remember(reply, number);
+      } else {
+        reply.failed(number);
+      }
+    }
   }
 }

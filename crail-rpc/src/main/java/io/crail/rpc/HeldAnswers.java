@@ -2,6 +2,9 @@
 package io.crail.rpc;
 
 import io.crail.common.Clock;
+import io.crail.rpc.reply.Reply;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,6 +21,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * covers the memory of all connections together. The less memory is left, the less a single
  * connection may hold, but each may hold at least one answer. A connection that holds as much as it
  * may is not served again until some of its answers have left.
+ *
+ * <p>An answer that is remembered is also held after the end of its connection, until it is
+ * released or its time is over. Then it is written only to be remembered.
  *
  * <p>Used only by the serving thread, except for the statistics and {@link HeldAnswer#release}.
  */
@@ -51,6 +57,7 @@ public final class HeldAnswers {
   private final Queue<HeldAnswer> released = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean isTaskQueued = new AtomicBoolean();
   private final ArrayList<OfConnection> holders = new ArrayList<>();
+  private final Recorder recorder = new Recorder();
   private long earliestNanos;
   private volatile int count;
   private volatile long bytes;
@@ -201,9 +208,13 @@ public final class HeldAnswers {
       queue(answer);
     }
 
-    /** Holds an answer. If it was released already, it is written now. */
-    void hold(long correlationId, HeldAnswer answer, ResponseWriter responses) {
-      if (closed) {
+    /**
+     * Holds an answer. If it was released already, it is written now.
+     *
+     * @param reply remembers an answer that is held; null for none
+     */
+    void hold(long correlationId, HeldAnswer answer, Reply reply, ResponseWriter responses) {
+      if (closed && reply == null) {
         answer.end();
       } else if (answer.hold(this, correlationId, clock.nanoTime())) {
         heldUntil(answer.deadlineNanos());
@@ -214,6 +225,9 @@ public final class HeldAnswers {
         add(1, OVERHEAD_BYTES + answer.bytes());
         answer.index = held.size();
         held.add(answer);
+        if (reply != null) {
+          answer.rememberIn(reply);
+        }
       } else {
         answer.write(responses);
       }
@@ -243,17 +257,26 @@ public final class HeldAnswers {
 
     @Override
     void mayLeave(HeldAnswer answer) {
-      if (closed) {
+      if (closed && !answer.isRemembered()) {
         return;
       }
-      HeldAnswer last = held.remove(held.size() - 1);
-      if (last != answer) {
-        held.set(answer.index, last);
-        last.index = answer.index;
+      remove(answer);
+      if (closed) {
+        write(answer, recorder);
+        recorder.forget();
+        return;
       }
       leaving.addLast(answer);
       if (leaving.size() == 1) {
         released.run();
+      }
+    }
+
+    private void remove(HeldAnswer answer) {
+      HeldAnswer last = held.remove(held.size() - 1);
+      if (last != answer) {
+        held.set(answer.index, last);
+        last.index = answer.index;
       }
     }
 
@@ -270,25 +293,53 @@ public final class HeldAnswers {
 
     /** Writes the first answer that may leave; there must be one. */
     public void write(ResponseWriter responses) {
-      HeldAnswer answer = leaving.pollFirst();
-      add(-1, -(OVERHEAD_BYTES + answer.bytes()));
+      write(leaving.pollFirst(), responses);
+    }
+
+    private void write(HeldAnswer answer, ResponseWriter responses) {
+      left(answer);
       answer.write(responses);
     }
 
+    private void left(HeldAnswer answer) {
+      add(-1, -(OVERHEAD_BYTES + answer.bytes()));
+    }
+
     /**
-     * Drops all answers, since the connection is gone. Answers that it should hold later are
-     * dropped too.
+     * Drops all answers that are not remembered, since the connection is gone. Those that it should
+     * hold later are dropped too.
      */
     public void close() {
       closed = true;
-      held.forEach(HeldAnswer::end);
-      leaving.forEach(HeldAnswer::end);
-      int answers = held.size() + leaving.size();
-      held.clear();
-      leaving.clear();
-      if (answers > 0) {
-        add(-answers, -ownBytes);
+      for (int i = held.size() - 1; i >= 0; i--) {
+        HeldAnswer answer = held.get(i);
+        if (!answer.isRemembered()) {
+          remove(answer);
+          left(answer);
+          answer.end();
+        }
       }
+      for (HeldAnswer answer = leaving.pollFirst(); answer != null; answer = leaving.pollFirst()) {
+        if (answer.isRemembered()) {
+          write(answer, recorder);
+          recorder.forget();
+        } else {
+          left(answer);
+          answer.end();
+        }
+      }
+    }
+  }
+
+  /** Takes an answer that is only remembered. */
+  private static final class Recorder extends ResponseWriter {
+    @Override
+    protected ByteBuffer nextBuffer(int written, int needed) {
+      return ByteBuffer.allocate(needed).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    void forget() {
+      detach();
     }
   }
 }

@@ -4,6 +4,7 @@ package io.crail.rpc;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.ServerLogin;
 import io.crail.rpc.reply.Replies;
+import io.crail.rpc.reply.Reply;
 
 /** One connection as a server sees it. Used only by the thread that owns the connection. */
 public final class Session {
@@ -42,10 +43,20 @@ public final class Session {
    * answer may be held.
    */
   public void hold(long correlationId, HeldAnswer answer, ResponseWriter responses) {
+    hold(correlationId, answer, null, responses);
+  }
+
+  /**
+   * As {@link #hold(long, HeldAnswer, ResponseWriter)}, for an answer that is remembered.
+   *
+   * @param reply what remembers it, claimed for the request; {@linkplain Reply#isHeld says after
+   *     this call} whether the claim lasts until the answer leaves. Null for none
+   */
+  public void hold(long correlationId, HeldAnswer answer, Reply reply, ResponseWriter responses) {
     if (held == null) {
       throw new UnsupportedOperationException("this connection holds no answers");
     }
-    held.hold(correlationId, answer, responses);
+    held.hold(correlationId, answer, reply, responses);
     if (held.isFull()) {
       responses.setFull(true);
     }

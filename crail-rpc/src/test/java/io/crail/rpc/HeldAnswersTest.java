@@ -344,7 +344,7 @@ class HeldAnswersTest {
             MOST);
     HeldAnswers.OfConnection held = ended.of(() -> {});
     HeldAnswer answer = new HeldAnswer(TIMEOUT, 0);
-    held.hold(1, answer, null);
+    held.hold(1, answer, null, null);
     assertTrue(answer.release((responses, correlationId) -> {}));
     held.close();
     assertEquals(0, ended.count());
