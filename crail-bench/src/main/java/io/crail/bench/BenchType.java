@@ -3,15 +3,10 @@ package io.crail.bench;
 
 import io.crail.bench.meta.ContainerListing;
 import io.crail.bench.meta.CreateFiles;
-import io.crail.bench.meta.CreateFilesAsync;
 import io.crail.bench.meta.CreateMultiFiles;
 import io.crail.bench.meta.EarlyWrite;
 import io.crail.bench.meta.FileLookup;
-import io.crail.bench.meta.FileLookupAsync;
-import io.crail.bench.meta.LocationClassPrint;
-import io.crail.bench.meta.LocationMapPrint;
-import io.crail.bench.meta.MultiFileLookup;
-import io.crail.bench.meta.MultiFileLookupAsync;
+import io.crail.bench.meta.LocationPrint;
 import io.crail.bench.options.LoadType;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
@@ -19,12 +14,8 @@ import io.crail.bench.stream.IntRead;
 import io.crail.bench.stream.IntWrite;
 import io.crail.bench.stream.MultiStreamIntRead;
 import io.crail.bench.stream.MultiStreamRead;
-import io.crail.bench.stream.RandomRead;
-import io.crail.bench.stream.RandomReadAsync;
-import io.crail.bench.stream.SequentialRead;
-import io.crail.bench.stream.SequentialReadAsync;
+import io.crail.bench.stream.StreamRead;
 import io.crail.bench.stream.StreamWrite;
-import io.crail.bench.stream.StreamWriteAsync;
 import io.crail.bench.value.KeyRead;
 import io.crail.bench.value.KeyValueGet;
 import io.crail.bench.value.KeyValuePut;
@@ -38,38 +29,38 @@ public enum BenchType implements LoadType {
       "writes -k buffers of -s bytes, one after the other, to a new file -f, which replaces an old"
           + " one; -m false uses a direct stream",
       "-t write -s 1m -k 256 -f /tmp.dat",
-      StreamWrite::new),
+      StreamWrite::sequential),
   WRITE_ASYNC(
       "writeAsync",
       true,
       "as write, with a direct stream and -b writes in flight",
       "-t writeAsync -s 64k -k 4096 -b 16 -f /tmp.dat",
-      StreamWriteAsync::new),
+      StreamWrite::sequentialAsync),
   READ_SEQUENTIAL(
       "readSequential",
       true,
       "reads -k buffers of -s bytes, one after the other, from the file -f, and starts again at its"
           + " end; -m false uses a direct stream",
       "-t readSequential -s 1m -k 256 -f /tmp.dat",
-      SequentialRead::new),
+      StreamRead::sequential),
   READ_SEQUENTIAL_ASYNC(
       "readSequentialAsync",
       true,
       "as readSequential, with a direct stream and -b reads in flight",
       "-t readSequentialAsync -s 64k -k 4096 -b 16 -f /tmp.dat",
-      SequentialReadAsync::new),
+      StreamRead::sequentialAsync),
   READ_RANDOM(
       "readRandom",
       true,
       "reads -k buffers of -s bytes from random multiples of -s in the file -f",
       "-t readRandom -s 4096 -k 1000000 -m false -f /tmp.dat",
-      RandomRead::new),
+      StreamRead::random),
   READ_RANDOM_ASYNC(
       "readRandomAsync",
       true,
       "as readRandom, with a direct stream and -b reads in flight",
       "-t readRandomAsync -s 4096 -k 1000000 -b 32 -f /tmp.dat",
-      RandomReadAsync::new),
+      StreamRead::randomAsync),
   READ_MULTI_STREAM(
       "readMultiStream",
       true,
@@ -83,13 +74,13 @@ public enum BenchType implements LoadType {
       "creates -k files, one after the other, in the directory -f, and deletes them afterwards"
           + " (not counted)",
       "-t createFile -k 100000 -f /bench",
-      CreateFiles::new),
+      CreateFiles::sequential),
   CREATE_FILE_ASYNC(
       "createFileAsync",
       false,
       "as createFile, with -b creates in flight",
       "-t createFileAsync -k 1000000 -b 64 -f /bench",
-      CreateFilesAsync::new),
+      CreateFiles::sequentialAsync),
   CREATE_MULTI_FILE(
       "createMultiFile",
       false,
@@ -121,26 +112,26 @@ public enum BenchType implements LoadType {
       false,
       "looks up the file -f, -k times, one lookup at a time",
       "-t getFile -k 1000000 -f /tmp.dat",
-      FileLookup::new),
+      FileLookup::ofOne),
   GET_FILE_ASYNC(
       "getFileAsync",
       false,
       "looks up the file -f, -k times in all, with -b lookups in flight",
       "-t getFileAsync -k 10000000 -b 128 -f /tmp.dat",
-      FileLookupAsync::new),
+      FileLookup::ofOneAsync),
   GET_MULTI_FILE(
       "getMultiFile",
       false,
       "looks up files, chosen at random from -n files in the directory -f, -k times, one lookup at"
           + " a time; missing files are created first (not counted) and kept",
       "-t getMultiFile -f /names -n 1000000 -k 1000000",
-      MultiFileLookup::new),
+      FileLookup::ofMany),
   GET_MULTI_FILE_ASYNC(
       "getMultiFileAsync",
       false,
       "as getMultiFile, -k times in all, with -b lookups in flight",
       "-t getMultiFileAsync -f / -n 1000000 -k 10000000 -b 128",
-      MultiFileLookupAsync::new),
+      FileLookup::ofManyAsync),
   ENUMERATE_DIR(
       "enumerateDir",
       false,
@@ -200,13 +191,13 @@ public enum BenchType implements LoadType {
       "prints the block locations of the file -f, with the host names of crail.locationmap;"
           + " measures nothing",
       "-t locationMap -f /tmp.dat",
-      LocationMapPrint::new),
+      LocationPrint::ofFile),
   PRINT_LOCATION_CLASS(
       "printLocationClass",
       false,
       "prints the location class of this host, a number for -p; measures nothing",
       "-t printLocationClass",
-      LocationClassPrint::new);
+      LocationPrint::ofHost);
 
   /** Makes the workload of a type. */
   interface Factory {

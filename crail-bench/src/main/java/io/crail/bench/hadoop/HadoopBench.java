@@ -174,8 +174,8 @@ public final class HadoopBench implements Bench<HadoopType, HadoopTarget> {
       case READ_RANDOM_DIRECT -> new HadoopRead(own, true, true);
       case CREATE_FILE -> new HadoopCreate(own);
       case KEY_GET -> new HadoopKeyGet(own);
-      case GET_FILE -> new HadoopGetFile(own);
-      case GET_MULTI_FILE -> new HadoopGetMultiFile(own);
+      case GET_FILE -> new HadoopLookup(own, false);
+      case GET_MULTI_FILE -> new HadoopLookup(own, true);
       case ENUMERATE_DIR -> new HadoopListing(own, false);
       case BROWSE_DIR -> new HadoopListing(own, true);
     };

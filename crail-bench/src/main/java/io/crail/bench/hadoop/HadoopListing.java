@@ -20,7 +20,7 @@ final class HadoopListing implements Workload {
 
   @Override
   public void prepare() throws Exception {
-    HadoopNames.ensure(target);
+    target.ensureFiles();
     if (target.options().warmUp() > 0) {
       run(target.options().warmUp(), new Recorder(System::nanoTime));
     }

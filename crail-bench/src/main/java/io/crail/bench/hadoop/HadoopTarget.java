@@ -4,18 +4,22 @@ package io.crail.bench.hadoop;
 import io.crail.bench.options.BenchOptions;
 import io.crail.bench.record.BenchException;
 import io.crail.bench.record.Memory;
+import io.crail.bench.record.RandomNames;
 import io.crail.common.ByteText;
 import io.crail.common.Printable;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 
 /**
  * The file system to measure, and helpers of most workloads. It owns the file system.
@@ -157,6 +161,26 @@ record HadoopTarget(
       throw new BenchException(directory + " is a file; " + label() + " needs a directory");
     }
     return false;
+  }
+
+  /** Creates the directory {@code -f}, and those of its many empty files that are missing. */
+  void ensureFiles() throws Exception {
+    ensureDirectory(path);
+    Set<Path> missing = new HashSet<>();
+    RandomNames names = new RandomNames(path.toString(), options.names(), 0);
+    for (int i = 0; i < options.names(); i++) {
+      missing.add(fileSystem.makeQualified(new Path(names.path(i))));
+    }
+    RemoteIterator<FileStatus> found = fileSystem.listStatusIterator(path);
+    while (found.hasNext()) {
+      missing.remove(found.next().getPath());
+    }
+    if (!missing.isEmpty()) {
+      notice("creating " + missing.size() + " missing files in " + path);
+      for (Path each : missing) {
+        fileSystem.create(each, false).close();
+      }
+    }
   }
 
   private String label() {

@@ -89,7 +89,7 @@ public final class ContainerListing implements Workload {
   private CrailContainer container() throws Exception {
     String path = run.options().path();
     CrailNode node = run.lookup(path);
-    FileLookup.found(path, node);
+    FileLookup.requireFound(path, node);
     if (!node.getType().isContainer()) {
       throw run.wrongType(node, "a directory");
     }

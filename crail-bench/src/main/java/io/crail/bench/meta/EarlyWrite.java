@@ -65,7 +65,7 @@ public final class EarlyWrite implements Workload {
 
   private void verify(String path) throws Exception {
     CrailNode written = run.lookup(path);
-    FileLookup.found(path, written);
+    FileLookup.requireFound(path, written);
     if (written.getCapacity() != run.options().size()) {
       throw new BenchException(
           path

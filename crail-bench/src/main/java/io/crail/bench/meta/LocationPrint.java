@@ -2,22 +2,31 @@
 package io.crail.bench.meta;
 
 import io.crail.CrailBlockLocation;
+import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.bench.record.Recorder;
 import io.crail.bench.record.Workload;
 import io.crail.bench.run.BenchRun;
 
-/**
- * Prints the block locations of a file, with the host names of {@code crail.locationmap}. Measures
- * nothing.
- */
-public final class LocationMapPrint implements Workload {
+/** Prints where a file, or this process, is. Measures nothing. */
+public final class LocationPrint implements Workload {
   private final BenchRun run;
+  private final boolean isOfFile;
 
-  /** Creates the workload. */
-  public LocationMapPrint(BenchRun run) {
+  private LocationPrint(BenchRun run, boolean isOfFile) {
     this.run = run;
+    this.isOfFile = isOfFile;
+  }
+
+  /** Prints the block locations of a file, with the host names of {@code crail.locationmap}. */
+  public static LocationPrint ofFile(BenchRun run) {
+    return new LocationPrint(run, true);
+  }
+
+  /** Prints the location class of this host. */
+  public static LocationPrint ofHost(BenchRun run) {
+    return new LocationPrint(run, false);
   }
 
   @Override
@@ -25,6 +34,16 @@ public final class LocationMapPrint implements Workload {
     if (run.worker() > 0) {
       return;
     }
+    if (isOfFile) {
+      printBlocks();
+    } else {
+      CrailLocationClass location = run.store().getLocationClass();
+      run.print("locationClass " + location.value());
+      run.print("host " + location.host());
+    }
+  }
+
+  private void printBlocks() throws Exception {
     CrailNode node = run.existing();
     if (node.getType() != CrailNodeType.DATAFILE) {
       throw run.wrongType(node, "a file");
