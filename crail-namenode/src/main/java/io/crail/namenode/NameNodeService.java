@@ -228,8 +228,8 @@ final class NameNodeService {
         .handle(
             NameNodeOperations.REGISTER_DATANODE,
             (request, session) -> {
-              Admission.requireDatanode(session.caller());
-              Admission.check(request);
+              RequestChecks.requireDatanode(session.caller());
+              RequestChecks.check(request);
               int id = datanodes.register(request, session.caller());
               datanodes.cameBy(id, attachment(session));
               return new RegisterDatanode.Response(id);
@@ -237,13 +237,13 @@ final class NameNodeService {
         .handleLong(
             NameNodeOperations.REGISTER_REGION,
             (request, session) -> {
-              Admission.requireDatanode(session.caller());
+              RequestChecks.requireDatanode(session.caller());
               return new RegisterRegion.Response(datanodes.register(request, session.caller()));
             })
         .handle(
             NameNodeOperations.KEEP_ALIVE,
             (request, session) -> {
-              Admission.requireDatanode(session.caller());
+              RequestChecks.requireDatanode(session.caller());
               datanodes.haveCutOff(request.datanode(), request.cutOff());
               datanodes.cameBy(request.datanode(), attachment(session));
               datanodes.served(request);

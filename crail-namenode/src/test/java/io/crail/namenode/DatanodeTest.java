@@ -611,6 +611,37 @@ class DatanodeTest {
     assertNotEquals(leaving, store.datanode(1, "a", 0, true, BLOCK));
   }
 
+  /**
+   * So that the process ends, whatever it missed, and the one that took its place is not harmed.
+   */
+  @Test
+  void aReplacedProcessThatMayEndIsAskedToEndAgain() throws Exception {
+    TestStore store = new TestStore();
+    int former = store.datanode(1, "host", 0, true, 4L << 20);
+    remove(store, "host", 1001);
+    assertTrue(keepAlive(store, former).stop());
+    int next =
+        store
+            .call(NameNodeOperations.REGISTER_DATANODE, registration(2, "host", 1001, 0, true))
+            .datanode();
+    store.region(next, 0, 4L << 20);
+    assertEquals(former, store.datanode(1, "host", 0, true, 4L << 20));
+    KeepAlive.Response answer = keepAlive(store, former);
+    assertTrue(answer.stop() && !answer.draining(), answer::toString);
+    store.write("/f", BLOCK);
+    assertEquals(List.of(next), report(store).stream().map(each -> each.id()).toList());
+    assertEquals(List.of(BLOCK), used(store));
+    assertFalse(keepAlive(store, next).stop());
+    store.pass(100);
+    // Forgotten, it is a process like any other, and the place is taken.
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> keepAlive(store, former));
+    refused(
+        ErrorCode.ADDRESS_TAKEN,
+        () ->
+            store.call(
+                NameNodeOperations.REGISTER_DATANODE, registration(1, "host", 1001, 0, true)));
+  }
+
   @Test
   void anotherProcessAtTheAddressMeansTheDataIsLost() throws Exception {
     TestStore store = new TestStore();

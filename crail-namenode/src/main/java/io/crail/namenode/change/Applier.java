@@ -83,7 +83,7 @@ public final class Applier {
    *
    * @param length the bytes of the whole value
    */
-  public void await(
+  public void linkPending(
       Node node,
       NodeSpace space,
       WriteLease<Node> lease,
@@ -94,7 +94,7 @@ public final class Applier {
     if (sink != null) {
       report(Change.Link.of(node, present.id(), length));
     }
-    Node former = tree.await(node, present, length);
+    Node former = tree.linkPending(node, present, length);
     if (former != null) {
       destroy(former);
     }
@@ -110,8 +110,8 @@ public final class Applier {
   }
 
   /**
-   * A container ends. What is below it is taken apart afterwards, see {@link #takeApart}. Under the
-   * locks of its parent and of itself.
+   * A container ends. What is below it is taken apart afterwards, see {@link #unlinkLastChild}.
+   * Under the locks of its parent and of itself.
    */
   public void removeContainer(Container container, long nowMillis) {
     if (sink != null) {
@@ -122,8 +122,8 @@ public final class Applier {
   }
 
   /** The node that is to replace another ends. Under the parent's lock. */
-  public void giveUp(Node present, long nowMillis) {
-    Node node = tree.giveUp(present);
+  public void dropPending(Node present, long nowMillis) {
+    Node node = tree.dropPending(present);
     if (node != null) {
       if (sink != null) {
         report(new Change.Unlink(node.id(), nowMillis));
@@ -136,9 +136,9 @@ public final class Applier {
    * Takes the last child out of a removed container; it follows from the removal. Under the
    * container's lock.
    *
-   * @return the child, which {@link #takenApart} ends without that lock; null when there is none
+   * @return the child, which {@link #endUnlinked} ends without that lock; null when there is none
    */
-  public Node takeApart(Container container) {
+  public Node unlinkLastChild(Container container) {
     return tree.unlinkLast(container);
   }
 
@@ -147,7 +147,7 @@ public final class Applier {
    *
    * @return whether it is a container that has children to take apart too
    */
-  public boolean takenApart(Node child) {
+  public boolean endUnlinked(Node child) {
     if (!(child instanceof Container container)) {
       destroy(child);
       return false;
@@ -344,7 +344,7 @@ public final class Applier {
     }
     reportContents(node, node.size(), Long.MAX_VALUE, value != null, present);
     if (present != null) {
-      tree.arrive(node, present);
+      tree.takePlace(node, present);
     }
     giveBackValue(freedValue);
     if (close == SetSize.END) {
@@ -438,7 +438,7 @@ public final class Applier {
 
   /** Frees all that a node with bytes has which no name leads to any more. */
   private void destroy(Node node) {
-    Node heir = tree.giveUp(node);
+    Node heir = tree.dropPending(node);
     if (heir != null) {
       destroy(heir);
     }

@@ -12,8 +12,12 @@ import java.util.function.BooleanSupplier;
  * Takes the locks under which decisions are made and applied. All locks of nodes are taken here, in
  * one order, so that no two threads wait for each other: containers by their ids; then the {@link
  * RenameSequence}; then nodes with bytes, a node before the one that is to replace it. The lock of
- * all datanodes is taken without any of these. That of the space of one datanode comes last, mostly
- * inside of {@code space}. Thread-safe.
+ * all datanodes is taken without any of these.
+ *
+ * <p>The classes of the state have locks of their own. They are taken under those above and never
+ * the other way round, and most of them one at a time. The others have this order: {@code
+ * RestingRegions}; the space of one datanode; its heap, or {@code Quarantine}; {@code CutOffs}.
+ * Thread-safe.
  */
 public final class Locks {
   private final RenameSequence renames;

@@ -2,7 +2,7 @@
 package io.crail.namenode.lease;
 
 /**
- * The only way to end a lease before it runs out. It decides nothing. Only {@code
+ * The only way to end the lease of a node before it runs out. It decides nothing. Only {@code
  * io.crail.namenode.change} uses it, under the node's monitor.
  *
  * @param <T> what the leases are for, a node

@@ -188,7 +188,7 @@ public final class CreateRule {
     try {
       NodeSpace space = supply.first(node, request, lease.client());
       if (old != null && node.isBeingPut() && old.hasValue()) {
-        applier.await(node, space, lease, request.path(), old, request.length());
+        applier.linkPending(node, space, lease, request.path(), old, request.length());
       } else {
         place(space, lease);
       }

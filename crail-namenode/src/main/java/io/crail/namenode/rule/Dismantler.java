@@ -76,7 +76,7 @@ public final class Dismantler {
             container,
             () -> {
               while (batch.size() < BATCH && container.childCount() > 0) {
-                batch.add(applier.takeApart(container));
+                batch.add(applier.unlinkLastChild(container));
               }
               return container.childCount() == 0;
             });
@@ -86,7 +86,7 @@ public final class Dismantler {
       }
     }
     for (Node child : batch) {
-      if (applier.takenApart(child)) {
+      if (applier.endUnlinked(child)) {
         add((Container) child);
       }
     }

@@ -136,7 +136,7 @@ public final class LeaseRule {
   private void expire(Node node, WriteLease<Node> lease) {
     NodeSpace kept = Writing.cutOff(node.space(), node.size());
     Allocation last = null;
-    if (node.isComing()) {
+    if (node.isPending()) {
       // A part of it has no reader, and its writer begins again, if ever.
       kept = null;
     } else if (kept != null && kept.small() == null && node.size() < kept.end()) {

@@ -171,7 +171,7 @@ public final class RenameRule {
     chargeName(node, target);
     long now = clock.currentTimeMillis();
     // A value that is being put under the present name belongs there.
-    Node heir = tree.coming().of(node);
+    Node heir = tree.pending().of(node);
     if (heir == null) {
       applier.rename(node, source, to, target, old, null, now);
     } else {
@@ -181,7 +181,7 @@ public final class RenameRule {
           () -> {
             if (isGivenUp(heir)) {
               // Its writer is gone, so that the present name would lead to nothing.
-              applier.giveUp(node, now);
+              applier.dropPending(node, now);
               applier.rename(node, source, to, target, old, null, now);
             } else {
               applier.rename(node, source, to, target, old, heir, now);

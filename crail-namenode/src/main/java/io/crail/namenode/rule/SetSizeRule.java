@@ -60,7 +60,7 @@ public final class SetSizeRule {
       Container parent = Container.of(node);
       // After a rename of the other node this one has the name, and may have been renamed itself.
       info =
-          node.isComing()
+          node.isPending()
               ? locks.of(parent, () -> replace(node, parent, request, committed))
               : locks.of(node, () -> decide(node, null, request, committed));
     }
@@ -87,11 +87,11 @@ public final class SetSizeRule {
   private NodeInfo replace(
       Node node, Container parent, SetSize.Request request, LongConsumer committed)
       throws CrailException {
-    if (!node.isComing() || node.parent() != parent) {
+    if (!node.isPending() || node.parent() != parent) {
       return null;
     }
     Node present = tree.names().namesake(node);
-    if (present == null || tree.coming().of(present) != node) {
+    if (present == null || tree.pending().of(present) != node) {
       // A later put or a removal came before.
       endLeaseOfRemoved(node, request);
       throw ErrorCode.STALE_NODE.exception("node " + node.id());
@@ -117,7 +117,7 @@ public final class SetSizeRule {
       Writing.requireInSpace(node, request.size());
     }
     long size = Math.max(request.size(), node.size());
-    boolean isWhole = present != null && size >= tree.coming().length(present);
+    boolean isWhole = present != null && size >= tree.pending().length(present);
     SmallBytes value = small.length() == 0 ? null : takeSmall(node, small);
     boolean cutsOff = request.close() == SetSize.END && value == null;
     applier.resize(
@@ -132,7 +132,7 @@ public final class SetSizeRule {
       committed.accept(node.size() - before);
     }
     if (present != null && !isWhole && request.close() == SetSize.END) {
-      applier.giveUp(present, clock.currentTimeMillis());
+      applier.dropPending(present, clock.currentTimeMillis());
     }
     return node.info();
   }

@@ -57,7 +57,7 @@ public class Node {
   private byte nameLength;
   private volatile boolean removed;
   // Changed under the parent's monitor.
-  private volatile boolean coming;
+  private volatile boolean pending;
   private long word0;
   private long word1;
   private long word2;
@@ -298,14 +298,14 @@ public class Node {
     removed = true;
   }
 
-  /** True while its name leads to the node that it is to replace. See {@link ComingNodes}. */
-  public final boolean isComing() {
-    return coming;
+  /** True while its name leads to the node that it is to replace. See {@link PendingNodes}. */
+  public final boolean isPending() {
+    return pending;
   }
 
   /** Sets whether the node is to replace another. Under the parent's monitor. */
-  final void coming(boolean isToCome) {
-    coming = isToCome;
+  final void pending(boolean isPending) {
+    pending = isPending;
   }
 
   /** The number of bytes that readers see. To get size and extents together, use {@link #space}. */

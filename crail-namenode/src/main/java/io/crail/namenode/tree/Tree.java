@@ -46,7 +46,7 @@ public final class Tree {
   private final int count;
   private final IdTable ids;
   private final NameTable names;
-  private final ComingNodes coming;
+  private final PendingNodes pending;
   private final RenameSequence renames = new RenameSequence();
   private final AtomicLong nextId;
 
@@ -61,7 +61,7 @@ public final class Tree {
     this.count = options.count();
     this.ids = new IdTable(budget);
     this.names = new NameTable(new NameHash(random), budget);
-    this.coming = new ComingNodes(budget);
+    this.pending = new PendingNodes(budget);
     // Random, so that an id from before a restart names no node rather than a wrong one.
     long start = random.nextLong() >>> 2;
     this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
@@ -98,8 +98,8 @@ public final class Tree {
     return ids;
   }
 
-  public ComingNodes coming() {
-    return coming;
+  public PendingNodes pending() {
+    return pending;
   }
 
   /** Counts a node that has come, or with -1 one that has gone. */
@@ -124,12 +124,12 @@ public final class Tree {
 
   /** Bytes of heap of the tables; for tests. */
   public long tableBytes() {
-    return ids.bytes() + names.bytes() + coming.bytes();
+    return ids.bytes() + names.bytes() + pending.bytes();
   }
 
   /** Compares the sizes of the tables, and the nodes themselves, with their numbers; for tests. */
   public void verify() {
-    if (ids.size() != size() || names.size() + coming.size() + 1 != size()) {
+    if (ids.size() != size() || names.size() + pending.size() + 1 != size()) {
       throw new AssertionError(
           size()
               + " nodes, but "
@@ -137,7 +137,7 @@ public final class Tree {
               + " ids and "
               + names.size()
               + " names beside the root and "
-              + coming.size()
+              + pending.size()
               + " nodes to come");
     }
     Map<NodeType, Long> found = new EnumMap<>(NodeType.class);

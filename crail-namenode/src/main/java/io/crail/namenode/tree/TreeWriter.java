@@ -61,24 +61,24 @@ public final class TreeWriter {
    * @param length the bytes of the whole value
    * @return the node that was to replace the other one until now, which is gone; or null
    */
-  public Node await(Node node, Node present, long length) {
+  public Node linkPending(Node node, Node present, long length) {
     tree.count(node, 1);
-    node.coming(true);
+    node.pending(true);
     tree.ids().add(node);
-    return gone(tree.coming().put(present, node, length));
+    return gone(tree.pending().put(present, node, length));
   }
 
   /**
    * Lets the node that is to replace another, and is whole, take its place. Under the monitors of
    * the parent and of both.
    */
-  public void arrive(Node node, Node present) {
-    if (tree.coming().remove(present) != node) {
+  public void takePlace(Node node, Node present) {
+    if (tree.pending().remove(present) != node) {
       throw new AssertionError("another node is to replace " + present);
     }
     replace(present, node);
     // Last, so that a second request of its writer is not answered before.
-    node.coming(false);
+    node.pending(false);
   }
 
   private void replace(Node old, Node node) {
@@ -89,8 +89,8 @@ public final class TreeWriter {
   }
 
   /** Removes the node that is to replace another, and returns it; null when there is none. */
-  public Node giveUp(Node present) {
-    return gone(tree.coming().remove(present));
+  public Node dropPending(Node present) {
+    return gone(tree.pending().remove(present));
   }
 
   private Node gone(Node node) {
@@ -189,7 +189,7 @@ public final class TreeWriter {
   }
 
   private void inherit(Node heir, Node present, PathBytes path) {
-    if (tree.coming().remove(present) != heir) {
+    if (tree.pending().remove(present) != heir) {
       throw new AssertionError("another node is to replace " + present);
     }
     Container parent = Container.of(present);
@@ -197,7 +197,7 @@ public final class TreeWriter {
     heir.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
     tree.names().replace(present, heir);
     parent.add(heir, heir.modifiedMillis());
-    heir.coming(false);
+    heir.pending(false);
   }
 
   /**
@@ -222,7 +222,7 @@ public final class TreeWriter {
    */
   public void grown(Node node, long nowMillis) {
     node.touch(nowMillis);
-    if (!node.isComing()) {
+    if (!node.isPending()) {
       node.arrived();
     }
   }

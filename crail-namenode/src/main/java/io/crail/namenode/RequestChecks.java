@@ -17,14 +17,14 @@ import java.util.regex.Pattern;
  * safe in a log, a list or a command. This protects against mistakes and broken programs, but not
  * against a client that lies about its role. Stateless.
  */
-final class Admission {
+final class RequestChecks {
   private static final Pattern TIER = Pattern.compile("[a-z0-9-]+");
   // Host names, IPv4 addresses, and IPv6 addresses with an optional interface.
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._:-]+(%[A-Za-z0-9._-]+)?");
 
   private static final int MAX_DRAIN_MILLIS = 3_600_000;
 
-  private Admission() {}
+  private RequestChecks() {}
 
   /**
    * Refuses a request that only datanodes may send, unless the sender is one. Which one it is, the

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * and its node takes its place, under the parent's monitor. Who removes an entry in between has to
  * destroy its node. Thread-safe.
  */
-public final class ComingNodes {
+public final class PendingNodes {
   /** Bytes of heap of an entry. */
   private static final long FOOTPRINT = Footprint.MAP_ENTRY + Footprint.object(1, Long.BYTES);
 
@@ -21,16 +21,16 @@ public final class ComingNodes {
    *
    * @param length the bytes of its whole value
    */
-  private record Coming(Node node, long length) {}
+  private record Pending(Node node, long length) {}
 
-  private final ConcurrentHashMap<Node, Coming> ofPresent = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Node, Pending> ofPresent = new ConcurrentHashMap<>();
 
   // At least the entries of the map. Unlike the map's own size it never misses one, so it may
   // answer for the map. Most puts replace a node when no other put is under way.
   private final AtomicInteger most = new AtomicInteger();
   private final HeapBudget budget;
 
-  ComingNodes(HeapBudget budget) {
+  PendingNodes(HeapBudget budget) {
     this.budget = budget;
   }
 
@@ -45,8 +45,8 @@ public final class ComingNodes {
 
   /** The node that is to replace a node, or null. */
   public Node of(Node present) {
-    Coming coming = most.get() == 0 ? null : ofPresent.get(present);
-    return coming == null ? null : coming.node;
+    Pending pending = most.get() == 0 ? null : ofPresent.get(present);
+    return pending == null ? null : pending.node;
   }
 
   /** Bytes of the whole value of the node that is to replace {@code present}. */
@@ -63,7 +63,7 @@ public final class ComingNodes {
     // Bounded, since both nodes were admitted.
     budget.add(FOOTPRINT);
     most.incrementAndGet();
-    return removed(ofPresent.put(present, new Coming(node, length)));
+    return removed(ofPresent.put(present, new Pending(node, length)));
   }
 
   /** Removes and returns the node that is to replace a node; null when there is none. */
@@ -71,12 +71,12 @@ public final class ComingNodes {
     return most.get() == 0 ? null : removed(ofPresent.remove(present));
   }
 
-  private Node removed(Coming coming) {
-    if (coming == null) {
+  private Node removed(Pending pending) {
+    if (pending == null) {
       return null;
     }
     most.decrementAndGet();
     budget.give(FOOTPRINT);
-    return coming.node;
+    return pending.node;
   }
 }
