@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.client.stream;
 
-import io.crail.client.loop.CountedCallback;
 import io.crail.client.loop.IoWait;
 import io.crail.common.error.ClosedException;
 import io.crail.common.error.CrailException;
@@ -9,6 +8,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A buffered stream over one file. */
 public final class BufferedFileInput extends SlicedInput {
@@ -291,17 +291,18 @@ public final class BufferedFileInput extends SlicedInput {
         target.position(target.position() + count);
       } while (newer.getLen() > 0);
     } finally {
-      CountedCallback left =
-          new CountedCallback(
-              2,
-              () -> {
-                shared.release(first);
-                if (second != null) {
-                  shared.release(second);
-                }
-              });
-      older.whenComplete(left);
-      newer.whenComplete(left);
+      AtomicInteger inFlight = new AtomicInteger(2);
+      Runnable ended =
+          () -> {
+            if (inFlight.decrementAndGet() == 0) {
+              shared.release(first);
+              if (second != null) {
+                shared.release(second);
+              }
+            }
+          };
+      older.whenComplete(ended);
+      newer.whenComplete(ended);
     }
   }
 

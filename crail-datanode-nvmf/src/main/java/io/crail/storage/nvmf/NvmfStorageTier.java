@@ -5,7 +5,10 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.ClientLoop;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.TierArguments;
@@ -43,10 +46,35 @@ public final class NvmfStorageTier implements StorageTier {
   @Override
   public StorageClient createClient(StorageClient.Context context) throws CrailException {
     try {
-      return new NvmfStorageClient(context.loop(), context.configuration());
+      return new Client(context.loop(), context.configuration());
     } catch (ConfigException e) {
       // Known only now, as it is in files.
       throw ErrorCode.UNSUPPORTED.exception(e.getMessage());
+    }
+  }
+
+  /** The client part of the NVMf tier. */
+  private static final class Client implements StorageClient {
+    private final TargetAccess access;
+
+    Client(ClientLoop loop, Configuration configuration) {
+      this.access =
+          new TargetAccess(
+              loop,
+              NvmfStorageKeys.host(configuration),
+              // The controllers have deadlines of their own.
+              NvmfStorageKeys.limits(configuration).patient(),
+              new Initiators(loop, configuration));
+    }
+
+    @Override
+    public StorageEndpoint connect(DatanodeDescription datanode) {
+      return new NvmfStorageEndpoint(access, datanode);
+    }
+
+    @Override
+    public void close() {
+      access.loop().submit(access.initiators()::close);
     }
   }
 }

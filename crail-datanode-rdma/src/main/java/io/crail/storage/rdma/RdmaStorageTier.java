@@ -2,13 +2,16 @@
 package io.crail.storage.rdma;
 
 import io.crail.common.ByteText;
+import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.TransportProvider;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.HostFindings;
 import io.crail.storage.PlannedDatanode;
 import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.TierArguments;
@@ -54,7 +57,7 @@ public final class RdmaStorageTier implements StorageTier {
     if (!availability.usable()) {
       throw ErrorCode.UNSUPPORTED.exception("tier rdma: " + availability.problem());
     }
-    return new RdmaStorageClient(context);
+    return new Client(context);
   }
 
   /** Its port is not one of TCP. */
@@ -98,6 +101,30 @@ public final class RdmaStorageTier implements StorageTier {
       findings.ok("a datanode of tier rdma would serve with " + ServedDevice.find(own));
     } catch (IOException e) {
       findings.cannotServe(NAME, e);
+    }
+  }
+
+  /** The client part of the RDMA tier. */
+  static final class Client implements StorageClient {
+    private final SharedRdma shared;
+
+    /**
+     * Creates the client part, without looking for a device.
+     *
+     * @throws ConfigException when values contradict each other
+     */
+    Client(Context context) {
+      this.shared = new SharedRdma(context);
+    }
+
+    @Override
+    public StorageEndpoint connect(DatanodeDescription datanode) {
+      return new RdmaStorageEndpoint(shared, datanode);
+    }
+
+    @Override
+    public void close() {
+      shared.close();
     }
   }
 }

@@ -32,7 +32,7 @@ class RdmaStorageEndpointTest {
   private static final int REGION = 1 << 20;
 
   private final StorageEndpoint endpoint =
-      new RdmaStorageClient(new StorageClient.Context(Configuration.defaults(), null, null, 1))
+      new RdmaStorageTier.Client(new StorageClient.Context(Configuration.defaults(), null, null, 1))
           .connect(
               new DatanodeDescription(
                   new UUID(1, 2),
@@ -105,7 +105,8 @@ class RdmaStorageEndpointTest {
         assertThrows(
                 ConfigException.class,
                 () ->
-                    new RdmaStorageClient(new StorageClient.Context(configuration, null, null, 1)))
+                    new RdmaStorageTier.Client(
+                        new StorageClient.Context(configuration, null, null, 1)))
             .getMessage();
     assertTrue(message.contains("crail.storage.rdma.queuedepth"), message);
     assertTrue(message.contains("crail.rdma.client.completions"), message);

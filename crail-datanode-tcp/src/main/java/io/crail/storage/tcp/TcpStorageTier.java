@@ -5,8 +5,10 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.netty.NettyClientLoop;
+import io.crail.storage.DatanodeDescription;
 import io.crail.storage.PlannedDatanode;
 import io.crail.storage.StorageClient;
+import io.crail.storage.StorageEndpoint;
 import io.crail.storage.StorageServer;
 import io.crail.storage.StorageTier;
 import io.crail.storage.TierArguments;
@@ -46,9 +48,35 @@ public final class TcpStorageTier implements StorageTier {
   @Override
   public StorageClient createClient(StorageClient.Context context) throws CrailException {
     if (context.loop() instanceof NettyClientLoop loop) {
-      return new TcpStorageClient(loop, context);
+      return new Client(loop, context);
     }
     throw ErrorCode.UNSUPPORTED.exception(
         "tier tcp needs metadata over TCP, whose loop its connections share");
+  }
+
+  /** The client part of the TCP tier. */
+  private static final class Client implements StorageClient {
+    private final NettyClientLoop loop;
+    private final Context context;
+
+    Client(NettyClientLoop loop, Context context) {
+      this.loop = loop;
+      this.context = context;
+    }
+
+    @Override
+    public StorageEndpoint connect(DatanodeDescription datanode) {
+      return new TcpStorageEndpoint(
+          loop,
+          datanode,
+          context,
+          context.configuration().get(TcpStorageKeys.QUEUE_DEPTH),
+          context.configuration().get(TcpStorageKeys.CONNECT_TIMEOUT).toNanos());
+    }
+
+    @Override
+    public void close() {
+      // The endpoints share only the loop, which belongs to the store.
+    }
   }
 }

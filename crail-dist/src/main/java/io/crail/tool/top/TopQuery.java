@@ -72,7 +72,7 @@ public final class TopQuery {
     List<MissingNamenode> missing = new ArrayList<>(answers.missing());
     Map<Long, ClientRate> clients = new LinkedHashMap<>();
     Map<UUID, DatanodeReport> datanodes = new LinkedHashMap<>();
-    List<PathRate> paths = new ArrayList<>();
+    List<TopReport.PathRate> paths = new ArrayList<>();
     seconds = 0;
     for (int index = 0; index < namenodes.count(); index++) {
       ReportActivity.Response answer = answers.at(index);
@@ -96,7 +96,9 @@ public final class TopQuery {
             .nodes()
             .forEach(
                 each ->
-                    paths.add(new PathRate(each.path().toString(), each.milliPerSecond() / 1e3)));
+                    paths.add(
+                        new TopReport.PathRate(
+                            each.path().toString(), each.milliPerSecond() / 1e3)));
       } catch (CrailException e) {
         before.remove(index);
         missing.add(Answers.missing(namenodes, index, e));

@@ -212,4 +212,32 @@ public record TopReport(
         ? String.format(Locale.ROOT, "%.1f", value)
         : String.format(Locale.ROOT, "%d", Math.round(value));
   }
+
+  /**
+   * The bytes that a datanode serves in a second, by its last signs of life.
+   *
+   * @param address where it serves
+   * @param tier name of its tier
+   * @param readBytes bytes that clients read; -1 if the datanode does not see them
+   * @param writtenBytes bytes that clients write; -1 if the datanode does not see them
+   */
+  public record DatanodeRate(String address, String tier, long readBytes, long writtenBytes) {
+    static DatanodeRate of(DatanodeReport datanode) {
+      return new DatanodeRate(
+          datanode.address(), datanode.tier(), datanode.readRate(), datanode.writeRate());
+    }
+
+    /** Bytes both ways. */
+    public long bytes() {
+      return readBytes + writtenBytes;
+    }
+  }
+
+  /**
+   * A path that is looked up often.
+   *
+   * @param path where the node is now
+   * @param lookups lookups of the node in a second, at least, by a sample of the last few seconds
+   */
+  public record PathRate(String path, double lookups) {}
 }

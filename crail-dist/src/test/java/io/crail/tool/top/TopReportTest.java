@@ -60,7 +60,9 @@ class TopReportTest {
         2,
         clients,
         List.of(datanode("a", -1, -1), datanode("b", 2048, 0)),
-        List.of(new PathRate("/" + "x".repeat(1000), 12), new PathRate("/hot", 34_567)),
+        List.of(
+            new TopReport.PathRate("/" + "x".repeat(1000), 12),
+            new TopReport.PathRate("/hot", 34_567)),
         List.of(),
         new TopReport.Manner(by, order, most));
   }

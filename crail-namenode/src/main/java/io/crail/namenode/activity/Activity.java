@@ -14,11 +14,11 @@ public final class Activity {
       new ConcurrentSkipListMap<>(
           Comparator.comparingLong(Key::clientId).thenComparingLong(Key::sequence));
   private final AtomicLong sequence = new AtomicLong();
-  private final ActivityTotals totals;
+  private final ClientActivity.Totals totals;
 
   /** Creates one without clients. */
   public Activity(long nowNanos) {
-    totals = new ActivityTotals(new HotNodes(nowNanos));
+    totals = new ClientActivity.Totals(new HotNodes(nowNanos));
   }
 
   /** Begins to count a connection. */

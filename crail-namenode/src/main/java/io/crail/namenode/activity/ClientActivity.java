@@ -4,6 +4,7 @@ package io.crail.namenode.activity;
 import io.crail.common.Utf8;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * What is counted of one connection of a client. Counting allocates nothing and needs no atomic
@@ -20,11 +21,24 @@ public final class ClientActivity {
     OTHER
   }
 
+  /**
+   * What the connections of all clients count together.
+   *
+   * @param hotNodes the nodes that are looked up most
+   * @param located bytes whose places clients were given
+   * @param committed bytes that clients have made visible
+   */
+  record Totals(HotNodes hotNodes, LongAdder located, LongAdder committed) {
+    Totals(HotNodes hotNodes) {
+      this(hotNodes, new LongAdder(), new LongAdder());
+    }
+  }
+
   private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
   private static final int LOCATED = Kind.values().length;
   private static final int COMMITTED = LOCATED + 1;
 
-  private final ActivityTotals all;
+  private final Totals all;
   private final long clientId;
   private final long sequence;
   private final Utf8 host;
@@ -35,7 +49,7 @@ public final class ClientActivity {
   private int untilSample = 1;
   private int random;
 
-  ClientActivity(ActivityTotals all, long clientId, long sequence, Utf8 host, Utf8 user) {
+  ClientActivity(Totals all, long clientId, long sequence, Utf8 host, Utf8 user) {
     this.all = all;
     this.clientId = clientId;
     this.sequence = sequence;
@@ -45,7 +59,7 @@ public final class ClientActivity {
     this.distance = 1;
   }
 
-  /** Counts a lookup of a node that has told the client where so many bytes are. */
+  /** Counts a lookup of a node whose answer has shown the client where so many bytes are. */
   public void located(long nodeId, long bytes) {
     add(LOCATED, bytes);
     if (--untilSample <= 0) {
