@@ -326,7 +326,7 @@ class CrailFileSystemTest {
 
   @Test
   @SuppressWarnings("deprecation")
-  void theBlockSizeIsTheSameWhoeverAsks() throws Exception {
+  void theBlockSizeIsTheSameForAllClients() throws Exception {
     Configuration configuration = new Configuration();
     configuration.set(CrailFileSystem.BLOCK_SIZE_KEY, "3m");
     try (FileSystem set = FileSystem.newInstance(cluster.uri(), configuration)) {

@@ -83,7 +83,7 @@ class FsShellTest {
   }
 
   @Test
-  void aReplicationIsNotWaitedForInVain() throws Exception {
+  void setReplicationFailsAtOnceForSeveralReplicas() throws Exception {
     Path source = Files.writeString(local.resolve("source"), "x");
     run("-mkdir", "/replicas");
     run("-put", source.toString(), "/replicas/file");

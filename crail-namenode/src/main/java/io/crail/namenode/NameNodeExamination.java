@@ -144,7 +144,7 @@ final class NameNodeExamination {
         Allocation extent = space.at(i);
         DatanodeSpace place = extent.datanode();
         int kind = kinds.computeIfAbsent(place, this::kindOf);
-        // A removed node counts until it is taken apart, but nobody misses its bytes.
+        // A removed node counts until it is taken apart, but its bytes are no loss.
         if (kind != 0 && !detached) {
           bytes += Math.max(0, Math.min(extent.fileEnd(), space.size()) - extent.fileOffset());
           datanode = worst == 0 ? place.id() : datanode;

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 /**
  * Checks requests before they are served: the sender must have the right role, and texts must be
  * safe in a log, a list or a command. This protects against mistakes and broken programs, but not
- * against a client that lies about its role. Stateless.
+ * against a client that claims a false role. Stateless.
  */
 final class RequestChecks {
   private static final Pattern TIER = Pattern.compile("[a-z0-9-]+");

@@ -80,7 +80,7 @@ class BeingPutTest {
     store.rename("/t/k", "/t/renamed");
     store.setSize(id, TOKEN, 0, SetSize.END);
     assertAbandoned("/t/renamed");
-    // Somebody may write to it, and then it is a value as any other, though an empty one is none.
+    // A client may write to it, and then it is a value as any other, though an empty one is none.
     store.acquire(id, TOKEN + 1);
     store.setSize(id, TOKEN + 1, 0, SetSize.END);
     assertAbandoned("/t/renamed");

@@ -40,13 +40,13 @@ class CutOffTest {
     datanode = store.datanode(1, "host", 0, false, 64L << 20);
   }
 
-  /** A sign of life; what is done was told before. */
+  /** A sign of life that confirms the cut-offs of an earlier answer. */
   private KeepAlive.Response alive(long done) throws Exception {
     return store.call(
         NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(datanode, false, done, 0, -1, -1));
   }
 
-  /** Lets time pass for a datanode that lives, and does nothing of what it is told. */
+  /** Lets time pass for a datanode that lives, and does nothing of what its answers ask for. */
   private void pass(long millis) throws Exception {
     for (long passed = 0; passed < millis; passed += 1000) {
       alive(0);
@@ -82,7 +82,7 @@ class CutOffTest {
     pass(100_000);
     assertEquals(3 * BLOCK, waiting());
     assertEquals(told, alive(0));
-    assertEquals(told, alive(told.cutOff() + 1), "nobody was ever told that");
+    assertEquals(told, alive(told.cutOff() + 1), "no list has that number");
     store.namenode.verify();
     KeepAlive.Response after = alive(told.cutOff());
     assertEquals(new KeepAlive.Response(false, false, 61, 64, 1, 0, List.of()), after);
@@ -93,7 +93,7 @@ class CutOffTest {
   }
 
   @Test
-  void whereNobodyCanBeCutOffSpaceRestsAndIsFree() throws Exception {
+  void withoutCutOffsSpaceRestsAndIsFree() throws Exception {
     store = new TestStore();
     TierTraits traits = new TierTraits(512, FenceKind.REST, 0, true, Utf8.EMPTY, Utf8.of("nqn 1"));
     datanode =
@@ -136,7 +136,7 @@ class CutOffTest {
   }
 
   @Test
-  void whatWasClosedOrWrittenBeforeTheRemovalCutsNobodyOff() throws Exception {
+  void closedWritersAreNotCutOffByARemoval() throws Exception {
     store.write("/f", BLOCK);
     long id = written("/g", 9, 3 * BLOCK);
     store.setSize(id, 9, BLOCK, SetSize.END);
@@ -148,7 +148,7 @@ class CutOffTest {
   }
 
   @Test
-  void aDatanodeThatChecksIsToldNothing() throws Exception {
+  void aDatanodeThatChecksGenerationsGetsNoCutOffs() throws Exception {
     datanode = store.datanode(2, "host", 1, true, 64L << 20);
     long id =
         store
@@ -172,7 +172,7 @@ class CutOffTest {
     pass(12_000);
     KeepAlive.Response told = alive(0);
     assertEquals(List.of(TestStore.CLIENT), told.clients());
-    // Far after its end, the sealed extent is freed: nobody has said yet that he is cut off.
+    // Far after its end, the sealed extent is freed, although its writer is not cut off yet.
     store.remove("/f", false);
     pass(LEASE_AND_MARGIN + 2000);
     assertEquals(BLOCK, waiting());
@@ -241,7 +241,7 @@ class CutOffTest {
   }
 
   @Test
-  void manyClientsAreToldPageByPage() throws Exception {
+  void manyClientsAreListedPageByPage() throws Exception {
     int clients = KeepAlive.MAX_CLIENTS + 10;
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < clients; i++) {
@@ -271,7 +271,7 @@ class CutOffTest {
   }
 
   @Test
-  void aDatanodeThatIsReplacedHasNobodyToCutOff() throws Exception {
+  void aReplacedDatanodeHasNoClientsToCutOff() throws Exception {
     written("/f", 9, BLOCK);
     store.remove("/f", false);
     pass(LEASE_AND_MARGIN + 2000);

@@ -113,7 +113,7 @@ class DatanodeTest {
     store.call(NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, impaired, 0, 0, -1, -1));
   }
 
-  /** Its own class and its own host do not count then, and what lies there stays. */
+  /** Its own class and its own host do not count then, and what is there stays. */
   @Test
   void anImpairedDatanodeGetsNewDataOnlyWhereNoOtherHasRoom() throws Exception {
     TestStore store = new TestStore();
@@ -601,13 +601,13 @@ class DatanodeTest {
     assertEquals(2, store.lookup("/f").extents().size(), "still readable");
     store.remove("/f", false);
     assertTrue(keepAlive(store, leaving).stop());
-    assertTrue(keepAlive(store, leaving).stop(), "told again when the answer got lost");
+    assertTrue(keepAlive(store, leaving).stop(), "the same answer when it got lost");
     assertEquals(List.of(staying), ids(store));
     assertEquals(4L << 20, store.usage(0).capacityBytes());
     store.namenode.verify();
     store.passAlive(20_000, staying);
     refused(ErrorCode.UNKNOWN_DATANODE, () -> keepAlive(store, leaving));
-    // Somebody new at its address is welcome.
+    // A new process at its address is welcome.
     assertNotEquals(leaving, store.datanode(1, "a", 0, true, BLOCK));
   }
 
@@ -684,7 +684,7 @@ class DatanodeTest {
   }
 
   @Test
-  void onlyWhoSaidSoIsADatanode() throws Exception {
+  void onlySessionsOfDatanodesMayRegister() throws Exception {
     TestStore store = new TestStore();
     int id = store.datanode(BLOCK);
     refused(

@@ -116,7 +116,7 @@ class DrainStandingTest {
   }
 
   @Test
-  void whatWasLostIsToldWithThePresentStanding() throws Exception {
+  void lostBytesAreReportedWithThePresentStanding() throws Exception {
     store.write("/f", 100);
     store.pass(17_000);
     store.call(

@@ -60,7 +60,7 @@ class FarewellTest {
     says(old, 9, SetSize.END);
     assertWaiting(0);
     assertEquals(BLOCK, store.usage(0).usedBytes());
-    // Again, because the answer got lost, and when somebody else has the space.
+    // Again, because the answer got lost, and when another node has the space.
     put("/t/other", 7, 7 * BLOCK);
     says(old, 9, SetSize.END);
     assertEquals(8 * BLOCK, store.usage(0).usedBytes());
@@ -122,7 +122,7 @@ class FarewellTest {
     put("/t/failed", 8, 1);
     says(failed, 9, SetSize.END);
     assertWaiting(BLOCK);
-    // Nobody said anything: nothing is remembered when its time has come.
+    // Without any report, nothing is remembered when its time has come.
     put("/t/silent", 7, BLOCK);
     put("/t/silent", 6, 1);
     assertWaiting(2 * BLOCK);

@@ -96,7 +96,7 @@ class NameNodeExaminationTest {
     long silent = findings.get(0).bytes();
     assertTrue(silent > 0 && silent < 5L * BLOCK, silent + " bytes");
 
-    // Another process takes the address of the first one, which has told nothing for long enough.
+    // Another process takes the address of the first one, which was silent for long enough.
     store.passAlive(OFFLINE_MILLIS, second);
     store.call(
         NameNodeOperations.REGISTER_DATANODE, TestStore.registration(9, "host", 1001, 0, true));
@@ -159,7 +159,7 @@ class NameNodeExaminationTest {
   }
 
   @Test
-  void readableNodesAreToldIfTheyAreAskedFor() throws CrailException {
+  void readableNodesAreReportedOnRequest() throws CrailException {
     int datanode = store.datanode(1, "host", 0, true, 16L * BLOCK);
     store.mkdir("/d");
     store.write("/d/a", 3L * BLOCK + 5);
@@ -178,7 +178,7 @@ class NameNodeExaminationTest {
   }
 
   @Test
-  void writeLeasesAreToldUntilTheyHaveEnded() throws CrailException {
+  void writeLeasesAreReportedUntilTheyHaveEnded() throws CrailException {
     store.datanode(64L * BLOCK);
     long held = store.create(NodeType.DATAFILE, "/held", 7).id();
     store.pass(2000);
@@ -195,7 +195,7 @@ class NameNodeExaminationTest {
     long lease = leases.get(1).leftMillis();
     assertTrue(lease > 5000, leases::toString);
     assertEquals(lease - 3000, leases.get(0).leftMillis(), "granted 3 s before");
-    // Nobody ends them, as when the timer has failed.
+    // Nothing ends them, as when the timer has failed.
     store.clock.advanceMillis(lease + 20_000);
     examine();
     leases.sort(Comparator.comparing(each -> each.path().toString()));
@@ -206,7 +206,7 @@ class NameNodeExaminationTest {
   }
 
   @Test
-  void eachLeaseIsToldOnceOverManyPages() throws CrailException {
+  void eachLeaseIsReportedOnceOverManyPages() throws CrailException {
     int datanode = store.datanode(1, "host", 0, true, 1L << 30);
     for (int region = 1; region < 4; region++) {
       store.region(datanode, region, 1L << 30);

@@ -152,7 +152,7 @@ class ReplaceExtentTest {
       Extent nowhere = new Extent(offset, Integer.MIN_VALUE, new Place(0, 0, 0, 0));
       refused(ErrorCode.OUT_OF_RANGE, () -> replace(id, nowhere));
     }
-    // Something else lies there: it is told, and stays.
+    // Something else is there: the answer names it, and it stays.
     Extent old = new Extent(0, -5, new Place(0, 0, 0, 0));
     assertEquals(List.of(given), replace(id, old));
     store.remove("/f", false);
@@ -178,7 +178,7 @@ class ReplaceExtentTest {
     }
     assertTrue(
         after.stream().anyMatch(extent -> extent.place().datanode() == dead), after.toString());
-    // Who has told it does not, for as long as a datanode may be silent.
+    // The client that reported it does not, for as long as a datanode may be silent.
     assertEquals(0, placedAt(dead, "/b"));
     store.passAlive(20_000, first, second);
     store.acquire(store.write("/again", 1).id(), TOKEN);
@@ -194,13 +194,13 @@ class ReplaceExtentTest {
   }
 
   @Test
-  void whereNobodyElseHasSpaceTheNodeKeepsItsOwn() throws Exception {
+  void withoutOtherSpaceTheNodeKeepsItsOwn() throws Exception {
     List<Extent> given = begin("/f", 48);
     assertEquals(48, given.size());
     refused(ErrorCode.NO_SPACE, "/f", () -> replace(id("/f"), given.get(3)));
     assertEquals(given, store.extend(id("/f"), TOKEN, 0, 1));
     assertEquals(0, store.usage(0).waitingBytes());
-    // A last resort: who is suspected has space, and nobody else has.
+    // A last resort: only the suspected datanode has space.
     store.setSize(id("/f"), TOKEN, 0, SetSize.END);
     assertEquals(48, begin("/g", 48).size());
   }
@@ -250,7 +250,7 @@ class ReplaceExtentTest {
 
   /** Writes that were given up may still be executed there, so the same place is of no use. */
   @Test
-  void flashGivesOtherSpaceOfItsOwnWhereNobodyElseHasSome() throws Exception {
+  void flashGivesOtherSpaceOfItsOwnIfNoOtherDatanodeHasAny() throws Exception {
     store = new TestStore();
     TierTraits traits = new TierTraits(512, FenceKind.CUT_OFF, 7000, true, Utf8.EMPTY, Utf8.EMPTY);
     int flash =

@@ -88,7 +88,7 @@ class RestartTest {
   }
 
   @Test
-  void aRegionThatNobodyHadIsUsedAtOnce() throws Exception {
+  void aRegionThatWasNeverLentIsUsedAtOnce() throws Exception {
     int datanode = usedDatanode(true);
     store.region(datanode, 1, BYTES);
     for (Extent extent : take("/f", BYTES)) {
@@ -181,7 +181,7 @@ class RestartTest {
   }
 
   @Test
-  void aGenerationThatNobodyCanGoOnFromIsRefused() throws Exception {
+  void aGenerationWithoutASuccessorIsRefused() throws Exception {
     int datanode = store.datanode(BYTES);
     for (long lie : new long[] {-1, Generation.MAX + 1, Long.MAX_VALUE}) {
       assertThrows(InvalidArgumentException.class, () -> store.region(datanode, 1, BYTES, lie));

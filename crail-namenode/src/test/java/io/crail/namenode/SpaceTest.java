@@ -171,7 +171,7 @@ class SpaceTest {
   }
 
   @Test
-  void creatingAndRemovingForEverDoesNotExhaustTheStore() throws Exception {
+  void creatingAndRemovingDoesNotExhaustTheStore() throws Exception {
     TestStore store = new TestStore();
     store.datanode(2L << 20);
     for (int i = 0; i < 5000; i++) {
@@ -493,7 +493,7 @@ class SpaceTest {
     }
   }
 
-  /** The first extents with all of their space, of which readers are told the committed part. */
+  /** The first extents with all of their space, of which readers see the committed part. */
   private static List<Extent> allocated(TestStore store, long id, int count) throws Exception {
     List<Extent> extents = new ArrayList<>();
     for (int i = 0; i < count; i++) {

@@ -278,7 +278,7 @@ public final class TestStore {
     }
   }
 
-  /** Keeps datanodes alive while time passes, which cut off clients as they are told. */
+  /** Keeps datanodes alive while time passes, which cut off clients as their answers ask. */
   public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {

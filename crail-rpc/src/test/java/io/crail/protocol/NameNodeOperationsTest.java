@@ -208,7 +208,7 @@ class NameNodeOperationsTest {
                 message, (value, random) -> roundTrip(message, value, random.nextInt(9))));
   }
 
-  /** A put is written from where its value lies as if the value were a part of the message. */
+  /** A put is written from where its value is as if the value were a part of the message. */
   @Test
   void aDraftIsWrittenAsTheRequestIs() {
     Message<Put.Request> message = new Message<>("put", Put.Request.CODEC, Put.Request.class);
@@ -310,15 +310,16 @@ class NameNodeOperationsTest {
                 message,
                 (value, random) -> {
                   for (Layout.Tail tail : message.codec().layout().tails()) {
-                    assertLiesAreRefused(message, value, tail.countField());
+                    assertFalseAnswersAreRefused(message, value, tail.countField());
                     if (tail.page() != null && tail.page().countField() != null) {
-                      assertLiesAreRefused(message, value, tail.page().countField());
+                      assertFalseAnswersAreRefused(message, value, tail.page().countField());
                     }
                   }
                 }));
   }
 
-  private static void assertLiesAreRefused(Message<?> message, Object value, Layout.Field field) {
+  private static void assertFalseAnswersAreRefused(
+      Message<?> message, Object value, Layout.Field field) {
     long count = count(message.encode(value), field);
     long most = (1L << (8 * field.width())) - 1;
     for (long lie : new long[] {count - 1, count + 1, 0, most, most / 2 + 1}) {

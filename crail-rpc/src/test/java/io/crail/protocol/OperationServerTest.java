@@ -50,7 +50,7 @@ class OperationServerTest {
         .handle(
             NameNodeOperations.HELLO,
             (request, session) -> {
-              throw new AssertionError("nobody greets");
+              throw new AssertionError("there is no greeting");
             })
         .handleOrHold(NameNodeOperations.PING, (request, session) -> ping(request))
         .reportSlow(slowNanos, slowLog, Clock.SYSTEM)

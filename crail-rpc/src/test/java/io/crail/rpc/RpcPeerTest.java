@@ -411,7 +411,7 @@ class RpcPeerTest {
     assertEquals(0, loop.outstanding());
   }
 
-  /** The connection ends, and later somebody sends, while the driver gets no processor. */
+  /** The connection ends, and later a request is sent, while the driver gets no processor. */
   @Test
   void entrustsNothingToAConnectionThatEndedDuringAPauseOfTheDriver() {
     ask();

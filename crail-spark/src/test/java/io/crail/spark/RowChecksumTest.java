@@ -196,7 +196,7 @@ class RowChecksumTest {
   /** Spark cannot take back what a task of the result has handed out. */
   @ParameterizedTest
   @ValueSource(strings = {"auto", "spark"})
-  void aResultOfWhichAPartIsKnownFails(String writer) throws Exception {
+  void aPartialResultFails(String writer) throws Exception {
     try (SparkSession spark = session(writer)) {
       SparkException failed =
           assertThrows(

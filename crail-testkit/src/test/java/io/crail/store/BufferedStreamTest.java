@@ -276,7 +276,7 @@ class BufferedStreamTest implements EachTier.Shared {
     }
   }
 
-  /** What is big goes past the slices where bytes are mapped; nobody may see where. */
+  /** What is big goes past the slices where bytes are mapped; users must not see a difference. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void directBuffersMixWithEverythingElse(boolean isMapped) throws Exception {

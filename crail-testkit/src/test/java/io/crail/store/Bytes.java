@@ -102,7 +102,7 @@ final class Bytes {
     return bytesOf(buffer);
   }
 
-  /** What lies before the position. */
+  /** The bytes before the position. */
   static byte[] bytesOf(CrailBuffer buffer) {
     buffer.flip();
     byte[] bytes = new byte[buffer.remaining()];

@@ -96,7 +96,7 @@ class ConcurrencyTest {
   }
 
   /**
-   * Readers see a whole value, none, or are told; never bytes of two values, nor of another key.
+   * Readers see a whole value, none, or an error; never bytes of two values, nor of another key.
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

@@ -50,7 +50,7 @@ class DatanodeRestartTest {
           crail.startDatanode(0);
           readers.add(writeAndReadUntilItWorks(store, "/" + (i + 1)));
         }
-        // Nobody does anything with the store from here on, and its streams stay open.
+        // The store is not used from here on, and its streams stay open.
         TestCluster.await("the end of the old endpoints", () -> endpoints(store).equals("size 1"));
         assertEquals(1 + RESTARTS, readers.size());
         if (Files.isReadable(MAPPINGS)) {

@@ -58,7 +58,7 @@ class DeleteWhileWritingTest {
         for (int i = 0; i < 4; i++) {
           out.write(OffHeapBuffer.wrap(ByteBuffer.allocateDirect(1 << 20)));
         }
-        // Nobody waits for the writes, so both deletes find them in flight.
+        // Nothing waits for the writes, so both deletes find them in flight.
         Upcoming<CrailNode> first = store.delete(path, false);
         Upcoming<CrailNode> second = store.delete(path, false);
         assertEquals(1, deleted(first) + deleted(second));

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A sync makes bytes on flash durable, if the store was told so. */
+/** A sync makes bytes on flash durable, if the store is configured so. */
 @Tag("once")
 class FlashSyncTest {
   private static final int MIB = 1 << 20;

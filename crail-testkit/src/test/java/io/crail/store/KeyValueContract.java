@@ -281,7 +281,7 @@ abstract class KeyValueContract implements EachTier.Shared {
   }
 
   @Test
-  void mistakesAreToldByTheirType() throws Exception {
+  void mistakesHaveTypedErrors() throws Exception {
     CrailTable table = table("/mistakes");
     table.put("k", Bytes.buffer(value(2000, 1))).get();
     table.put("s", Bytes.buffer(value(20, 1))).get();
@@ -311,7 +311,7 @@ abstract class KeyValueContract implements EachTier.Shared {
   }
 
   @Test
-  void whoeverHoldsAReplacedValueIsTold() throws Exception {
+  void readersOfAReplacedValueFail() throws Exception {
     CrailTable table = table("/replaced");
     for (int length : new int[] {100, 5000}) {
       table.put("k", Bytes.buffer(value(length, 1))).get();
@@ -332,7 +332,7 @@ abstract class KeyValueContract implements EachTier.Shared {
   }
 
   @Test
-  void aWriterOfAReplacedValueIsTold() throws Exception {
+  void aWriterOfAReplacedValueFails() throws Exception {
     CrailTable table = table("/overtaken");
     for (int length : new int[] {100, 5000}) {
       CrailOutputStream output = create(other, "/overtaken/k").getDirectOutputStream(0);
@@ -346,7 +346,7 @@ abstract class KeyValueContract implements EachTier.Shared {
   }
 
   @Test
-  void whoeverWritesAReplacedValueIsToldWhenItReads() throws Exception {
+  void aWriterOfAReplacedValueFailsWhenItReads() throws Exception {
     CrailTable table = table("/unread");
     for (int length : new int[] {100, 5000}) {
       CrailKeyValue made = create(other, "/unread/k");
@@ -410,7 +410,7 @@ abstract class KeyValueContract implements EachTier.Shared {
   }
 
   @Test
-  void whatIsPurgedLiesAtADatanode() throws Exception {
+  void purgedBytesGoToADatanode() throws Exception {
     TestCluster.await("space is free", () -> cluster.usage().usedBytes() == 0);
     table("/purged");
     byte[] all = value(150, 3);

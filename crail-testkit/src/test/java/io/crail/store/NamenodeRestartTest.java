@@ -44,7 +44,7 @@ class NamenodeRestartTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void nobodyWritesIntoWhatTheSuccessorGivesAway(boolean mapped) throws Exception {
+  void oldWritersNeverReachSpaceOfTheSuccessor(boolean mapped) throws Exception {
     EmbeddedCrail.Builder builder = EmbeddedCrail.builder().host(tier.host()).storage(32 * MIB);
     tier.settings().forEach(builder::set);
     try (EmbeddedCrail crail =

@@ -369,7 +369,7 @@ class NamespaceTest implements EachTier.Shared {
 
   @Test
   void renamesAcrossNamenodesAreRefusedBeforeAnythingChanges() throws Exception {
-    // Names are spread over two namenodes, so one of these lies on the other one.
+    // Names are spread over two namenodes, so one of these is on the other one.
     createFile(store, "/across");
     boolean refused = false;
     for (int i = 0; i < 64 && !refused; i++) {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A target executes a write long after its client has given it up, as it may when a network holds
- * packets back. It checks no generations, so nobody else may have the space then.
+ * packets back. It checks no generations, so no other writer may have the space then.
  */
 @Tag("once")
 class NvmfLateWriteTest {

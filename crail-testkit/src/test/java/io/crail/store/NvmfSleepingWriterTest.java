@@ -39,7 +39,7 @@ class NvmfSleepingWriterTest {
   /** Bytes that the datanode lends. */
   static final int SPACE = 24 * MIB;
 
-  /** A target, as a datanode is told of it. */
+  /** A target, as a datanode is configured with it. */
   String target() throws Exception {
     own =
         new NvmeTarget(

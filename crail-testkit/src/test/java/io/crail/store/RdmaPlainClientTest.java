@@ -33,7 +33,7 @@ class RdmaPlainClientTest {
 
   @TempDir Path directory;
 
-  /** The client jars, and the program alone, without what else lies beside it. */
+  /** The client jars, and the program alone, without the other files beside it. */
   private String classPath() throws Exception {
     String name = ReadBackProgram.class.getSimpleName() + ".class";
     Path program = directory.resolve("classes");

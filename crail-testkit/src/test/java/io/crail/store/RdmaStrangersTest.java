@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 class RdmaStrangersTest {
   private static final int MIB = 1 << 20;
 
-  /** Some wait for their like for ever. */
+  /** Some wait for their like without end. */
   private static final int STRANGER_SECONDS = 5;
 
   /** Regions that a namenode keeps for its next answers. */
@@ -102,7 +102,7 @@ class RdmaStrangersTest {
     return end;
   }
 
-  /** Somebody who may connect but says what nobody understands. */
+  /** A peer that may connect but sends what no server understands. */
   private void garbage(CrailStore store, InetSocketAddress server) throws Exception {
     try (NettyTransport transport = new NettyTransport(Configuration.builder().build());
         ClientLoop loop = transport.newClientLoop("stranger")) {

@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /**
- * A namenode, datanodes, one if nothing is said, and stores in virtual time. Everything but the
- * namenode's timer runs in the thread of the test.
+ * A namenode, datanodes (by default one) and stores in virtual time. Everything but the namenode's
+ * timer runs in the thread of the test.
  */
 final class SimulatedCluster implements AutoCloseable {
   static final String NAMENODE = "namenode";

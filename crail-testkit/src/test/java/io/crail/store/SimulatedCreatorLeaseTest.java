@@ -341,7 +341,7 @@ class SimulatedCreatorLeaseTest {
   }
 
   @Test
-  void aCloseWithoutAnAnswerLocksNobodyOutForLongerThanALease() throws Exception {
+  void anUnansweredCloseBlocksOtherWritersForALeaseAtMost() throws Exception {
     simulate(
         () -> {
           CrailFile file = createFile(store, "/f");
@@ -359,7 +359,7 @@ class SimulatedCreatorLeaseTest {
   }
 
   @Test
-  void anOpenWithoutAnAnswerLocksNobodyOutForLongerThanALease() throws Exception {
+  void anUnansweredOpenBlocksOtherWritersForALeaseAtMost() throws Exception {
     simulate(
         () -> {
           createFile(other, "/f");
@@ -381,7 +381,7 @@ class SimulatedCreatorLeaseTest {
   }
 
   @Test
-  void aCreateWithoutAnAnswerLocksNobodyOutForLongerThanALease() throws Exception {
+  void anUnansweredCreateBlocksOtherWritersForALeaseAtMost() throws Exception {
     simulate(
         () -> {
           Upcoming<CrailNode> created = create("/f");

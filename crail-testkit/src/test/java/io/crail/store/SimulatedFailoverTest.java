@@ -160,7 +160,7 @@ class SimulatedFailoverTest {
   }
 
   @Test
-  void whereNobodyElseHasSpaceTheFirstErrorIsTold() throws Exception {
+  void withoutOtherSpaceTheFirstErrorIsReported() throws Exception {
     fail(transfer -> true, ErrorCode.UNAVAILABLE);
     CrailOutputStream output = Bytes.createFile(store, "/nowhere").getDirectOutputStream(0);
     assertEquals(ErrorCode.UNAVAILABLE, codeOf(output.write(Bytes.buffer(new byte[3 * MIB]))));
@@ -235,7 +235,7 @@ class SimulatedFailoverTest {
     Duration took = Duration.ofNanos(cluster.nanoTime() - begin);
     assertTrue(took.compareTo(Duration.ofSeconds(4)) < 0, took.toString());
     assertHolds("/silent", bytes);
-    // The namenode was told, so nobody else meets it.
+    // The namenode knows, so no other client meets it.
     CrailStore other = cluster.newStore("other");
     begin = cluster.nanoTime();
     Bytes.write(other, "/other", bytes);
@@ -244,7 +244,7 @@ class SimulatedFailoverTest {
   }
 
   @Test
-  void whoIsSlowIsWaitedForWhereNobodyElseHasSpace() throws Exception {
+  void aSlowDatanodeIsAwaitedIfNoOtherHasSpace() throws Exception {
     cluster.crashDatanode(2);
     Bytes.write(store, "/first", new byte[4 * MIB]);
     // Longer than a silent datanode is given, each half of a transfer.
@@ -288,7 +288,7 @@ class SimulatedFailoverTest {
   @Test
   void aWriteHasNoMoreTimeWhenItHasToAskForSpace() throws Exception {
     assertEndsInTime(beginWithShortDeadline("/f"), 2 * MIB);
-    // Nothing is on its way any more, so the next writer waits for nobody.
+    // Nothing is on its way any more, so the next writer need not wait.
     CrailFile file = cluster.newStore("other").lookup("/f").get().asFile();
     file.getDirectOutputStream(0).close();
   }
@@ -298,7 +298,7 @@ class SimulatedFailoverTest {
     CrailOutputStream output = beginWithShortDeadline("/f");
     fail(transfer -> true, ErrorCode.UNAVAILABLE);
     assertEndsInTime(output, 1000);
-    // Its bytes are still on their way, so nobody else may have the space yet.
+    // Its bytes are still on their way, so no other writer may have the space yet.
     CrailFile file = cluster.newStore("other").lookup("/f").get().asFile();
     assertThrows(WriteLeaseHeldException.class, () -> file.getDirectOutputStream(0));
   }

@@ -79,7 +79,7 @@ class SimulatedKeyValueTest {
         "crail.namenode.smallvalue=0",
         "crail.namenode.smallvalues=1200"
       })
-  void whatIsReadIsWhatSomebodyPut(String setting) throws Exception {
+  void readsReturnOnlyValuesThatWerePut(String setting) throws Exception {
     try (SimulatedCluster cluster =
         new SimulatedCluster(seed, setting, "crail.lease=60s", "crail.rpctimeout=20s")) {
       stores = new CrailStore[] {cluster.newStore("client0"), cluster.newStore("client1")};

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Writers that hang, in virtual time: a store whose loops nobody drives renews nothing. */
+/** Writers that hang, in virtual time: a store whose loops are not driven renews nothing. */
 @Tag("once")
 @Timeout(300) // Virtual time stands still while a store waits for a stream left open.
 class SimulatedLeaseTest {
@@ -162,8 +162,8 @@ class SimulatedLeaseTest {
     Duration lease = Duration.ofSeconds(3);
     start(lease);
     CrailOutputStream output = Bytes.createFile(store, "/f").getDirectOutputStream(0);
-    // Nobody drives the store. Then a renewal reaches the namenode while the lease lasts, so that
-    // nobody else gets it; the answer comes when the client must take it for lost.
+    // The store is not driven. Then a renewal reaches the namenode while the lease lasts, so that
+    // no other writer gets it; the answer comes when the client must take it for lost.
     cluster.network().runFor(lease.multipliedBy(8).dividedBy(10));
     Duration way = lease.multipliedBy(15).dividedBy(100);
     cluster.network().latency(way, way);
@@ -173,7 +173,7 @@ class SimulatedLeaseTest {
   }
 
   @Test
-  void aWriterOfAReplacedKeyIsToldWithItsNextRenewal() throws Exception {
+  void aWriterOfAReplacedKeyFailsAtItsNextRenewal() throws Exception {
     Bytes.create(store, "/t", CrailNodeType.TABLE);
     CrailOutputStream output =
         store

@@ -183,7 +183,7 @@ class SimulatedMoveTest {
   /** The bytes are read, or written, so slowly that the lease of the new space ends. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theEndOfALeaseIsTheFaultOfWhoeverTookTheTime(boolean slowSource) throws Exception {
+  void theEndOfALeaseNamesWhatTookTheTime(boolean slowSource) throws Exception {
     start(false, "crail.lease=2s", "crail.namenode.freemargin=1s");
     writeAll(create(theirs, "/f"), 1, 100);
     ListExtents.Placed placed = extents().get(0);
@@ -235,7 +235,7 @@ class SimulatedMoveTest {
     input.close();
   }
 
-  /** The same for a reader that was told by the writer of the same handle. */
+  /** The same for a reader that learned of it from the writer of the same handle. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aWriterThatReadsFindsWhatOthersAppendAfterAMove(boolean oneSided) throws Exception {
@@ -325,7 +325,7 @@ class SimulatedMoveTest {
     start(false, "crail.lease=2s", "crail.namenode.freemargin=1s");
     writeAll(create(theirs, "/f"), 1, 100);
     ListExtents.Placed placed = extents().get(0);
-    // The bytes are placed all the same, after the mover was told.
+    // The bytes are placed all the same, after the mover has its answer.
     cluster.tier().failWrites(transfer -> ErrorCode.UNAVAILABLE, Duration.ofMillis(500));
     ExtentMove move = begin(placed);
     while (!move.isComplete()) {

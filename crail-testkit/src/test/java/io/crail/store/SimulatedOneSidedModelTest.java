@@ -367,7 +367,7 @@ class SimulatedOneSidedModelTest {
   }
 
   @Test
-  void whoeverReadsAFileFindsWhatItsWriterWrote() throws Exception {
+  void readersFindWhatTheWriterWrote() throws Exception {
     for (int i = 0; i < STEPS; i++) {
       step();
     }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Files that are taken from their writers on a tier that can refuse nobody, in virtual time: the
+ * Files that are taken from their writers on a tier that can refuse no writer, in virtual time: the
  * end of the writer's lease is all that protects who gets the space next.
  */
 @Tag("once")
@@ -95,7 +95,7 @@ class SimulatedOneSidedTest {
     return write;
   }
 
-  /** Takes all space that is free, and checks that nobody else writes there. */
+  /** Takes all space that is free, and checks that no other client writes there. */
   private List<CrailFile> fill(List<byte[]> contents) throws Exception {
     List<CrailFile> files = new ArrayList<>();
     long free = cluster.usage().freeBytes();
@@ -128,7 +128,7 @@ class SimulatedOneSidedTest {
     cluster.network().runFor(STEP);
     assertUntouched(files, contents);
     assertThrows(ExecutionException.class, late::get);
-    assertTrue(cluster.tier().cutOffs() > 0, "nobody was cut off");
+    assertTrue(cluster.tier().cutOffs() > 0, "no client was cut off");
   }
 
   @Test
@@ -167,7 +167,7 @@ class SimulatedOneSidedTest {
     List<byte[]> contents = new ArrayList<>();
     List<CrailFile> files = fill(contents);
     assertEquals(MIB, cluster.usage().waitingBytes());
-    // Lands in space that is still nobody's.
+    // Lands in space that still has no owner.
     cluster.tier().releaseStalled();
     cluster.network().runFor(STEP);
     assertUntouched(files, contents);
@@ -216,7 +216,7 @@ class SimulatedOneSidedTest {
     cluster.tier().latency(FAST, FAST);
     kept.close();
     cluster.awaitNothingWaits(next);
-    assertTrue(cluster.tier().cutOffs() > 0, "nobody was cut off");
+    assertTrue(cluster.tier().cutOffs() > 0, "no client was cut off");
     byte[] all = Bytes.read(next.lookup("/kept").get().asFile());
     for (int from = 0; from < all.length; from += MIB) {
       assertArrayEquals(bytes, Arrays.copyOfRange(all, from, from + MIB));
@@ -264,7 +264,7 @@ class SimulatedOneSidedTest {
     stopped = stopped || !writes(output);
     cluster.network().runFor(STEP);
     assertArrayEquals(bytes, Bytes.read(young));
-    assertTrue(stopped, "nobody has stopped the writer");
+    assertTrue(stopped, "nothing has stopped the writer");
     assertThrows(StaleNodeException.class, () -> output.write(Bytes.buffer(new byte[10])));
     assertThrows(StaleNodeException.class, output::close);
     kept.write(Bytes.buffer(new byte[10])).get();
@@ -356,7 +356,7 @@ class SimulatedOneSidedTest {
   }
 
   @Test
-  void nobodyReadsWhatOthersWroteInThePlaceMeanwhile() throws Exception {
+  void readersNeverSeeLaterBytesInTheSamePlace() throws Exception {
     Bytes.write(remover, "/old", Bytes.random(random, MIB));
     CrailInputStream input = next.lookup("/old").get().asFile().getDirectInputStream(0);
     Duration slow = LEASE.multipliedBy(2);

@@ -110,7 +110,7 @@ class SimulatedPutTest {
     store = cluster.newStore("new");
     put(value(100, 1)).get();
     assertEquals(0, cluster.usage().usedBytes());
-    // More than is kept, which nobody has told this store yet.
+    // More than is kept, which this store does not know yet.
     store = cluster.newStore("newer");
     put(value(2000, 2)).get();
     assertEquals(4096, cluster.usage().usedBytes());
@@ -279,7 +279,7 @@ class SimulatedPutTest {
     }
   }
 
-  /** Nobody else has written to what was taken. */
+  /** No other client has written to what was taken. */
   private void assertAllSpaceIsUntouched() throws Exception {
     byte[] all = Bytes.read(store.lookup("/all").get().asFile());
     assertTrue(all.length > 2 << 20);
@@ -297,7 +297,7 @@ class SimulatedPutTest {
     Upcoming<CrailKeyValue> second = put(value(LARGE, 5));
     second.get();
     assertFalse(first.isDone());
-    // Nobody gets what the first one is still being written to.
+    // No other node gets the space to which the first one is still being written.
     useAllSpace();
     cluster.tier().releaseStalled();
     ExecutionException overtaken = assertThrows(ExecutionException.class, first::get);

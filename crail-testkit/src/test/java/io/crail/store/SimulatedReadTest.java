@@ -378,7 +378,7 @@ class SimulatedReadTest {
     Bytes.write(store, "/f", random(random, LONG));
     CrailInputStream input =
         cluster.newStore("other").lookup("/f").get().asFile().getDirectInputStream(0);
-    // Behind what the lookup has told.
+    // Behind the extents that came with the lookup.
     input.seek(4 << 20);
     assertEndsInTime("other", input);
     input.seek(4 << 20);
@@ -521,7 +521,7 @@ class SimulatedReadTest {
   }
 
   @Test
-  void aTierThatFailsToConnectFailsWhoeverWaits() throws Exception {
+  void aTierThatFailsToConnectFailsAllThatWait() throws Exception {
     Bytes.write(store, "/f", random(random, SLICE));
     CrailStore broken =
         cluster.newStore(

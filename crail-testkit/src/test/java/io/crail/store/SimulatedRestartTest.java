@@ -199,7 +199,7 @@ class SimulatedRestartTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatIsOnItsWayFromBeforeHitsNobody(boolean mapped) throws Exception {
+  void lateWritesFromBeforeTheRestartReachNoOtherData(boolean mapped) throws Exception {
     cluster.tier().mapped(mapped);
     for (int round = 0; round < ROUNDS; round++) {
       cluster.tier().latency(FAST, FAST);

@@ -157,7 +157,8 @@ class SimulatedWriteTest {
   void aStalePieceDoesNotHideThatAnotherMayStillArrive() throws Exception {
     byte[] committed = Bytes.random(random, 100);
     CrailOutputStream output = begin("/hidden", committed);
-    // The first piece, into the extent that is there, is told to have failed and arrives later; the
+    // The first piece, into the extent that is there, is reported to have failed and arrives later;
+    // the
     // other one ends after it, and only for being stale.
     int[] stale = new int[1];
     cluster
@@ -179,7 +180,7 @@ class SimulatedWriteTest {
     assertThrows(CrailException.class, output::close);
     cluster.tier().failWrites(transfer -> ErrorCode.OK, Duration.ZERO);
 
-    // So the lease ran out and the extent was sealed, and what arrives now hits nobody.
+    // So the lease ran out and the extent was sealed, and what arrives now hits no other data.
     CrailStore other = cluster.newStore("other");
     CrailFile file = other.lookup("/hidden").get().asFile();
     cluster.network().runFor(LEASE.multipliedBy(3).dividedBy(2));

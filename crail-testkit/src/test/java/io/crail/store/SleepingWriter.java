@@ -44,8 +44,8 @@ final class SleepingWriter implements AutoCloseable {
   /**
    * Starts it.
    *
-   * @param what "once" writes a few pieces into /slept when it is told to; a number lets so many
-   *     threads write files /slept... on and on
+   * @param what "once" writes a few pieces into /slept on request; a number lets so many threads
+   *     write files /slept... on and on
    * @param settings {@code key=value} each
    */
   static SleepingWriter start(String what, String... settings) throws IOException {
@@ -147,7 +147,7 @@ final class SleepingWriter implements AutoCloseable {
 
   private static void awaitWord() throws IOException {
     if (System.in.read() < 0) {
-      throw new IOException("nobody is there any more");
+      throw new IOException("no process is there any more");
     }
   }
 

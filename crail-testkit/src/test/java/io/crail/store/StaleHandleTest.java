@@ -97,7 +97,7 @@ class StaleHandleTest implements EachTier.Shared {
   }
 
   @Test
-  void theLastPutWinsAndHoldersOfTheOldValueAreTold() throws Exception {
+  void theLastPutWinsAndReadersOfTheOldValueFail() throws Exception {
     create(store, "/table", CrailNodeType.TABLE);
     put(store, "/table/k", new byte[] {1, 1, 1});
     CrailKeyValue old = other.lookup("/table/k").get().asKeyValue();
@@ -118,7 +118,7 @@ class StaleHandleTest implements EachTier.Shared {
   }
 
   @Test
-  void theWriterOfAReplacedValueIsTold() throws Exception {
+  void theWriterOfAReplacedValueFails() throws Exception {
     create(store, "/puts", CrailNodeType.TABLE);
     CrailKeyValue first =
         store

@@ -242,7 +242,7 @@ class StoreLifecycleTest {
           "openInput 1, openOutput 1, closeInput 1, closeOutput 1, maxInput 1, maxOutput 1",
           store.getStatistics().describe("core/streams"));
       assertTrue(store.getStatistics().describe("cache/endpoint").contains("size 1"));
-      // New space, and extents that the lookup told; here and over the network.
+      // New space, and extents that came with the lookup; here and over the network.
       assertTrue(store.getStatistics().describe("core/output").contains("localOps 1, remoteOps 0"));
       assertTrue(store.getStatistics().describe("core/output").contains("cached 0"));
       CrailStore remote = cluster.newStore("crail.storage.localmap=false");

@@ -34,7 +34,7 @@ class TcpBufferedStreamTest {
       String written = counted.getStatistics().describe("buffered/out");
       assertTrue(written.contains("totalOps 3, "), written);
       ByteBuffer got = ByteBuffer.allocateDirect(bytes.length);
-      // A lookup tells where it lies.
+      // A lookup says where it is.
       CrailFile found = counted.lookup("/straight").get().asFile();
       try (CrailBufferedInputStream input = found.getBufferedInputStream(bytes.length)) {
         assertEquals(bytes.length, input.read(got));

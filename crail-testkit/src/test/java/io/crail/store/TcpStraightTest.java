@@ -223,7 +223,7 @@ class TcpStraightTest {
     ByteBuffer target = empty();
     assertThrows(CrailTimeoutException.class, () -> input.read(target));
     held.get();
-    // Now comes what nobody waits for.
+    // Now comes an answer without a waiter.
     middleman.letAllPass();
     assertGoesOn(input, target);
   }

@@ -138,7 +138,7 @@ final class TestCluster implements AutoCloseable {
     }
   }
 
-  /** The space of all classes, for somebody from outside. */
+  /** The space of all classes, as a client from outside sees it. */
   static ClassUsage usage(Transport transport, Configuration configuration) throws Exception {
     long capacity = 0;
     long free = 0;
@@ -190,7 +190,7 @@ final class TestCluster implements AutoCloseable {
     }
   }
 
-  /** The answers of all namenodes to somebody from outside. */
+  /** The answers of all namenodes to a client from outside. */
   private static <Q, R> List<R> askAll(
       Transport transport, Configuration configuration, Operation<Q, R> operation, Q request)
       throws Exception {

@@ -148,7 +148,7 @@ class WriteHintTest {
   }
 
   @Test
-  void whatIsAskedAheadInVainHarmsNobody() throws Exception {
+  void aFailedRequestInAdvanceFailsNoWrite() throws Exception {
     CrailOutputStream output = open("/all", 0);
     for (int i = 0; i < BLOCKS; i++) {
       output.write(Bytes.buffer(new byte[BLOCK])).get();

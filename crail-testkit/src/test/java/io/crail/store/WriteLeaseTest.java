@@ -80,7 +80,7 @@ class WriteLeaseTest {
   }
 
   @Test
-  void aTimerRenewsTheLeasesOfStreamsThatNobodyUses() throws Exception {
+  void aTimerRenewsTheLeasesOfIdleStreams() throws Exception {
     // So short that an idle loop, which looks around once a second, does not do in its place.
     cluster.close();
     cluster = TestCluster.start(tier, 1, 1, "crail.lease=100ms");
@@ -148,7 +148,7 @@ class WriteLeaseTest {
   }
 
   @Test
-  void leasesOfFilesThatNobodyWritesDoNotPileUp() throws Exception {
+  void leasesOfUnwrittenFilesDoNotPileUp() throws Exception {
     CrailStore other = cluster.newStore();
     List<CrailFile> created = new ArrayList<>();
     for (int i = 0; i < 600; i++) {

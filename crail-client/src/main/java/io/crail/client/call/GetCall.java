@@ -25,9 +25,9 @@ import java.nio.ByteBuffer;
 /**
  * Gets a whole value, as it is when it is looked up. A small value comes with the lookup, straight
  * into the caller's memory. The bytes of a larger value are read from the location that the lookup
- * returned. After that, nobody checks whether the value was replaced: the get began before the
+ * returned. After that, there is no check whether the value was replaced: the get began before the
  * replacement. The get looks up the new value only when the bytes of the old one are gone, or when
- * the namenode has to be asked where the rest of them lies. While the first value of a key is being
+ * the namenode has to be asked where the rest of them is. While the first value of a key is being
  * put, the get waits. An old value is found until the new one is whole.
  */
 public final class GetCall extends Completion implements Awaitable<CrailResult>, CrailResult {
@@ -113,7 +113,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
       } else if (small > room) {
         refusal = tooLong(small);
       } else if (context.nanoTime() - deadlineNanos >= 0) {
-        // Nobody has driven the loop for a while, and the caller may have given up.
+        // The loop was not driven for a while, and the caller may have given up.
         refusal = ErrorCode.TIMED_OUT.exception("get " + path);
       } else {
         memory.put(offset, in, at + bodyLength - small, small);

@@ -68,7 +68,7 @@ public final class LookupCall extends LeanLookup implements Awaitable<CrailNode>
     long leaseNanos = context.leaseNanos(response.node().id());
     long validNanos =
         response.value().length() == 0 ? leaseNanos : Math.min(leaseNanos, VALUE_AGE_NANOS);
-    // Here, so that nobody can keep a reference to the answer itself.
+    // Here, so that no caller can keep a reference to the answer itself.
     node =
         NodeHandles.of(
             store,

@@ -175,7 +175,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
 
   /** Takes the lease that the create has brought. */
   private void open() {
-    // Nobody else knows this handle, so its lease is not given back as unused.
+    // Only this call knows the handle, so its lease is not given back as unused.
     CoreKeyValue made = new CoreKeyValue(store, path, create, request.token());
     made.lease().useAtOnce();
     DirectOutput output;

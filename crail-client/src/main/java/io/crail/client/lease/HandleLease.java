@@ -21,7 +21,7 @@ import io.crail.rpc.RpcCall;
  *   <li><em>Giving back.</em> From the decision until the namenode has answered. A stream that is
  *       opened waits for the answer first; otherwise the namenode would refuse it because of the
  *       lease on its way back. Without an answer the lease runs out, since it is not renewed.
- *   <li><em>Used</em> by one stream, from the beginning of its opening to its end; nobody else
+ *   <li><em>Used</em> by one stream, from the beginning of its opening to its end; only the stream
  *       gives the lease back then. When the stream ends, the lease is given back. The same happens
  *       when the opening of a stream fails and may have brought the lease.
  * </ul>
@@ -128,9 +128,7 @@ public final class HandleLease {
     }
   }
 
-  /**
-   * A stream is opened as soon as the node is created. Only for a handle that nobody else knows.
-   */
+  /** A stream is opened as soon as the node is created. Only for a handle that no user has yet. */
   public synchronized void useAtOnce() {
     used = true;
   }

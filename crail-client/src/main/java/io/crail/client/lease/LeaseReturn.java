@@ -101,8 +101,8 @@ public final class LeaseReturn {
   }
 
   /**
-   * Gives the lease back without the value if the namenode refuses the value: nobody writes the
-   * value elsewhere.
+   * Gives the lease back without the value if the namenode refuses the value, which is not written
+   * elsewhere.
    */
   public void giveUpValue() {
     boolean again;

@@ -87,7 +87,7 @@ public final class BlockLocations {
   }
 
   /**
-   * Adds the part of an extent that lies in the range. Small extents at one datanode become one run
+   * Adds the part of an extent that is in the range. Small extents at one datanode become one run
    * of at most a block. Returns the end of the part.
    */
   private static long addRun(List<Run> runs, Extent extent, long start, long end, long blockBytes) {

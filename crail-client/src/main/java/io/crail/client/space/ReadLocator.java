@@ -64,10 +64,10 @@ public final class ReadLocator extends Locator {
     this.context = context;
     this.id = id;
     this.hint = hint;
-    told(first);
+    located(first);
   }
 
-  private void told(List<Extent> extents) {
+  private void located(List<Extent> extents) {
     if (!extents.isEmpty()) {
       knownBytes = extents.get(extents.size() - 1).fileEnd() - extents.get(0).fileOffset();
       knownEnd = extents.get(extents.size() - 1).fileEnd();
@@ -164,7 +164,7 @@ public final class ReadLocator extends Locator {
           hint = 0;
         }
         add(response().extents(), sentNanos + context.leaseNanos(id));
-        told(response().extents());
+        located(response().extents());
       }
       if (isAhead && (failure != null || response().extents().isEmpty())) {
         // Otherwise every read would ask again.

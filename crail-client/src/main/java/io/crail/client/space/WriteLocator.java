@@ -72,7 +72,7 @@ public final class WriteLocator extends Locator {
    *
    * @param start where the writer begins
    * @param first the extents that are known, ascending
-   * @param hint position up to which will be written, 0 when nobody knows
+   * @param hint position up to which will be written, 0 if unknown
    */
   public WriteLocator(
       LoopContext context,
@@ -296,7 +296,7 @@ public final class WriteLocator extends Locator {
       // After a failure nothing is asked for ahead any more: otherwise every write would ask a full
       // store.
       if (failure != null && isAhead) {
-        // Nobody fails because of what was asked ahead.
+        // No write fails because of a request in advance.
         askNext();
         return;
       }

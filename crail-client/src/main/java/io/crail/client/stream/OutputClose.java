@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 
 /**
  * How an output stream gives its lease back. Its user and the store may both end the stream. The
- * first of them decides what the namenode is told, and the second waits for that. Thread-safe,
- * under the monitor of the stream.
+ * first of them decides what the namenode gets, and the second waits for that. Thread-safe, under
+ * the monitor of the stream.
  */
 final class OutputClose {
   private final DirectStream stream;
@@ -88,7 +88,7 @@ final class OutputClose {
       return ErrorCode.TIMED_OUT.exception("writes of " + stream.file().getPath());
     }
     if (!isFirst) {
-      // The store has ended the stream, and tells nobody else when bytes are lost with it.
+      // The store has ended the stream. Only here does its user learn of bytes that were lost.
       return giving.refusal();
     }
     return outcome(last, lost);
@@ -121,7 +121,7 @@ final class OutputClose {
   LeaseReturn end() {
     LeaseReturn last = of(!writes.isIdle());
     last.begin();
-    // Nobody puts the value anywhere else any more.
+    // The value is not put anywhere else any more.
     last.giveUpValue();
     return last;
   }

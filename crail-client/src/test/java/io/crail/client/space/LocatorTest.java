@@ -38,7 +38,7 @@ class LocatorTest {
   }
 
   @Test
-  void whatLiesAheadIsKeptWhenThereIsTooMuch() {
+  void extentsAheadAreKeptWhenThereAreTooMany() {
     Known known = new Known();
     for (int block = 0; block < 3 * Locator.MAX_KNOWN; block += ANSWER) {
       known.add(blocks(block, ANSWER), NOW + 1);

@@ -79,7 +79,7 @@ abstract class AdminController extends QueueStart.Owner implements Sweepable {
   protected abstract void reported(CrailException refusal);
 
   /** The target is lost. This has ended. */
-  protected abstract void toldLost(String cause);
+  protected abstract void reportedLost(String cause);
 
   /** This ends: other queues are to be closed. */
   protected void ending(String cause) {}
@@ -155,7 +155,7 @@ abstract class AdminController extends QueueStart.Owner implements Sweepable {
     if (doom != null) {
       reported(doom);
     } else {
-      toldLost(cause);
+      reportedLost(cause);
     }
   }
 

@@ -91,7 +91,7 @@ final class FabricController extends AdminController implements Controller {
   }
 
   @Override
-  protected void toldLost(String cause) {
+  protected void reportedLost(String cause) {
     listener.lost(cause);
   }
 

@@ -52,7 +52,7 @@ final class FabricDiscovery extends AdminController {
   }
 
   @Override
-  protected void toldLost(String cause) {
+  protected void reportedLost(String cause) {
     listener.failed(target() + ": " + cause);
   }
 

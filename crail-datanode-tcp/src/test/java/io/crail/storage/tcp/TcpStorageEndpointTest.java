@@ -345,7 +345,7 @@ class TcpStorageEndpointTest {
   }
 
   @Test
-  void liesEndTheConnection() throws Exception {
+  void falseAnswersEndTheConnection() throws Exception {
     List<byte[]> lies =
         List.of(
             // An answer to nothing, a wrong length, an answer of another kind, garbage.

@@ -38,7 +38,7 @@ user that owns its files (a dash is the namenodes' own), its host, and the first
 its id. Lookups of a path are at least so many, by a sample of the last seconds.
 """,
         bytes(),
-        valued("n", "top", "number", "the most lines of a table; 10 if nothing is said"),
+        valued("n", "top", "number", "the most lines of a table (10)"),
         valued("g", "by", "what", "put clients together: client, user or host"),
         valued("s", "sort", "figure", "who is first: operations, located or written"));
   }

@@ -134,7 +134,7 @@ public final class DoctorCommand extends ReportCommand {
     }
   }
 
-  /** Which servers this host reaches; where the configuration is wrong, that is said already. */
+  /** Which servers this host reaches; a wrong configuration was reported before. */
   private static List<Finding> reach(CommandContext context) throws Exception {
     if (!isUsable(context)) {
       return List.of();
@@ -148,7 +148,7 @@ public final class DoctorCommand extends ReportCommand {
   }
 
   private static List<Finding> portsHere(Configuration configuration, ClusterReport report) {
-    // What is wrong with their lines is said already.
+    // What is wrong with their lines was reported before.
     List<PlannedDatanode> datanodes =
         datanodesHere(configuration, ListedDatanode.all(), new ArrayList<>());
     return new HostChecks(new HostFiles(Path.of("/")), configuration, datanodes).ports(report);

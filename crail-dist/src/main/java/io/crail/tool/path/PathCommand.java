@@ -13,7 +13,7 @@ import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.Option;
 
 /**
- * A command on paths of the store. What fails for one path is said in a line; the command goes on
+ * A command on paths of the store. A failure for one path is printed in a line; the command goes on
  * with the others, and ends with 1.
  */
 abstract class PathCommand extends OptionsCommand {

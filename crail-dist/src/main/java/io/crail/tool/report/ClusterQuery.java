@@ -134,7 +134,7 @@ public final class ClusterQuery {
         0);
   }
 
-  /** Asks one namenode for everything, and only then adds it to what others have said. */
+  /** Asks one namenode for everything, and only then adds its answers to those of others. */
   private NamenodeReport ask(NamenodeAnswer answer) throws CrailException, InterruptedException {
     int index = answer.index();
     Usage.Response usage =

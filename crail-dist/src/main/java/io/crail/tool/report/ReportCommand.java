@@ -27,7 +27,7 @@ public abstract class ReportCommand extends OptionsCommand {
             .hasArg()
             .optionalArg(true)
             .argName("interval")
-            .desc("show it again and again, every 2 s if nothing is said")
+            .desc("show it again and again, by default every 2 s")
             .get();
     return Stream.concat(
             Arrays.stream(more), Stream.of(flag("j", "json", "print JSON, for programs"), watch))

@@ -46,8 +46,8 @@ public final class DatanodeCommand extends OptionsCommand {
         """
         It registers with the namenodes by itself, again after they were restarted. It ends when
         it has been removed ('crail removeDatanode', 'crail drain'), or by SIGTERM or SIGINT; its
-        data are gone then. A supervisor that starts all that ends would start a removed one again,
-        with new data: under such a one, use --stay.
+        data are gone then. A supervisor that restarts every process that ends would start a removed
+        one again, without its data. Under such a supervisor, use --stay.
         """,
         valued("t", "tier", "tier", "storage tier, by default the first of crail.storage.types"),
         valued(

@@ -7,7 +7,7 @@ import io.crail.protocol.cluster.RemoveDatanode;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What is said of the bytes at a datanode that some namenodes hear of and others do not. */
+/** What is reported of the bytes at a datanode that some namenodes hear of and others do not. */
 class RemoveDatanodeCommandTest {
   private static RemoveDatanode.Response answer(boolean givenUp, long bytes) {
     return new RemoveDatanode.Response(1, givenUp, bytes);

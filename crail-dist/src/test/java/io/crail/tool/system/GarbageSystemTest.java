@@ -172,7 +172,7 @@ class GarbageSystemTest {
   }
 
   @Test
-  void liesLeaveNothingBehind() throws Exception {
+  void falseRequestsLeaveNothingBehind() throws Exception {
     long seed = Long.getLong("crail.seed", System.nanoTime());
     System.out.println("-Dcrail.seed=" + seed);
     Lies lies = new Lies(new Random(seed));

@@ -277,7 +277,7 @@ class PathSystemTest {
   }
 
   @Test
-  void aPipeWithANameIsReadAndNotWaitedForInVain() throws Exception {
+  void aNamedPipeIsReadWithoutWaiting() throws Exception {
     Path pipe = local.resolve("pipe");
     assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
     CrailProcess put = through("echo text >" + pipe + " & exec \"$@\"", "put", "" + pipe, "/text");
@@ -308,7 +308,7 @@ class PathSystemTest {
   }
 
   @Test
-  void whoeverListensAtAWrongPortIsAskedFor() {
+  void pingReportsAPortThatIsNoNamenode() {
     String wrong = "127.0.0.1:" + cluster.datanodeAddress(0).getPort();
     Ran ping = ran("ping", "-Dcrail.rpctimeout=2s", "-Dcrail.namenode.address=crail://" + wrong);
     assertEquals(1, ping.code());
@@ -318,7 +318,7 @@ class PathSystemTest {
 
   /** A proxy, or a server of another kind, answers with what is no message of Crail's. */
   @Test
-  void whoeverSpeaksAnotherProtocolIsAskedFor() throws Exception {
+  void pingReportsAnotherProtocol() throws Exception {
     try (ServerSocket listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       Thread server = new Thread(() -> refuseRequests(listener));
       server.start();

@@ -26,7 +26,7 @@ import java.util.List;
  * request that has found a node before a container above it was removed may still change that node,
  * or create one there. Its record comes after that of the removal, and has no effect.
  *
- * <p>A record is made only if somebody receives it, see {@link ChangeSink}.
+ * <p>A record is made only if it is received, see {@link ChangeSink}.
  */
 public interface Change {
   /** The number that says which record this is. */

@@ -50,7 +50,7 @@ public final class DatanodeApplier {
     space.add(datanode, region, generation, restNanos);
   }
 
-  /** A datanode may be used for something else, or was told to end. */
+  /** A datanode may be used for something else, or may end. */
   public void state(
       DatanodeSpace datanode, DatanodeSpace.State state, boolean isStopped, long nowNanos) {
     report(datanode, state.number(), isStopped);

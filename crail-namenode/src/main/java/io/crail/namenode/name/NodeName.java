@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * array. All buffers are little-endian and accessed at absolute offsets.
  */
 public final class NodeName {
-  /** The most bytes of a name that lies in its node. */
+  /** The most bytes of a name that is kept in its node. */
   public static final int INLINE_LENGTH = 3 * Long.BYTES;
 
   private static final long SLASHES = 0x2f2f2f2f2f2f2f2fL;

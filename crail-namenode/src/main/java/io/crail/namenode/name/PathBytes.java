@@ -22,7 +22,7 @@ public final class PathBytes {
     return path;
   }
 
-  /** Reads a path that lies in a buffer. */
+  /** Reads a path from a buffer. */
   public void read(ByteBuffer in, int offset, int length) throws CrailException {
     bytes = in;
     start = offset;

@@ -387,7 +387,7 @@ public final class DatanodeRule {
     }
   }
 
-  /** Refuses what a process says whose datanode is dead, unless it is only to be told to end. */
+  /** Refuses requests of a process whose datanode is dead, unless the answer is that it may end. */
   private static void requireKnown(DatanodeSpace datanode) throws CrailException {
     if (datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped()) {
       throw Datanodes.unknown(datanode.id());

@@ -185,7 +185,7 @@ public final class MoveRule {
   }
 
   /**
-   * The index of an extent that nobody writes to. Under the node's monitor.
+   * The index of an extent without a writer. Under the node's monitor.
    *
    * @param place where it is, as the client knows it
    */

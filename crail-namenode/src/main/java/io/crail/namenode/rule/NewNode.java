@@ -88,7 +88,7 @@ public final class NewNode {
     }
     if (token == 0 && length > valueLength) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
-          path + ": space is needed by somebody with a write lease");
+          path + ": only a holder of a write lease needs space");
     }
   }
 

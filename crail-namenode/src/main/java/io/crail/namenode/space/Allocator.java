@@ -187,8 +187,8 @@ public final class Allocator {
   /**
    * Notes that a client could not reach a datanode. Other datanodes are then asked first: for this
    * client as long as a datanode may be silent, for other clients until the datanode's next sign of
-   * life. So a client that lies, or has lost its network, affects the others only until that sign
-   * of life.
+   * life. So a client that reports falsely, or has lost its network, affects the others only until
+   * that sign of life.
    *
    * @param isFull whether it was reached, and has no memory for space that it has announced
    */
@@ -244,8 +244,8 @@ public final class Allocator {
   }
 
   /**
-   * Takes back an extent that no reader was ever told of, and to which no write is on its way. On
-   * every tier the next owner may have it at once.
+   * Takes back an extent that no reader knows, and to which no write is on its way. On every tier
+   * the next owner may have it at once.
    */
   public void giveBack(Allocation extent) {
     extent.free();

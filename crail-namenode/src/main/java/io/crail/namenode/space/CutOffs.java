@@ -14,8 +14,8 @@ import java.util.Map;
 /**
  * The clients that one datanode must cut off, and the space that waits for it. On a tier without
  * generation checks, nothing else stops a writer that sleeps between its look at the clock and its
- * write. The datanode is told one list at a time, until it confirms that list. A client that must
- * be cut off in the meantime is put into the next list, once. Thread-safe.
+ * write. The datanode gets one list at a time, until it confirms that list. A client that must be
+ * cut off in the meantime is put into the next list, once. Thread-safe.
  */
 public final class CutOffs {
   /** A client to be cut off, and the space that waits for this. */
@@ -32,7 +32,7 @@ public final class CutOffs {
   }
 
   /**
-   * A list as the datanode is told it.
+   * A list as the datanode gets it.
    *
    * @param number of the list; 0 for none
    * @param clients the clients to cut off
@@ -62,7 +62,7 @@ public final class CutOffs {
     }
   }
 
-  // By client, in the order in which the datanode will be told.
+  // By client, in the order in which the datanode will get them.
   private final Map<Long, Order> next = new LinkedHashMap<>();
   private List<Order> told = List.of();
   // The last order that is not done; null when all are done.
@@ -79,7 +79,7 @@ public final class CutOffs {
     }
   }
 
-  // An order that the datanode was told may be done already. What began after it needs a new order.
+  // An order that the datanode has may be done already. What began after it needs a new order.
   private Order ordered(long client, long nowNanos) {
     Order known = next.get(client);
     if (known == null) {
@@ -115,7 +115,7 @@ public final class CutOffs {
     return true;
   }
 
-  /** The list that the datanode is told now. */
+  /** The list that the datanode gets now. */
   public synchronized Page page() {
     if (told.isEmpty() && !next.isEmpty()) {
       told = new ArrayList<>();

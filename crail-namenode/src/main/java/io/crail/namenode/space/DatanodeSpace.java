@@ -156,12 +156,12 @@ public final class DatanodeSpace {
     return state;
   }
 
-  /** True once it was told to end. */
+  /** True once it has the answer that it may end. */
   public boolean isStopped() {
     return stopped;
   }
 
-  /** Whether it is dead or was told to end. What nodes have there is lost. */
+  /** Whether it is dead or may end. What nodes have there is lost. */
   public boolean isGone() {
     return state == State.DEAD || stopped;
   }
@@ -191,7 +191,7 @@ public final class DatanodeSpace {
     return waiting - granted;
   }
 
-  /** Says what it may be used for, and whether it was told to end. */
+  /** Sets what it may be used for, and whether it may end. */
   synchronized void state(State newState, boolean isStopped, long nowNanos) {
     if (newState == State.DRAINING && state != State.DRAINING) {
       drainNanos = nowNanos;

@@ -178,7 +178,7 @@ public class Node {
     parent = newParent;
   }
 
-  /** The container it lies in; null for the root. */
+  /** The container that it is in; null for the root. */
   public final Node parent() {
     return parent;
   }
@@ -193,7 +193,7 @@ public class Node {
     return nameLength & 0xff;
   }
 
-  /** True when this lies in {@code container} under an inline name. */
+  /** True when this is in {@code container} under an inline name. */
   public final boolean isNamed(Node container, long name0, long name1, long name2, int length) {
     return word0 == name0
         && parent == container
@@ -202,7 +202,7 @@ public class Node {
         && nameLength() == length;
   }
 
-  /** True when this lies in {@code container} under the name in {@code [start, end)}. */
+  /** True when this is in {@code container} under the name in {@code [start, end)}. */
   public final boolean isNamed(Node container, ByteBuffer buffer, int start, int end) {
     int length = end - start;
     if (length <= NodeName.INLINE_LENGTH) {

@@ -186,9 +186,9 @@ public final class Tree {
     return node;
   }
 
-  /** True when the node, or a container that it lies in, was removed. */
+  /** True when the node, or a container above it, was removed. */
   public boolean isDetached(Node node) {
-    // Because of a concurrent move, the way up may pass a container that the node no longer lies
+    // Because of a concurrent move, the way up may pass a container that the node is no longer
     // in. So the answer true is checked again.
     return reachesRemoved(node) && renames.read(() -> reachesRemoved(node));
   }
@@ -206,7 +206,7 @@ public final class Tree {
   /**
    * Where a path leads.
    *
-   * @param parent the node that the last component lies in, or null; it may not be a container
+   * @param parent the node that the last component is in, or null; it may not be a container
    * @param child the node that is there now, or null; the root for the path of the root
    */
   public record Place(Node parent, Node child) {

@@ -209,7 +209,7 @@ class LeaseTest {
   }
 
   @Test
-  void whoLostItsLeaseIsToldSoEvenWhenTheSizeIsRight() throws Exception {
+  void aLostLeaseFailsEvenWhenTheSizeIsRight() throws Exception {
     long id = store.create(NodeType.DATAFILE, "/f", 9).id();
     store.extend(id, 9, 0, 1);
     store.setSize(id, 9, 100, SetSize.KEEP);
@@ -228,7 +228,7 @@ class LeaseTest {
   }
 
   @Test
-  void readersAreToldOfCommittedBytesAlone() throws Exception {
+  void readersLearnOfCommittedBytesOnly() throws Exception {
     // Else one that asked before the seal would read there what the next writer put elsewhere.
     long id = store.create(NodeType.DATAFILE, "/f", 9).id();
     Extent extent = store.extend(id, 9, 0, 1).get(0);
@@ -445,7 +445,9 @@ class LeaseTest {
     assertEquals(0, store.namenode.leases().size());
   }
 
-  /** Many writers at random, some of which vanish: accounts stay exact, nobody writes twice. */
+  /**
+   * Many writers at random, some of which vanish: accounts stay exact, and no node has two writers.
+   */
   @Test
   void randomWriters() throws Exception {
     Random random = new Random(TestStore.seed());

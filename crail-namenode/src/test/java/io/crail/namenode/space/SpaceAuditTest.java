@@ -40,7 +40,7 @@ class SpaceAuditTest {
   }
 
   @Test
-  void takesSpaceOfWhichEachPartHasAnOwner() {
+  void acceptsSpaceWhosePartsHaveOwners() {
     owned(0, 4, 5, "a");
     owned(6, 2, 1, "b");
     region.free(4 * UNIT, 2 * UNIT);

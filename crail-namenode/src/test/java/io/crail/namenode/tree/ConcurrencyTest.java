@@ -242,7 +242,7 @@ class ConcurrencyTest {
   }
 
   @Test
-  void theLastPutWinsAndNobodySeesAGap() throws Exception {
+  void theLastPutWinsWithoutAGap() throws Exception {
     store.create(NodeType.TABLE, "/t", 0);
     for (int i = 0; i < 4; i++) {
       store.create(NodeType.KEYVALUE, "/t/" + i, 0);
@@ -395,7 +395,7 @@ class ConcurrencyTest {
   }
 
   @Test
-  void spaceOfARemovedSubtreeIsThereAtOnceWhoeverTakesItApart() throws Exception {
+  void spaceOfARemovedSubtreeIsFreeAtOnce() throws Exception {
     int files = 1024;
     store = new TestStore();
     int datanode = store.datanode(files * 4096L);
@@ -492,7 +492,7 @@ class ConcurrencyTest {
     }
   }
 
-  /** A thread that puts a value of five blocks when it is told to begin. */
+  /** A thread that puts a value of five blocks once it may begin. */
   private Thread putter(CountDownLatch begin, Wire wire, String path) {
     Thread thread =
         new Thread(

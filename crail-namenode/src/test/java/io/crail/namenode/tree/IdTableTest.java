@@ -20,7 +20,7 @@ class IdTableTest {
   @Test
   void whereANodeWasIsNone() {
     long wanted = table.hash(node(0));
-    // Both begin their search where that of id 0 begins, so that one lies behind the other.
+    // Both begin their search where that of id 0 begins, so that one is behind the other.
     long[] ids =
         LongStream.iterate(1, id -> id + 1)
             .filter(id -> (table.hash(node(id)) & 0xff000000000000ffL) == wanted)

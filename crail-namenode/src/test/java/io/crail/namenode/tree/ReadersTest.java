@@ -133,7 +133,7 @@ class ReadersTest {
       node.beforeLook(look, () -> writeBehindSeal(node.id(), 1_000, 4_000));
       Answer raced = asks.ask(node.id());
       happened = node.happened;
-      assertTrue(happened || look > 0, "nobody looks");
+      assertTrue(happened || look > 0, "no thread looks");
       node.beforeLook(-1, null);
       if (happened) {
         Answer after = asks.ask(node.id());
@@ -147,7 +147,7 @@ class ReadersTest {
   }
 
   @Test
-  void nobodyIsToldOfBytesBehindASeal() throws Exception {
+  void bytesBehindASealAreNotReported() throws Exception {
     for (int space : new int[] {4096, 3 << 20}) {
       readersSeeOneMoment(space, id -> lookup());
       readersSeeOneMoment(space, this::find);
@@ -158,7 +158,7 @@ class ReadersTest {
   }
 
   @Test
-  void whoFindsANodeThatIsRemovedInThatMomentIsToldWhatWasThere() throws Exception {
+  void aLookupDuringARemovalReturnsWhatWasThere() throws Exception {
     for (Reader asks : List.<Reader>of(id -> lookup(), this::find, this::locations)) {
       boolean happened = true;
       for (int look = 0; happened; look++) {

@@ -153,7 +153,7 @@ class SmallValueTest {
         store.call(
             NameNodeOperations.FIND_EXTENTS, new FindExtents.Request(node.id(), MOST + 1, 0));
     assertEquals(new FindExtents.Response(MOST, List.of(), SmallValue.NONE), asked);
-    // Nobody has a lease, so another put or an append is free to come.
+    // No client has a lease, so another put or an append is free to come.
     store.acquire(node.id(), 5);
   }
 
@@ -254,7 +254,7 @@ class SmallValueTest {
     Container.of(made).replace(made, old, 0);
     store.acquire(old.id(), TOKEN);
     store.extend(old.id(), TOKEN, 0, 8192);
-    // The old one moves to its extents, and somebody else takes the memory that it had.
+    // The old one moves to its extents, and another value takes the memory that it had.
     Wire wire = Wire.connect(store.server, TestStore.CLIENT);
     CompletableFuture<Boolean> taken = new CompletableFuture<>();
     Thread mover =
@@ -434,7 +434,7 @@ class SmallValueTest {
 
   @Test
   void spaceThatWasAskedForRestsWhenTheValueIsSmall() throws Exception {
-    // Where nobody could refuse a write that is still on its way.
+    // Where a write that is still on its way could not be refused.
     store = new TestStore("crail.namenode.smallvalue", String.valueOf(MOST));
     datanode = store.datanode(1, "host", 0, false, 8L << 20);
     store.create(NodeType.TABLE, "/t", 0);

@@ -304,7 +304,7 @@ class TreeModelTest {
 
   @Test
   void namesCollideInHashOnlyByChance() {
-    // The seeds differ from namenode to namenode, so nobody can prepare names.
+    // The seeds differ from namenode to namenode, so no client can prepare names.
     NameHash a = new NameHash(new Random(1));
     NameHash b = new NameHash(new Random(2));
     assertNull(a.of(1, 2, 3, 4, 24) == b.of(1, 2, 3, 4, 24) ? "same hash" : null);

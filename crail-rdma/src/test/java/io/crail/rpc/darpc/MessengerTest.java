@@ -173,7 +173,7 @@ class MessengerTest {
       if (!waits && !isClosed()) {
         answer(buffer, 0, length);
       }
-      // Nothing is taken after the end, whatever is said here.
+      // Nothing is taken after the end, whatever this asks for.
       return !waits;
     }
 

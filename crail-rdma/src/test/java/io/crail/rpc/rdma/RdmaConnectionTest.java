@@ -322,7 +322,7 @@ class RdmaConnectionTest {
     public void closed(String cause) {
       messages.registered.close();
       end = cause;
-      // An attempt that fails is told so after this.
+      // An attempt that fails learns of it after this.
       if (connected) {
         finish();
       }

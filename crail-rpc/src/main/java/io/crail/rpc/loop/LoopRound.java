@@ -24,7 +24,7 @@ final class LoopRound {
    * The low bits of a reading of the clock, which count how often it was reused. They cost a few
    * nanoseconds of precision.
    */
-  private static final long TELLINGS = 15;
+  private static final long USES = 15;
 
   /** Tasks that can wait for the driver without an allocation. */
   private static final int TASK_RING = 1024;
@@ -93,13 +93,13 @@ final class LoopRound {
 
   /** The time, or the time of a moment ago; see {@link DrivenLoop#roughNanos}. */
   long roughNanos() {
-    long told = (long) ROUGH_TIME.getOpaque(this);
-    if (told != 0 && (told & TELLINGS) < TELLINGS && outstanding.count() > 0) {
-      ROUGH_TIME.setOpaque(this, told + 1);
-      return told & ~TELLINGS;
+    long rough = (long) ROUGH_TIME.getOpaque(this);
+    if (rough != 0 && (rough & USES) < USES && outstanding.count() > 0) {
+      ROUGH_TIME.setOpaque(this, rough + 1);
+      return rough & ~USES;
     }
     long now = clock.nanoTime();
-    ROUGH_TIME.setOpaque(this, now & ~TELLINGS);
+    ROUGH_TIME.setOpaque(this, now & ~USES);
     return now;
   }
 

@@ -22,8 +22,8 @@ import java.nio.channels.ScatteringByteChannel;
  * into a region or into the user's memory, and sends from there, without a copy and without an
  * object for each transfer. The memory has another owner and is never freed here.
  *
- * <p>The owner of a window keeps one reference for ever, and gives another one to the channel with
- * each use. {@link #isIdle} tells when the channel has released that reference. Used by one thread
+ * <p>The owner of a window always keeps one reference, and gives another one to the channel with
+ * each use. {@link #isIdle} says when the channel has released that reference. Used by one thread
  * at a time.
  */
 public class RetargetableBuf extends AbstractReferenceCountedByteBuf {
@@ -38,7 +38,7 @@ public class RetargetableBuf extends AbstractReferenceCountedByteBuf {
   /**
    * Points at memory to receive into: nothing is readable, {@code length} bytes are writable.
    *
-   * @param newView a view that nobody else uses during that time, since its position and limit
+   * @param newView a view without another user during that time, since its position and limit
    *     change
    */
   public final void toReceive(ByteBuffer newView, int offset, int length) {

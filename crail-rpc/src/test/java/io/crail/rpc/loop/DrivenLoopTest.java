@@ -430,7 +430,7 @@ class DrivenLoopTest {
   }
 
   @Test
-  void helperServesWhatNobodyWaitsFor() {
+  void helperServesCallsWithoutAWaiter() {
     TestLoop loop = new TestLoop(true, true);
     Op op = new Op(loop).submit();
     loop.arrive(op);
@@ -550,7 +550,7 @@ class DrivenLoopTest {
 
   private static void answer(
       TestLoop loop, Queue<Op> onTheWire, CountDownLatch done, Random random) {
-    // Not until the wire is empty: a request that nobody waits for may yet come onto it.
+    // Not until the wire is empty: a request without a waiter may yet come onto it.
     long end = System.nanoTime() + LONG;
     while ((done.getCount() > 0 || loop.outstanding() > 0) && System.nanoTime() - end < 0) {
       for (int i = random.nextInt(4); i >= 0; i--) {

@@ -153,7 +153,7 @@ class NettyTransportTest {
         assertTrue(loop.await(call, System.nanoTime() + LONG));
         if (driver == WaitKeys.Driver.THREAD) {
           assertNotSame(Thread.currentThread(), ran[0]);
-          assertFalse(loop.pollOnce(), "nobody but its thread drives it");
+          assertFalse(loop.pollOnce(), "only its thread drives it");
         }
       }
     }

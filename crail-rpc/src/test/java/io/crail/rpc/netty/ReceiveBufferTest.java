@@ -35,7 +35,7 @@ class ReceiveBufferTest {
   }
 
   private void end(ByteBuf read, int at, String bytes) {
-    // Where the kernel was told to write when the read began.
+    // Where the kernel may write since the read began.
     read.setCharSequence(at, bytes, StandardCharsets.US_ASCII);
     read.writerIndex(read.writerIndex() + bytes.length());
     input.received(read);
@@ -91,7 +91,7 @@ class ReceiveBufferTest {
   }
 
   @Test
-  void isNobodysAfterItsEnd() {
+  void takesNoBytesAfterItsEnd() {
     ByteBuf first = begin();
     end(first, first.writerIndex(), "abc");
     ByteBuf second = begin();

@@ -631,7 +631,7 @@ class ServerMemoryTest {
   }
 
   @Test
-  void servesNobodyWhoIsGone() throws Exception {
+  void servesNoClosedConnection() throws Exception {
     for (NettyKeys.Io io : ios()) {
       Inflating service = new Inflating();
       try (NettyTransport transport = new NettyTransport(values(io).build());

@@ -238,7 +238,7 @@ class ApplicationsTest {
 
   @Test
   @Tag("once")
-  void whoeverLooksWaitsNoLongerThanHeWants() throws Exception {
+  void aLookupWaitsNoLongerThanItsLimit() throws Exception {
     String id = make("a");
     List<String> roots = Roots.of(id, LEASE, 2);
     try (Valve valve = new Valve(cluster.namenodeAddresses().get(1))) {

@@ -40,7 +40,7 @@ public final class TierKeys {
     return storageLimit(tier, "1g", sentence);
   }
 
-  /** The same, of which a tier lends another amount when nothing is said. */
+  /** The same, for a tier that lends another amount by default. */
   public static ConfigKey<Long> storageLimit(String tier, String standard, String sentence) {
     return ConfigKey.of(name(tier, "storagelimit"), ConfigType.BYTES, standard, sentence)
         .between(Extent.MIN_LENGTH, 1L << 50);

@@ -259,16 +259,16 @@ class NetworkEndpointTest {
     long pause = NetworkEndpoint.FIRST_BACK_OFF_NANOS;
     for (int attempt = 1; attempt < NetworkEndpoint.CONNECT_ATTEMPTS; attempt++) {
       assertEquals(attempt, endpoint.connects);
-      endpoint.fail("nobody is there");
+      endpoint.fail("no process is there");
       pass(pause - 1);
       assertEquals(attempt, endpoint.connects, "asked again too early");
       pass(1);
       pause *= 2;
     }
     assertFalse(waiting.isComplete());
-    endpoint.fail("nobody is there");
+    endpoint.fail("no process is there");
     assertEnded(ErrorCode.UNAVAILABLE, waiting);
-    assertEquals("datanode datanode:1: nobody is there", waiting.failure().detail());
+    assertEquals("datanode datanode:1: no process is there", waiting.failure().detail());
     assertTrue(endpoint.isLost());
     assertEquals(0, endpoint.registrations);
 
@@ -276,7 +276,7 @@ class NetworkEndpointTest {
     begin();
     assertEquals(NetworkEndpoint.CONNECT_ATTEMPTS + 1, endpoint.connects);
     assertFalse(endpoint.isLost());
-    endpoint.fail("still nobody");
+    endpoint.fail("still no process");
     pass(NetworkEndpoint.FIRST_BACK_OFF_NANOS);
     assertEquals(
         NetworkEndpoint.CONNECT_ATTEMPTS + 2, endpoint.connects, "the pause was not reset");
@@ -301,7 +301,7 @@ class NetworkEndpointTest {
   @Test
   void anAnswerForgetsFailedAttempts() {
     begin();
-    endpoint.fail("nobody is there");
+    endpoint.fail("no process is there");
     pass(NetworkEndpoint.FIRST_BACK_OFF_NANOS);
     endpoint.open();
     endpoint.answer();
@@ -310,7 +310,7 @@ class NetworkEndpointTest {
     Transfer waiting = begin(10);
     pass(10);
     assertEnded(ErrorCode.TIMED_OUT, waiting);
-    assertFalse(waiting.failure().getMessage().contains("nobody"));
+    assertFalse(waiting.failure().getMessage().contains("no process"));
     assertFalse(late.isComplete(), "what is in flight is its connection's business");
   }
 

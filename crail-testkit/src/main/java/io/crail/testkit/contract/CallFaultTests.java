@@ -45,7 +45,7 @@ interface CallFaultTests extends TransportBench {
   }
 
   @Test
-  default void endsACallAtItsDeadlineThoughNobodyWaits() throws Exception {
+  default void endsACallAtItsDeadlineWithoutAWaiter() throws Exception {
     RpcPeer peer = newPeer(newLoop(), newServer());
     EchoCall call = EchoCall.of(peer, EchoService.IGNORE, pattern(4), SHORT);
     call.submit();

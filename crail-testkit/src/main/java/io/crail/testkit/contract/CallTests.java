@@ -263,7 +263,7 @@ interface CallTests extends TransportBench {
   }
 
   @Test
-  default void endsCallsThatNobodyWaitsFor() throws Exception {
+  default void endsCallsWithoutAWaiter() throws Exception {
     RpcPeer peer = newPeer(newLoop(), newServer());
     AtomicInteger ended = new AtomicInteger();
     for (int i = 0; i < 10; i++) {

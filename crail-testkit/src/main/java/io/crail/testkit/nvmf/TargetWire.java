@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * What a target sends on a connection: units with their digests. It sends what it is told to, right
- * or wrong. Used only in the thread of the connection.
+ * What a target sends on a connection: units with their digests. It sends what the test wants,
+ * right or wrong. Used only in the thread of the connection.
  */
 public final class TargetWire {
   /** Flag of data: no more follow. */

@@ -12,7 +12,9 @@ import java.util.List;
 public final class DarpcDoor {
   private DarpcDoor() {}
 
-  /** What a peer has told: message size and receive requests; null when it is not one of ours. */
+  /**
+   * What a peer has announced: message size and receive requests; null when it is not one of ours.
+   */
   public static int[] greeting(ByteBuffer data) throws CrailException {
     Greeting greeting = Greeting.decode(data);
     return greeting == null ? null : new int[] {greeting.messageSize(), greeting.receives()};

@@ -330,7 +330,7 @@ final class ClusterSimulation implements AutoCloseable {
       if (holdings.leases() != 0
           || holdings.leaseHolders() != 0
           || holdings.awaitedWriters() != 0) {
-        throw new AssertionError(each.host() + " keeps leases for nobody: " + holdings);
+        throw new AssertionError(each.host() + " keeps leases without a holder: " + holdings);
       }
     }
   }

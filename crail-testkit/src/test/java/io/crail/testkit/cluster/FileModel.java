@@ -70,7 +70,7 @@ final class FileModel {
     return session;
   }
 
-  /** A client was told that the file has been removed. */
+  /** A client has learned that the file was removed. */
   void removed() {
     removed = true;
   }
@@ -80,7 +80,7 @@ final class FileModel {
     session.issued += length;
   }
 
-  /** A writer was told that readers see all bytes up to a length. */
+  /** A writer has learned that readers see all bytes up to a length. */
   void acknowledged(Session session, long length, long beginNanos, long nowNanos) {
     if (removed) {
       // If the writer's own store has removed the file, it is no error that the bytes are missing.
@@ -93,7 +93,7 @@ final class FileModel {
           this
               + ": the writer that opened it at "
               + session.openedNanos / 1_000
-              + " us was told at "
+              + " us was seen at "
               + nowNanos / 1_000
               + " us that "
               + length
@@ -107,7 +107,7 @@ final class FileModel {
     }
   }
 
-  /** Fails when a reader is told an impossible length. */
+  /** Fails when a reader gets an impossible length. */
   void checkLength(long length, long beginNanos) {
     long least = acknowledged.floorEntry(Math.max(beginNanos, createdNanos)).getValue();
     long most = sessions.isEmpty() ? 0 : sessions.get(sessions.size() - 1).issued;

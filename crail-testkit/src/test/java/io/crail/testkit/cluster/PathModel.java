@@ -240,7 +240,7 @@ final class PathModel {
                 });
   }
 
-  /** A client was told that the path exists. */
+  /** A client has learned that the path exists. */
   void seenSomething(Change except, long begin, long end) {
     if (possible(begin, end).noneMatch(c -> c != except && c.kind != Kind.REMOVED)) {
       throw impossible("something", begin, end);

@@ -15,7 +15,7 @@ class PathModelTest {
   private final PathModel target = new PathModel("/d/1", known);
 
   @Test
-  void whatWasMovedMayBeOfACreateThatNobodyHadAnAnswerTo() {
+  void aMovedNodeMayStemFromAnUnansweredCreate() {
     source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
     PathModel.Change gone = source.begin(PathModel.Kind.REMOVED, null, 20);
     target.begin(PathModel.Kind.MOVED, null, 20);
@@ -25,7 +25,7 @@ class PathModelTest {
   }
 
   @Test
-  void whatSomeCreateHasToldIsOfNoOther() {
+  void theAnswerOfACreateBelongsToNoOther() {
     source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
     target.done(target.begin(PathModel.Kind.CREATED, null, 10), NODE, 20, 10);
     known.add(NODE);

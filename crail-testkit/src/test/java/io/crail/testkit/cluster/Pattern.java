@@ -53,7 +53,7 @@ final class Pattern {
     return OffHeapBuffer.wrap(bytes);
   }
 
-  /** A direct buffer of {@code length} bytes, filled with a byte that nobody writes. */
+  /** A direct buffer of {@code length} bytes, filled with a byte that no client writes. */
   static CrailBuffer empty(int length) {
     return OffHeapBuffer.wrap(ByteBuffer.allocateDirect(length));
   }

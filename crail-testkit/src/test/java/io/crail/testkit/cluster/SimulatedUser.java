@@ -1136,7 +1136,7 @@ final class SimulatedUser {
     try {
       stream = file.getDirectOutputStream(0);
     } catch (CrailException e) {
-      throw new AssertionError("nobody writes to " + file.getPath() + " any more, but " + e, e);
+      throw new AssertionError("no client writes to " + file.getPath() + " any more, but " + e, e);
     }
     world.end(call, null);
     FileModel model = world.file(file.getFd());

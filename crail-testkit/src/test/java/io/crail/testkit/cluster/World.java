@@ -187,7 +187,7 @@ final class World {
   Value value(long id, String where) {
     Value value = values.get(id);
     if (value == null) {
-      throw new AssertionError(where + ": bytes that nobody has written");
+      throw new AssertionError(where + ": bytes that no client has written");
     }
     return value;
   }

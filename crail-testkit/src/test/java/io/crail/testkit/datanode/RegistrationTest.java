@@ -278,7 +278,7 @@ class RegistrationTest {
     namenode.listen();
     unquiet.addAll(Set.of(0, 2));
     pass(Duration.ofSeconds(1));
-    assertEquals(Set.of(0, 1, 2, 3), namenode.regions, "nobody had them before");
+    assertEquals(Set.of(0, 1, 2, 3), namenode.regions, "no namenode had them before");
     namenode.forget();
     pass(Duration.ofMinutes(2));
     assertEquals(Set.of(1, 3), namenode.regions);
@@ -352,7 +352,7 @@ class RegistrationTest {
   }
 
   @Test
-  void whoWasLentToInVainCountsAsWell() throws IOException {
+  void anUnansweredRegistrationCountsAsLent() throws IOException {
     start(1, 1);
     namenodes.get(0).loses = true;
     namenodes.get(0).listen();

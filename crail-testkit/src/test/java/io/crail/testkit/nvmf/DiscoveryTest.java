@@ -365,7 +365,7 @@ class DiscoveryTest {
     assertTrue(refusal(hasty).contains("no subsystem that can be used"));
   }
 
-  /** The service need not prove itself; the subsystem does. The secret is told to nobody. */
+  /** The service need not prove itself; the subsystem does. The secret is never sent. */
   @Test
   void secretsOfTheConfigurationReachServicesAndTargets(@TempDir Path directory) throws Exception {
     Path file = Files.writeString(directory.resolve("secret"), AuthenticationTest.SECRET + "\n");

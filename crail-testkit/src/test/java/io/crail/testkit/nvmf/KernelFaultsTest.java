@@ -69,7 +69,7 @@ class KernelFaultsTest extends FlashClient {
   private void assertReads(StorageEndpoint endpoint, ByteBuffer expected) throws Exception {
     ByteBuffer read = Moves.memory(LENGTH, random);
     long until = loop.clock().nanoTime() + PATIENCE;
-    // While the target comes back, an attempt may still find nobody.
+    // While the target comes back, an attempt may still find no target.
     ErrorCode code = end(begin(endpoint, false, read, PATIENCE));
     while (code == ErrorCode.UNAVAILABLE && loop.clock().nanoTime() - until < 0) {
       code = end(begin(endpoint, false, read, PATIENCE));
@@ -91,7 +91,7 @@ class KernelFaultsTest extends FlashClient {
     assertReads(endpoint, bytes);
   }
 
-  /** The target's device places the data of a read itself, and must find nobody. */
+  /** The target's device places the data of a read itself, and must find no reader. */
   @ParameterizedTest
   @EnumSource
   void whatComesAfterTheDeadlineFindsNoMemory(NvmeTransport over) throws Exception {

@@ -417,7 +417,7 @@ class NamespaceClaimTest {
     awaitFailure(second, "was taken by datanode ");
   }
 
-  /** Many at the same time: one has it in the end, and whoever else began is told. */
+  /** Many at the same time: one has it in the end, and all others learn of it. */
   @Test
   void ofSeveralAtTheSameTimeOneGetsIt() throws Exception {
     int several = 4;

@@ -155,7 +155,7 @@ class SectorAccessTest {
     }
   }
 
-  /** What fails is told, and harms no byte beside it. */
+  /** A failure is reported, and harms no byte beside it. */
   @Test
   void aFailedCommandHarmsNoOtherByte() throws Exception {
     TargetNamespace namespace = new TargetNamespace(1, 64, 4096);

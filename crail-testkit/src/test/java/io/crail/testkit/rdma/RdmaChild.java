@@ -194,7 +194,7 @@ final class RdmaChild implements AutoCloseable {
       System.out.println(describe(uuid, server.address(), server.regions().get(0)));
       // Until the parent closes it or is gone.
       while (System.in.read() >= 0) {
-        // Nothing is said to it.
+        // No message is sent to it.
       }
     }
   }

@@ -13,7 +13,7 @@ import java.net.InetSocketAddress;
 abstract class FlashBench extends TierBench {
   private NettyTransport transport;
 
-  /** What both sides are told. */
+  /** The configuration of both sides. */
   abstract Configuration.Builder settings();
 
   @Override

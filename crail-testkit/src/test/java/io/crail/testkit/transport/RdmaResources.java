@@ -46,7 +46,7 @@ final class RdmaResources {
 
   /**
    * Has all that comes to the second device get lost, requests and acknowledgements. Other than
-   * with a link that is down, or a neighbour whose address has changed, no end is told.
+   * with a link that is down, or a neighbour whose address has changed, no end is reported.
    */
   static void cutCable() throws IOException {
     run("ip", "rule", "add", "pref", "1", "iif", "rv1", "blackhole");
