@@ -11,7 +11,6 @@ import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.login.Caller;
-import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaDevice;
 import io.crail.rpc.rdma.RdmaDevices;
@@ -137,7 +136,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
 
   @Override
   public void requested(RdmaListener.Request request) {
-    DataLogin login = new DataLogin(Mechanisms.ANYBODY, uuid());
+    DataLogin login = new DataLogin(mechanisms(), uuid());
     DataHello.Response answer = null;
     ErrorCode refusal = serving ? ErrorCode.OK : ErrorCode.UNAVAILABLE;
     try {

@@ -8,7 +8,6 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.TierTraits;
-import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.netty.AcceptFailures;
 import io.crail.rpc.netty.HeldMemory;
 import io.crail.rpc.netty.NettyKeys;
@@ -150,11 +149,6 @@ class TcpStorageServer extends HostedServer implements DataServerEnd.Owner {
     channel.config().setRecvByteBufAllocator(connection.receiver());
     channel.pipeline().addLast(connection);
     channels.add(channel);
-  }
-
-  @Override
-  public Mechanisms mechanisms() {
-    return Mechanisms.ANYBODY;
   }
 
   @Override

@@ -2,6 +2,7 @@
 package io.crail.storage.host;
 
 import io.crail.protocol.part.Extent;
+import io.crail.rpc.login.Mechanisms;
 import io.crail.storage.region.DataPath;
 import io.crail.storage.region.HazardTable;
 import io.crail.storage.region.HugePages;
@@ -74,13 +75,13 @@ public final class HostedRegions implements AutoCloseable {
   }
 
   /** Makes the regions; closes nothing when it fails. */
-  void make(UUID uuid, List<Integer> lengths) throws IOException {
+  void make(UUID uuid, List<Integer> lengths, Mechanisms mechanisms) throws IOException {
     if (dataPath == null) {
       makeAnonymous(lengths);
       return;
     }
     RegionDirectory made =
-        RegionDirectory.create(dataPath.path(), uuid, lengths, preallocate, hugePages);
+        RegionDirectory.create(dataPath.path(), uuid, lengths, preallocate, hugePages, mechanisms);
     hazards = made.hazards();
     memories = made.regions();
     directory = made;

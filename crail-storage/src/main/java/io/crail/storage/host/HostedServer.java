@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
+import io.crail.rpc.login.Mechanisms;
 import io.crail.storage.LocalHost;
 import io.crail.storage.StorageServer;
 import io.crail.storage.region.RegionPlan;
@@ -63,6 +64,11 @@ public abstract class HostedServer implements StorageServer {
     return configuration;
   }
 
+  /** The ways to log in, over the tier's network and on the host. */
+  public Mechanisms mechanisms() {
+    return Mechanisms.ANYBODY;
+  }
+
   /** Identity of this datanode process, from the start on. */
   public final UUID uuid() {
     return uuid;
@@ -103,7 +109,7 @@ public abstract class HostedServer implements StorageServer {
             LocalHost.address(configuration.get(keys.networkInterface()), namenodes),
             configuration.get(keys.port()));
     prepare(address, lengths);
-    hosted.make(uuid, lengths);
+    hosted.make(uuid, lengths, mechanisms());
     serve(address);
   }
 

@@ -5,10 +5,13 @@ import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Place;
+import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Credentials;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import io.crail.storage.region.Hazard;
+import io.crail.storage.region.LocalClient;
 import io.crail.storage.region.LocalWriter;
 import io.crail.storage.region.MappedRegions;
 import io.crail.storage.region.RegionMapping;
@@ -33,7 +36,8 @@ import java.util.function.Function;
  *
  * <p>The first use of a region may show that it cannot be mapped. For example, its bytes lie in a
  * mount of huge pages that this process does not have, they belong to another user, or too many
- * files are open. From then on all transfers go over the network.
+ * files are open. Or the datanode refuses the login, which is known a moment after the first use.
+ * From then on all transfers go over the network.
  */
 public final class MappedEndpoint implements StorageEndpoint {
   /** Bytes from which on a copy takes so long that the clock is read again after it. */
@@ -42,7 +46,7 @@ public final class MappedEndpoint implements StorageEndpoint {
   private final RegionMapping mapping;
   private final Set<Integer> described;
   private final boolean checksGeneration;
-  private final long client;
+  private final LocalClient client;
   private final Clock clock;
   private final Function<String, StorageEndpoint> detour;
 
@@ -54,7 +58,7 @@ public final class MappedEndpoint implements StorageEndpoint {
   private MappedEndpoint(
       RegionMapping mapping,
       DatanodeDescription datanode,
-      long client,
+      LocalClient client,
       Clock clock,
       Function<String, StorageEndpoint> detour) {
     this.mapping = mapping;
@@ -65,12 +69,24 @@ public final class MappedEndpoint implements StorageEndpoint {
     this.detour = detour;
   }
 
+  /** Opens the region files for a client that proves nothing. */
+  public static Optional<MappedEndpoint> open(
+      DatanodeDescription datanode,
+      long client,
+      Clock clock,
+      Function<String, StorageEndpoint> detour)
+      throws IOException {
+    return open(datanode, client, Anybody.CREDENTIALS, clock, detour);
+  }
+
   /**
    * Opens the region files of a datanode, when they are on this host.
    *
    * @param client identity of the client, as known to namenodes
-   * @param detour gives the endpoint over the network when a region cannot be mapped, for the
-   *     reason that it is passed; called at most once, by any thread
+   * @param credentials what the client logs in with
+   * @param detour gives the endpoint over the network when a region cannot be mapped, or the
+   *     datanode has refused the login, for the reason that it is passed; called at most once, by
+   *     any thread
    * @return empty when the files are not here; the datanode is then reached by its tier's network
    * @throws CrailException with UNAVAILABLE when the files are here, but the datanode has ended
    * @throws IOException when the files are here, but may not be used; says why
@@ -78,12 +94,14 @@ public final class MappedEndpoint implements StorageEndpoint {
   public static Optional<MappedEndpoint> open(
       DatanodeDescription datanode,
       long client,
+      Credentials credentials,
       Clock clock,
       Function<String, StorageEndpoint> detour)
       throws IOException {
+    LocalClient local = new LocalClient(client, credentials);
     return RegionMapping.find(
-            datanode.traits().directory().toString(), datanode.uuid(), client, clock.nanoTime())
-        .map(mapping -> new MappedEndpoint(mapping, datanode, client, clock, detour));
+            datanode.traits().directory().toString(), datanode.uuid(), local, clock.nanoTime())
+        .map(mapping -> new MappedEndpoint(mapping, datanode, local, clock, detour));
   }
 
   @Override
@@ -303,6 +321,11 @@ public final class MappedEndpoint implements StorageEndpoint {
       endedWithDatanode(transfer);
       return null;
     }
+    CrailException refusal = mapping.refusal();
+    if (refusal != null) {
+      goAround(refusal.getMessage(), transfer, write);
+      return null;
+    }
     if (now - transfer.deadlineNanos() >= 0) {
       transfer.end(ErrorCode.TIMED_OUT.exception("the deadline had passed before the copy"));
       return null;
@@ -365,7 +388,12 @@ public final class MappedEndpoint implements StorageEndpoint {
       transfer.end(ErrorCode.UNAVAILABLE.exception("cannot map region " + index + ": " + cause));
       return;
     }
-    StorageEndpoint way = takeDetour("region " + index + ": " + cause);
+    goAround("region " + index + ": " + cause, transfer, write);
+  }
+
+  /** Goes over the network from now on. */
+  private void goAround(String reason, Transfer transfer, boolean write) {
+    StorageEndpoint way = takeDetour(reason);
     if (way == null) {
       transfer.end(isClosed());
     } else if (write) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.common.error.CrailException;
+import io.crail.rpc.login.ClientLogin;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -19,33 +21,64 @@ final class Lifeline implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Lifeline.class);
 
   private final SocketChannel connection;
+  private final ClientLogin login;
 
-  /** The datanode sends nothing. What comes all the same is ignored. */
+  /** The datanode sends nothing after its answer. What comes all the same is ignored. */
   private final ByteBuffer ignored = ByteBuffer.allocateDirect(16);
 
-  private Lifeline(SocketChannel connection) {
+  /** The answer to the login; null once it has come. */
+  private LocalHello.Arriving<LocalHello.Response> answer =
+      new LocalHello.Arriving<>(LocalHello.Response.CODEC);
+
+  private volatile CrailException refusal;
+
+  private Lifeline(SocketChannel connection, ClientLogin login) {
     this.connection = connection;
+    this.login = login;
   }
 
   /**
    * Connects to the datanode of a directory.
    *
-   * @param client identity of the client, as known to namenodes
+   * @param client as whom this process logs in
    * @throws java.net.ConnectException when the datanode has ended
    * @throws IOException when it takes no more connections, or none of this process
    */
-  static Lifeline open(Path directory, long client) throws IOException {
-    return new Lifeline(LocalWriters.connect(directory, LocalWriters.NO_OWNER, client));
+  static Lifeline open(Path directory, LocalClient client) throws IOException {
+    ClientLogin login = new ClientLogin(client.credentials());
+    return new Lifeline(
+        LocalWriters.connect(directory, LocalWriters.NO_OWNER, client.id(), login), login);
   }
 
   /** False once the datanode has ended, or this was closed. A system call that does not wait. */
   synchronized boolean holds() {
     try {
-      return connection.read(ignored.clear()) >= 0;
+      return (answer == null ? connection.read(ignored.clear()) : readAnswer()) >= 0;
     } catch (IOException e) {
       // It has ended without reading all that was sent.
       return false;
     }
+  }
+
+  private int readAnswer() throws IOException {
+    int count;
+    do {
+      count = connection.read(answer.rest());
+    } while (count > 0 && answer.rest().hasRemaining());
+    if (!answer.rest().hasRemaining()) {
+      try {
+        answer.message().checkFor(login);
+      } catch (CrailException e) {
+        refusal = e;
+      }
+      answer = null;
+    }
+    return count;
+  }
+
+  /** Why the datanode has refused the login; null when it has not, or has not answered yet. */
+  CrailException refusal() {
+    return refusal;
   }
 
   @Override

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.rpc.login.ClientLogin;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
@@ -36,15 +37,17 @@ public final class LocalWriter implements AutoCloseable {
   /**
    * Makes this process known to the datanode of a directory.
    *
-   * @param client identity of the client, as known to namenodes
+   * @param client as whom this process logs in
    * @throws IOException when the datanode takes no more writers, or has ended
    */
-  static LocalWriter open(Path directory, HazardTable hazards, long client) throws IOException {
+  static LocalWriter open(Path directory, HazardTable hazards, LocalClient client)
+      throws IOException {
     long owner;
     do {
       owner = ThreadLocalRandom.current().nextLong();
     } while (owner == 0);
-    SocketChannel connection = LocalWriters.connect(directory, owner, client);
+    ClientLogin login = new ClientLogin(client.credentials());
+    SocketChannel connection = LocalWriters.connect(directory, owner, client.id(), login);
     LocalWriter writer = new LocalWriter(hazards, connection, owner);
     if (writer.grow(NONE) == null) {
       writer.close();

@@ -3,11 +3,19 @@ package io.crail.storage.region;
 
 import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Claim;
+import io.crail.rpc.login.ClientLogin;
+import io.crail.rpc.login.Mechanism;
+import io.crail.rpc.login.Mechanisms;
+import io.crail.rpc.login.ServerLogin;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
@@ -29,20 +37,15 @@ import org.slf4j.LoggerFactory;
  * the connection of a {@link LocalWriter}, after whose end no write continues that the process has
  * announced in the {@link HazardTable}.
  *
- * <p>A connection begins with 24 bytes, little-endian, and is silent after that:
- *
- * <pre>
- *  0  i64  owner of slots, as in the table; never given twice; 0 for a lifeline
- *  8  i64  identity of the client, as known to namenodes
- * 16  i64  number of the process, for people
- * </pre>
+ * <p>A connection begins with a {@link LocalHello} in each direction, with a login of one message,
+ * and is silent after that. The client does not wait for the answer, since the datanode looks only
+ * now and then, and what a process may map is up to the kernel. Whoever is refused goes over the
+ * network as soon as it knows. Until it closes the connection it may be in the middle of a write,
+ * so it counts as a writer like any other.
  *
  * <p>Used by one thread at a time.
  */
 final class LocalWriters implements AutoCloseable {
-  /** Bytes that a connection begins with. */
-  static final int HELLO_LENGTH = 24;
-
   /** In place of an owner, on a connection of a process that need not write. */
   static final long NO_OWNER = 0;
 
@@ -60,23 +63,26 @@ final class LocalWriters implements AutoCloseable {
 
   /** A connected process. */
   private static final class Writer {
-    private final ByteBuffer hello =
-        ByteBuffer.allocate(HELLO_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
+    private LocalHello.Arriving<LocalHello.Request> arriving =
+        new LocalHello.Arriving<>(LocalHello.Request.CODEC);
+    private LocalHello.Request hello;
+    private Caller caller;
 
     long owner() {
-      return hello.hasRemaining() ? 0 : hello.getLong(0);
+      return hello == null ? NO_OWNER : hello.owner();
     }
 
     long client() {
-      return hello.getLong(8);
+      return caller == null ? hello.clientId() : caller.client();
     }
 
     long process() {
-      return hello.getLong(16);
+      return hello.process();
     }
   }
 
   private final HazardTable hazards;
+  private final Mechanisms mechanisms;
   private final Selector selector;
   private final ServerSocketChannel listener;
   private final ByteBuffer ignored = ByteBuffer.allocate(256);
@@ -87,8 +93,10 @@ final class LocalWriters implements AutoCloseable {
   private final long[] standing = new long[HazardTable.SLOTS];
   private final long[] sinceNanos = new long[HazardTable.SLOTS];
 
-  private LocalWriters(HazardTable hazards, Selector selector, ServerSocketChannel listener) {
+  private LocalWriters(
+      HazardTable hazards, Mechanisms mechanisms, Selector selector, ServerSocketChannel listener) {
     this.hazards = hazards;
+    this.mechanisms = mechanisms;
     this.selector = selector;
     this.listener = listener;
   }
@@ -103,7 +111,8 @@ final class LocalWriters implements AutoCloseable {
   }
 
   /** Listens in a datanode's directory. */
-  static LocalWriters listen(Path directory, HazardTable hazards) throws IOException {
+  static LocalWriters listen(Path directory, HazardTable hazards, Mechanisms mechanisms)
+      throws IOException {
     Selector selector = Selector.open();
     ServerSocketChannel listener = null;
     boolean listens = false;
@@ -116,7 +125,7 @@ final class LocalWriters implements AutoCloseable {
       Files.setPosixFilePermissions(file(directory), SafeDirectory.FILE_RIGHTS);
       listener.register(selector, SelectionKey.OP_ACCEPT);
       listens = true;
-      return new LocalWriters(hazards, selector, listener);
+      return new LocalWriters(hazards, mechanisms, selector, listener);
     } finally {
       if (!listens) {
         if (listener != null) {
@@ -133,12 +142,21 @@ final class LocalWriters implements AutoCloseable {
    *
    * @param owner of the slots that will be claimed, or {@link #NO_OWNER}
    * @param client identity of the client
+   * @param login has the message of its login
    * @throws java.net.ConnectException when the datanode has ended
    * @throws IOException when too many connections wait, or this process may not connect
    */
-  static SocketChannel connect(Path directory, long owner, long client) throws IOException {
-    ByteBuffer hello = ByteBuffer.allocate(HELLO_LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-    hello.putLong(owner).putLong(client).putLong(ProcessHandle.current().pid()).flip();
+  static SocketChannel connect(Path directory, long owner, long client, ClientLogin login)
+      throws IOException {
+    ByteBuffer hello =
+        LocalHello.bytes(
+            LocalHello.Request.CODEC,
+            new LocalHello.Request(
+                owner,
+                ProcessHandle.current().pid(),
+                client,
+                login.mechanism(),
+                SmallValue.of(login.message())));
     return Uninterrupted.run(
         () -> {
           SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -147,7 +165,7 @@ final class LocalWriters implements AutoCloseable {
             // Never waits: such a socket takes a connection at once or not at all.
             channel.configureBlocking(false);
             if (!channel.connect(UnixDomainSocketAddress.of(file(directory)))
-                || channel.write(hello.rewind()) != HELLO_LENGTH) {
+                || channel.write(hello.rewind()) != hello.capacity()) {
               throw new IOException("the datanode of " + directory + " takes no more writers now");
             }
             announced = true;
@@ -216,14 +234,13 @@ final class LocalWriters implements AutoCloseable {
   private void receive(SelectionKey key, Writer writer) {
     SocketChannel channel = (SocketChannel) key.channel();
     try {
-      int count = channel.read(writer.hello.hasRemaining() ? writer.hello : ignored.clear());
-      if (count >= 0) {
+      if (read(channel, writer) >= 0) {
         return;
       }
     } catch (IOException e) {
       // It has gone with bytes unread, but it has gone.
     }
-    if (writer.owner() != 0) {
+    if (writer.owner() != NO_OWNER) {
       hazards.clear(writer.owner());
     }
     try {
@@ -231,6 +248,49 @@ final class LocalWriters implements AutoCloseable {
     } catch (IOException e) {
       LOG.warn("cannot close the connection of a process of this host", e);
     }
+  }
+
+  /** Reads what has come; negative at the end. */
+  private int read(SocketChannel channel, Writer writer) throws IOException {
+    if (writer.arriving == null) {
+      return channel.read(ignored.clear());
+    }
+    int count;
+    do {
+      count = channel.read(writer.arriving.rest());
+    } while (count > 0 && writer.arriving.rest().hasRemaining());
+    if (!writer.arriving.rest().hasRemaining()) {
+      LocalHello.Response answer = logIn(writer);
+      // It fits, since nothing was sent before.
+      channel.write(LocalHello.bytes(LocalHello.Response.CODEC, answer));
+    }
+    return count;
+  }
+
+  /** Takes the hello, and answers it. */
+  private LocalHello.Response logIn(Writer writer) {
+    ErrorCode refusal;
+    try {
+      LocalHello.Arriving<LocalHello.Request> arrived = writer.arriving;
+      writer.arriving = null;
+      writer.hello = arrived.message();
+      ServerLogin login =
+          new ServerLogin(
+              mechanisms, writer.hello.mechanism(), Claim.ofClient(writer.hello.clientId()));
+      Mechanism.Reply reply = login.next(writer.hello.message().bytes());
+      writer.caller = reply.caller();
+      if (writer.caller != null) {
+        return new LocalHello.Response(ErrorCode.OK.number(), SmallValue.of(reply.message()));
+      }
+      refusal = ErrorCode.UNSUPPORTED;
+    } catch (CrailException e) {
+      refusal = e.code();
+    } catch (IllegalStateException e) {
+      log.warn("cannot answer the login of a process of this host", e);
+      refusal = ErrorCode.INTERNAL;
+    }
+    log.warn("refused a process of this host: " + refusal.text());
+    return new LocalHello.Response(refusal.number(), SmallValue.NONE);
   }
 
   /** Logs each writer once that is stopped in the middle of a write. */
@@ -278,7 +338,7 @@ final class LocalWriters implements AutoCloseable {
     List<Long> owners = new ArrayList<>();
     for (SelectionKey key : selector.keys()) {
       if (key.attachment() instanceof Writer writer
-          && writer.owner() != 0
+          && writer.owner() != NO_OWNER
           && clients.contains(writer.client())) {
         hazards.revoke(writer.owner());
         owners.add(writer.owner());

@@ -70,10 +70,10 @@ public final class MappedRegions {
   /**
    * Makes this process known to the datanode as a writer.
    *
-   * @param client identity of the client, as known to namenodes
+   * @param client as whom it logs in
    * @throws IOException when the datanode takes no more writers, or has ended
    */
-  public void openWriter(long client) throws IOException {
+  public void openWriter(LocalClient client) throws IOException {
     writer = LocalWriter.open(directory, hazards(), client);
   }
 

@@ -5,6 +5,7 @@ import io.crail.common.ByteText;
 import io.crail.common.OtherUserException;
 import io.crail.common.ProcessUser;
 import io.crail.protocol.part.Extent;
+import io.crail.rpc.login.Mechanisms;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -102,7 +103,7 @@ public final class RegionDirectory implements AutoCloseable {
    */
   public static RegionDirectory create(
       Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
-    return create(dataPath, uuid, lengths, preallocate, null);
+    return create(dataPath, uuid, lengths, preallocate, null, Mechanisms.ANYBODY);
   }
 
   /**
@@ -111,9 +112,15 @@ public final class RegionDirectory implements AutoCloseable {
    * @param lengths bytes of each region; with huge pages, multiples of the size of a page
    * @param preallocate whether all memory is taken at once; huge pages always are
    * @param hugePages a directory of a mount of huge pages, or null
+   * @param mechanisms the ways to log in for processes that map the regions
    */
   public static RegionDirectory create(
-      Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate, HugePages hugePages)
+      Path dataPath,
+      UUID uuid,
+      List<Integer> lengths,
+      boolean preallocate,
+      HugePages hugePages,
+      Mechanisms mechanisms)
       throws IOException {
     Path parent = dataPath.toAbsolutePath().normalize();
     Path path = parent.resolve(uuid.toString());
@@ -123,7 +130,7 @@ public final class RegionDirectory implements AutoCloseable {
       Leftovers.removeDead(parent);
       checkSpace(parent, lengths, hugePages == null);
       try (SafeDirectory files = SafeDirectory.ofUser(path)) {
-        RegionDirectory directory = fill(files, uuid, lengths, preallocate, hugePages);
+        RegionDirectory directory = fill(files, uuid, lengths, preallocate, hugePages, mechanisms);
         created = true;
         return directory;
       }
@@ -139,7 +146,8 @@ public final class RegionDirectory implements AutoCloseable {
       UUID uuid,
       List<Integer> lengths,
       boolean preallocate,
-      HugePages hugePages)
+      HugePages hugePages,
+      Mechanisms mechanisms)
       throws IOException {
     Path path = files.path();
     FileChannel lockChannel = null;
@@ -151,7 +159,7 @@ public final class RegionDirectory implements AutoCloseable {
       lockChannel.lock();
       Heartbeat heartbeat = Heartbeat.create(files);
       HazardTable hazards = HazardTable.create(files);
-      writers = listen(path, hazards);
+      writers = listen(path, hazards, mechanisms);
       if (hugePages != null) {
         hugePages.note(files);
       }
@@ -201,9 +209,10 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /** Null when the directory's name is too long for a socket; the regions cannot be mapped then. */
-  private static LocalWriters listen(Path path, HazardTable hazards) throws IOException {
+  private static LocalWriters listen(Path path, HazardTable hazards, Mechanisms mechanisms)
+      throws IOException {
     if (LocalWriters.fits(path)) {
-      return LocalWriters.listen(path, hazards);
+      return LocalWriters.listen(path, hazards, mechanisms);
     }
     LOG.warn(
         "clients of this host go over the network: the data path is too long for a socket in {}",

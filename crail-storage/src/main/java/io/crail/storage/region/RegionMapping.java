@@ -27,8 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * use. A datanode that is only stopped lives: its memory serves without it.
  *
  * <p>{@link #enter} may be called by any thread, and by one that has entered {@link #lives}, {@link
- * #look}, {@link #isOver} and {@link #mayHold}; the caller makes sure that all other methods are
- * called one at a time.
+ * #look}, {@link #isOver}, {@link #refusal} and {@link #mayHold}; the caller makes sure that all
+ * other methods are called one at a time.
  */
 public final class RegionMapping implements AutoCloseable {
   /** The most regions of a datanode that are mapped, far more than a datanode has. */
@@ -78,7 +78,7 @@ public final class RegionMapping implements AutoCloseable {
    * kernel's boot id.
    *
    * @param directory the datanode's directory, as the datanode announces it; empty for none
-   * @param client identity of the client, as known to namenodes
+   * @param client as whom this process logs in
    * @param nowNanos the time, for {@link #lives}
    * @return empty when the files are not here
    * @throws OtherUserException when they, or a directory above them, belong to another user
@@ -86,7 +86,7 @@ public final class RegionMapping implements AutoCloseable {
    * @throws IOException when the files are here, but may not be used; says why
    */
   public static Optional<RegionMapping> find(
-      String directory, UUID uuid, long client, long nowNanos) throws IOException {
+      String directory, UUID uuid, LocalClient client, long nowNanos) throws IOException {
     Path path;
     try {
       path = Path.of(directory);
@@ -99,8 +99,8 @@ public final class RegionMapping implements AutoCloseable {
         : Optional.empty();
   }
 
-  private static Optional<RegionMapping> find(Path path, UUID uuid, long client, long nowNanos)
-      throws IOException {
+  private static Optional<RegionMapping> find(
+      Path path, UUID uuid, LocalClient client, long nowNanos) throws IOException {
     try (SafeDirectory directory = SafeDirectory.ofUser(path)) {
       return isOf(directory, uuid)
           ? Optional.of(new RegionMapping(path, uuid, Lifeline.open(path, client), nowNanos))
@@ -161,6 +161,14 @@ public final class RegionMapping implements AutoCloseable {
     }
     lookedNanos = nowNanos;
     return !over;
+  }
+
+  /**
+   * Why the datanode has refused the login of this process, which is known a moment after the first
+   * use; null when it has not. The mapping can be used all the same, but must not be.
+   */
+  public CrailException refusal() {
+    return lifeline.refusal();
   }
 
   /** True once the datanode is known to have ended. */

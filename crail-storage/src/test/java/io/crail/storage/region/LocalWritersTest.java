@@ -7,12 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
+import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.Claim;
+import io.crail.rpc.login.Credentials;
+import io.crail.rpc.login.Mechanism;
+import io.crail.rpc.login.Mechanisms;
+import io.crail.rpc.login.Principal;
+import io.crail.rpc.login.Right;
+import io.crail.rpc.login.ServerLogin;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
@@ -26,6 +36,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -42,6 +53,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LocalWritersTest {
   private static final int LENGTH = 1 << 20;
   private static final long CLIENT = 42;
+  private static final LocalClient ANYBODY = new LocalClient(CLIENT, Anybody.CREDENTIALS);
   private static final Function<String, StorageEndpoint> NO_DETOUR =
       reason -> {
         throw new AssertionError(reason);
@@ -58,7 +70,7 @@ class LocalWritersTest {
 
     public static void main(String[] args) throws Exception {
       Path path = Path.of(args[0]);
-      LocalWriter writer = LocalWriter.open(path, HazardTable.open(path), CLIENT);
+      LocalWriter writer = LocalWriter.open(path, HazardTable.open(path), ANYBODY);
       System.out.println(writer.announce(0, 0, LENGTH / 2, 1) != null ? "announced" : "closed");
       // Its parent kills it; ends by itself should that have gone.
       System.in.read();
@@ -159,7 +171,7 @@ class LocalWritersTest {
   /** Slots that it claims afterwards are no way around. */
   @Test
   void whoIsRevokedIsSoInAllOfItsSlots() throws Exception {
-    try (LocalWriter writer = LocalWriter.open(directory.path(), directory.hazards(), CLIENT)) {
+    try (LocalWriter writer = LocalWriter.open(directory.path(), directory.hazards(), ANYBODY)) {
       Hazard first = writer.announce(0, 0, LENGTH, 1);
       List<Long> revoked = directory.revoke(Set.of(CLIENT));
       Hazard second = writer.announce(0, 0, LENGTH, 1);
@@ -198,6 +210,160 @@ class LocalWritersTest {
     }
   }
 
+  /** Accepts a client that sends so many bytes, as another one, and answers with as many. */
+  private static Mechanism counting(int bytes) {
+    return new Mechanism() {
+      @Override
+      public int number() {
+        return 200;
+      }
+
+      @Override
+      public String name() {
+        return "counting";
+      }
+
+      @Override
+      public Acceptor begin(Claim claim) {
+        return message -> {
+          if (message.length < bytes) {
+            return Reply.challenge(message);
+          } else if (message.length > bytes) {
+            throw ErrorCode.INVALID_ARGUMENT.exception("it cannot count");
+          }
+          return Reply.accept(
+              message, new Caller(Principal.ANYBODY, claim.client() + 1, Right.ALL));
+        };
+      }
+    };
+  }
+
+  /** Sends so many bytes, and takes as many. */
+  private static LocalClient counter(int bytes, int answer) {
+    return new LocalClient(
+        CLIENT,
+        new Credentials() {
+          @Override
+          public int mechanism() {
+            return 200;
+          }
+
+          @Override
+          public Initiator begin() {
+            return new Initiator() {
+              @Override
+              public byte[] first() {
+                return new byte[bytes];
+              }
+
+              @Override
+              public byte[] next(byte[] challenge) {
+                throw new AssertionError("a second message");
+              }
+
+              @Override
+              public void accepted(byte[] last) throws CrailException {
+                if (last.length != answer) {
+                  throw ErrorCode.INVALID_ARGUMENT.exception("the datanode cannot count");
+                }
+              }
+            };
+          }
+        });
+  }
+
+  private void serve(Mechanism mechanism) throws IOException {
+    directory.close();
+    Mechanisms mechanisms = new Mechanisms(List.of(mechanism));
+    directory = RegionDirectory.create(dataPath, uuid, List.of(LENGTH), false, null, mechanisms);
+  }
+
+  @Test
+  void aProcessOfTheHostIsWhomItsLoginSays() throws Exception {
+    for (int bytes : new int[] {0, 1, ServerLogin.MAX_MESSAGE}) {
+      serve(counting(bytes));
+      try (MappedEndpoint endpoint = endpoint(false, counter(bytes, bytes), NO_DETOUR)) {
+        // Long enough for both sides to have looked.
+        int[] writes = {0};
+        await(
+            () -> {
+              assertEquals(ErrorCode.OK, write(endpoint, 1));
+              return ++writes[0] == 5;
+            });
+        assertEquals(List.of(), directory.revoke(Set.of(CLIENT)), "its claim");
+        assertEquals(1, directory.revoke(Set.of(CLIENT + 1)).size());
+      }
+    }
+  }
+
+  @Test
+  void whoIsRefusedGoesOverTheNetwork() throws Exception {
+    serve(counting(2));
+    Map<LocalClient, ErrorCode> refused =
+        Map.of(
+            ANYBODY,
+            ErrorCode.UNSUPPORTED,
+            counter(3, 3),
+            ErrorCode.INVALID_ARGUMENT,
+            counter(1, 1),
+            ErrorCode.UNSUPPORTED,
+            counter(2, 3),
+            ErrorCode.INVALID_ARGUMENT);
+    for (Map.Entry<LocalClient, ErrorCode> each : refused.entrySet()) {
+      List<String> reasons = new ArrayList<>();
+      try (MappedEndpoint endpoint = endpoint(true, each.getKey(), taken(reasons))) {
+        assertEquals(ErrorCode.OK, write(endpoint, 1), "the datanode has not looked yet");
+        await(() -> write(endpoint, 1) == ErrorCode.NO_SPACE);
+        assertEquals(ErrorCode.NO_SPACE, write(endpoint, 1));
+        assertEquals(1, reasons.size(), reasons::toString);
+        assertTrue(reasons.get(0).contains(each.getValue().text()), reasons::toString);
+        assertFalse(endpoint.isLocal());
+        assertFalse(endpoint.hasEnded());
+      }
+    }
+  }
+
+  /** A datanode over a network; it ends all writes with an error of its own. */
+  private static Function<String, StorageEndpoint> taken(List<String> reasons) {
+    return reason -> {
+      reasons.add(reason);
+      return new StorageEndpoint() {
+        @Override
+        public void read(Transfer transfer) {
+          throw new AssertionError("a read");
+        }
+
+        @Override
+        public void write(Transfer transfer) {
+          transfer.end(ErrorCode.NO_SPACE.exception("over the network"));
+        }
+
+        @Override
+        public boolean isLocal() {
+          return false;
+        }
+
+        @Override
+        public void close() {}
+      };
+    };
+  }
+
+  @Test
+  void whoIsRefusedInTheMiddleOfAWriteIsWaitedFor() throws Exception {
+    serve(counting(2));
+    RegionMemory region = directory.regions().get(0);
+    LocalWriter writer = LocalWriter.open(directory.path(), directory.hazards(), ANYBODY);
+    Hazard write = writer.announce(0, 0, LENGTH, 1);
+    directory.beat();
+    directory.beat();
+    assertEquals(ErrorCode.SPACE_PINNED, region.take(0, LENGTH, 2));
+    assertEquals(1, directory.revoke(Set.of(CLIENT)).size());
+    write.retract();
+    writer.close();
+    await(() -> region.take(0, LENGTH, 2) == ErrorCode.OK);
+  }
+
   @Test
   void aNameThatIsTooLongForASocketLeavesTheNetwork() throws IOException {
     Path deep = dataPath.resolve("d".repeat(100));
@@ -233,6 +399,12 @@ class LocalWritersTest {
   }
 
   private MappedEndpoint endpoint(boolean checksGeneration) throws IOException {
+    return endpoint(checksGeneration, ANYBODY, NO_DETOUR);
+  }
+
+  private MappedEndpoint endpoint(
+      boolean checksGeneration, LocalClient client, Function<String, StorageEndpoint> detour)
+      throws IOException {
     DatanodeDescription datanode =
         new DatanodeDescription(
             uuid,
@@ -244,7 +416,8 @@ class LocalWritersTest {
                 true,
                 directory.path().toString()),
             Map.of(0, new Region(0, LENGTH, 0, 0)));
-    return MappedEndpoint.open(datanode, CLIENT, Clock.SYSTEM, NO_DETOUR).orElseThrow();
+    return MappedEndpoint.open(datanode, client.id(), client.credentials(), Clock.SYSTEM, detour)
+        .orElseThrow();
   }
 
   private static ErrorCode write(MappedEndpoint endpoint, long generation) {

@@ -15,6 +15,7 @@ import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Place;
 import io.crail.protocol.part.TierTraits;
+import io.crail.rpc.login.Mechanisms;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
@@ -97,7 +98,7 @@ class RegionDirectoryTest {
     UUID uuid = UUID.randomUUID();
     HugePages pages = new HugePages(huge, LENGTH);
     RegionDirectory directory =
-        RegionDirectory.create(dataPath, uuid, List.of(LENGTH), true, pages);
+        RegionDirectory.create(dataPath, uuid, List.of(LENGTH), true, pages, Mechanisms.ANYBODY);
     Path file = huge.resolve("crail-" + uuid + "-region-0");
     assertEquals(LENGTH, Files.size(file));
     // Such files cannot be written, so a client takes them for whole from the beginning.
