@@ -44,9 +44,9 @@ public final class ClientLogin {
    *     {@link ErrorCode#INVALID_ARGUMENT} when the credentials make too long a message
    */
   public void answered(boolean more, byte[] answer) throws CrailException {
+    messages += more ? 1 : 0;
+    ServerLogin.check(answer.length, messages);
     if (more) {
-      messages++;
-      ServerLogin.check(answer.length, messages);
       message = checked(initiator.next(answer));
     } else {
       initiator.accepted(answer);

@@ -133,6 +133,7 @@ class LoginTest {
     byte[] tooLong = new byte[ServerLogin.MAX_MESSAGE + 1];
     refused(ErrorCode.PROTOCOL, () -> server(2).next(tooLong));
     refused(ErrorCode.PROTOCOL, () -> new ClientLogin(credentials).answered(true, tooLong));
+    refused(ErrorCode.PROTOCOL, () -> new ClientLogin(credentials).answered(false, tooLong));
   }
 
   /** Sends messages of this length. */

@@ -95,6 +95,9 @@ final class HandshakesTarget implements Target {
             DataHello.bytes(DataHello.request(OWN, CLIENT)),
             DataHello.bytes(DataHello.response(ErrorCode.OK)),
             DataHello.bytes(DataHello.response(ErrorCode.DATA_LOST)),
+            DataHello.bytes(MessagesTarget.LOGIN_HELLO),
+            DataHello.bytes(MessagesTarget.LOGIN_ANSWERS.get(0)),
+            DataHello.bytes(MessagesTarget.LOGIN_ANSWERS.get(1)),
             DarpcDoor.greeting(4096, 64),
             DarpcDoor.refusal("too many connections"))) {
       byte[] seed = new byte[1 + data.remaining()];

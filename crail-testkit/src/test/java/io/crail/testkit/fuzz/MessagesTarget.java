@@ -5,9 +5,14 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.Login;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.rpc.Frame;
+import io.crail.storage.network.DataHello;
 import io.crail.storage.tcp.DataNodeOperations;
+import io.crail.testkit.contract.CountingLogin;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -15,6 +20,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * Every message of every operation in the tables. The input selects the message, and then has its
@@ -26,6 +32,18 @@ import java.util.Map;
 final class MessagesTarget implements Target {
   private static final int ANSWER = 1;
   private static final int DATA = 2;
+  private static final SmallValue PROOF = SmallValue.of(new byte[] {1, 2, 3});
+
+  /** Begins a login of several rounds. */
+  static final DataHello.Request LOGIN_HELLO =
+      new DataHello.Request(
+          DataHello.MAGIC, Frame.VERSION, CountingLogin.NUMBER, new UUID(1, 2), 7, PROOF);
+
+  /** Its answers: a challenge, and the end. */
+  static final List<DataHello.Response> LOGIN_ANSWERS =
+      List.of(
+          new DataHello.Response(DataHello.MAGIC, Frame.VERSION, true, 0, PROOF),
+          new DataHello.Response(DataHello.MAGIC, Frame.VERSION, false, 0, PROOF));
 
   @Override
   public void run(byte[] bytes) {
@@ -119,12 +137,22 @@ final class MessagesTarget implements Target {
               seeds.add(input(DATA, number, smallest(operation.request())));
               seeds.add(input(DATA | ANSWER, number, smallest(operation.response())));
             });
+    // Logins of several rounds; those of the namenode's table are among the golden messages.
+    seeds.add(seed(DATA, DataNodeOperations.HELLO, DataHello.Request.CODEC, LOGIN_HELLO));
+    seeds.add(seed(DATA, DataNodeOperations.LOGIN, Login.Request.CODEC, new Login.Request(PROOF)));
+    for (DataHello.Response answer : LOGIN_ANSWERS) {
+      seeds.add(seed(DATA | ANSWER, DataNodeOperations.LOGIN, DataHello.Response.CODEC, answer));
+    }
     return seeds;
   }
 
   /** The smallest message that the layout allows. */
   static byte[] smallest(Codec<?> codec) {
     return new Hostile(new Input(new byte[0]), List.of("/")).make(codec.layout());
+  }
+
+  private static <T> byte[] seed(int which, Operation<?, ?> operation, Codec<T> codec, T message) {
+    return input(which, operation.number(), encode(codec, message).array());
   }
 
   private static byte[] input(int which, int number, byte[] message) {

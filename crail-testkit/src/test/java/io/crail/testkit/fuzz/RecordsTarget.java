@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.fuzz;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
+import io.crail.namenode.change.Change;
 import io.crail.namenode.change.ChangeRecords;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Checksum;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -31,6 +41,45 @@ final class RecordsTarget implements Target {
       byte[] record = MessagesTarget.smallest(ChangeRecords.codec(number));
       seeds.add(MessagesTarget.input(number, record));
     }
+    for (int copies = 0; copies < Extent.MAX_PLACES; copies++) {
+      Change.Held held = new Change.Held(extent(copies), 0x2000);
+      Change.Contents contents =
+          new Change.Contents(
+              1,
+              0x1000,
+              3,
+              0,
+              4,
+              5,
+              true,
+              0,
+              0x1000,
+              0x1000,
+              0,
+              0,
+              0,
+              Collections.nCopies(1 + copies, held),
+              SmallValue.NONE);
+      seeds.add(seed(Change.Contents.CODEC, contents));
+      seeds.add(
+          seed(
+              Change.Link.CODEC,
+              new Change.Link(1, 2, 3, 0, -1, 0, 0, 0, Utf8.of("name"), contents)));
+      seeds.add(seed(Change.Grant.CODEC, new Change.Grant(1, 2, 3, 0, 0, held)));
+    }
     return seeds;
+  }
+
+  /** An extent with a checksum, unless it has one place only. */
+  private static Extent extent(int copies) {
+    Place place = new Place(1, 2, 0x3000, 4);
+    Checksum checksum = copies == 0 ? Checksum.NONE : new Checksum(copies, -5);
+    return new Extent(0, 0x1000, checksum, place, Collections.nCopies(copies, place));
+  }
+
+  private static <T extends Change> byte[] seed(Codec<T> codec, T change) {
+    ByteBuffer bytes = ByteBuffer.allocate(codec.length(change)).order(ByteOrder.LITTLE_ENDIAN);
+    codec.encode(change, bytes, 0);
+    return MessagesTarget.input(change.number(), bytes.array());
   }
 }

@@ -17,6 +17,12 @@ enum Targets {
       return new RecordsTarget();
     }
   },
+  LOGINS("messages of a login of several rounds, at either end") {
+    @Override
+    Target open() {
+      return new LoginsTarget();
+    }
+  },
   FRAMES("the stream of frames of a connection, as its ends cut it into requests") {
     @Override
     Target open() {
