@@ -127,7 +127,7 @@ public final class NameNode {
             new LeaseRule(state, locks, applier, clock),
             new ExtendRule(state, supply, locks, applier, clock),
             new ReplaceExtentRule(state, supply, locks, applier),
-            new SetSizeRule(state, locks, applier, clock),
+            new SetSizeRule(options, state, locks, applier, clock),
             new MoveRule(state, locks, applier),
             new DatanodeRule(
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
@@ -264,6 +264,7 @@ public final class NameNode {
         options.blockSize(),
         Extent.MIN_LENGTH,
         state.values().maxLength(),
+        options.smallFiles(),
         (int) (options.leaseNanos() / 1_000_000),
         incarnation,
         state.tree().rootId(),

@@ -43,9 +43,18 @@ class BufferedStreamTest implements EachTier.Shared {
   private CrailStore network;
   private int number;
 
+  /** Of the cluster; a subclass adds more. */
+  String[] settings() {
+    return new String[] {"crail.buffersize=128k", "crail.slicesize=64k"};
+  }
+
+  final TestCluster cluster() {
+    return cluster;
+  }
+
   @Override
   public void start(Tier tier) throws Exception {
-    cluster = TestCluster.start(tier, 1, 1, "crail.buffersize=128k", "crail.slicesize=64k");
+    cluster = TestCluster.start(tier, 1, 1, settings());
     mapped = cluster.newStore("crail.storage.localmap=true");
     network = cluster.newStore("crail.storage.localmap=false");
   }

@@ -9,12 +9,9 @@ import io.crail.CrailKeyValue;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStore;
-import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.Operation;
 import io.crail.testkit.tier.EachTier;
 import io.crail.testkit.tier.Tier;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,43 +24,8 @@ class SmallKeyValueTest extends KeyValueContract {
     super("crail.namenode.smallvalue=1k");
   }
 
-  private interface Action {
-    void run() throws Exception;
-  }
-
-  /** The requests that an action has sent, by their operations. */
-  private Map<String, Long> requests(Action action) throws Exception {
-    // So that this thread has its connections.
-    store().lookup("/counted").get();
-    Map<String, Long> before = counts();
-    action.run();
-    Map<String, Long> after = counts();
-    Map<String, Long> sent = new LinkedHashMap<>();
-    after.forEach(
-        (name, count) -> {
-          long more = count - before.get(name);
-          if (more > 0) {
-            sent.put(name, more);
-          }
-        });
-    return sent;
-  }
-
-  private Map<String, Long> counts() throws Exception {
-    Map<String, Long> counts = new LinkedHashMap<>();
-    for (Operation<?, ?> operation :
-        new Operation<?, ?>[] {
-          NameNodeOperations.CREATE,
-          NameNodeOperations.PUT,
-          NameNodeOperations.LOOKUP,
-          NameNodeOperations.SET_SIZE,
-          NameNodeOperations.EXTEND,
-          NameNodeOperations.FIND_EXTENTS,
-          NameNodeOperations.ACQUIRE_LEASE
-        }) {
-      counts.put(operation.name(), cluster().operations(operation));
-    }
-    return counts;
+  private Map<String, Long> requests(SentRequests.Action action) throws Exception {
+    return SentRequests.of(cluster(), store(), action);
   }
 
   @Test

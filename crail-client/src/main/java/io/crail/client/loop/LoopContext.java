@@ -160,14 +160,16 @@ public final class LoopContext {
   }
 
   /**
-   * Most bytes of a value that the namenode of a node holds itself; 0 when the limit is not known,
-   * or the namenode has no memory.
+   * Most bytes of a node that its namenode holds itself; 0 when it holds none of this type, when
+   * the limit is not known, or the namenode has no memory.
    */
-  public int smallValue(long id) {
-    return smallValueAt((int) Long.remainderUnsigned(id, namenodes.count()));
+  public int smallValue(long id, boolean isFile) {
+    int namenode = owner(id);
+    int most = smallValueAt(namenode);
+    return most > 0 && isFile && !namenodes.hello(namenode).smallFiles() ? 0 : most;
   }
 
-  /** As {@link #smallValue}, for a namenode by its index. */
+  /** Most bytes of a value that a namenode holds itself, as {@link #smallValue} does. */
   public int smallValueAt(int namenode) {
     Hello.Response hello = namenodes.hello(namenode);
     return hello == null || isFull(namenode) ? 0 : hello.smallValue();

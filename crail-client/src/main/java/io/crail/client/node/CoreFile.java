@@ -34,15 +34,19 @@ import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.SoftReference;
 import java.util.List;
 
 /** A handle of a node with bytes. Thread-safe. */
 public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   private static final VarHandle SIZE;
+  private static final VarHandle LOOKED_UP;
 
   static {
     try {
       SIZE = MethodHandles.lookup().findVarHandle(CoreFile.class, "size", long.class);
+      LOOKED_UP =
+          MethodHandles.lookup().findVarHandle(CoreFile.class, "lookedUp", SoftReference.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -50,6 +54,12 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
 
   private final List<Extent> firstExtents;
   private final long extentsValidUntilNanos;
+
+  /**
+   * All bytes of a small value that came with the lookup, good as long as its extents; else null. A
+   * program may keep many handles, so the bytes go when memory is short.
+   */
+  private volatile SoftReference<byte[]> lookedUp;
 
   /** Size in bytes as this handle knows it; -1 until the namenode has returned it. */
   private volatile long size;
@@ -66,6 +76,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
       String path,
       NodeInfo info,
       List<Extent> firstExtents,
+      SmallValue value,
       long extentsValidUntilNanos) {
     this(
         store,
@@ -75,6 +86,7 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
             : CrailNodeType.DATAFILE,
         info,
         firstExtents,
+        value,
         extentsValidUntilNanos);
   }
 
@@ -84,10 +96,14 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
       CrailNodeType type,
       NodeInfo info,
       List<Extent> firstExtents,
+      SmallValue value,
       long extentsValidUntilNanos) {
     super(store, path, type, null, info);
     this.firstExtents = firstExtents;
     this.extentsValidUntilNanos = extentsValidUntilNanos;
+    if (value.length() > 0) {
+      lookedUp = new SoftReference<>(value.bytes());
+    }
     // Without the fence of a volatile write: no other thread has the handle yet.
     SIZE.set(this, info.size());
   }
@@ -407,13 +423,19 @@ public class CoreFile extends CoreNode implements CrailFile, StreamFile {
   }
 
   @Override
-  public byte[] knownValue(long nowNanos) {
-    return null;
-  }
-
-  /** True while the extents that came with the lookup may be used. */
-  final boolean areFirstExtentsValid(long nowNanos) {
-    return extentsValidUntilNanos - nowNanos > 0;
+  public final byte[] knownValue(long nowNanos) {
+    SoftReference<byte[]> known = lookedUp;
+    if (known == null) {
+      return null;
+    }
+    boolean isGood = extentsValidUntilNanos - nowNanos > 0;
+    if (isGood && getType() != CrailNodeType.KEYVALUE) {
+      return known.get();
+    }
+    // The first read of a key-value counts as part of the lookup. A later read asks whether the
+    // value is still the same.
+    boolean isFirst = LOOKED_UP.compareAndSet(this, known, null);
+    return isGood && isFirst ? known.get() : null;
   }
 
   @Override

@@ -9,26 +9,10 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /** A handle of a value in a table. Thread-safe. */
 public final class CoreKeyValue extends CoreFile implements CrailKeyValue {
-  private static final VarHandle LOOKED_UP;
-
-  static {
-    try {
-      LOOKED_UP =
-          MethodHandles.lookup().findVarHandle(CoreKeyValue.class, "lookedUp", byte[].class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
-  /** The bytes that came with the lookup, until they are read; else null. */
-  private volatile byte[] lookedUp;
-
   /** A handle of a value that exists. */
   public CoreKeyValue(
       StoreContext store,
@@ -37,8 +21,7 @@ public final class CoreKeyValue extends CoreFile implements CrailKeyValue {
       List<Extent> firstExtents,
       SmallValue value,
       long extentsValidUntilNanos) {
-    super(store, path, info, firstExtents, extentsValidUntilNanos);
-    this.lookedUp = value.length() == 0 ? null : value.bytes();
+    super(store, path, info, firstExtents, value, extentsValidUntilNanos);
   }
 
   /** A handle of a value that is being created, with the write lease {@code token}. */
@@ -54,17 +37,6 @@ public final class CoreKeyValue extends CoreFile implements CrailKeyValue {
   @Override
   public boolean isAbandoned() throws Exception {
     return info().isAbandoned();
-  }
-
-  @Override
-  public byte[] knownValue(long nowNanos) {
-    if (lookedUp == null) {
-      return null;
-    }
-    // The first read counts as part of the lookup. A later read asks whether the value is still the
-    // same.
-    byte[] value = (byte[]) LOOKED_UP.getAndSet(this, null);
-    return areFirstExtentsValid(nowNanos) ? value : null;
   }
 
   @Override

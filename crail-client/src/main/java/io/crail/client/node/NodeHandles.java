@@ -29,7 +29,7 @@ public final class NodeHandles {
       long validUntilNanos) {
     switch (info.type()) {
       case DATAFILE:
-        return new CoreFile(store, path, info, extents, validUntilNanos);
+        return new CoreFile(store, path, info, extents, value, validUntilNanos);
       case KEYVALUE:
         return new CoreKeyValue(store, path, info, extents, value, validUntilNanos);
       default:

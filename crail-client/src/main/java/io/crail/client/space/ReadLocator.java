@@ -42,6 +42,11 @@ public final class ReadLocator extends Locator {
 
   private volatile long knownBytes;
 
+  private final boolean keepsValue;
+
+  /** The bytes of a small value that the latest answer has brought; null for none. */
+  private volatile Value value;
+
   /** Requests without an answer. In the loop. */
   private final List<Request> pending = new ArrayList<>();
 
@@ -51,6 +56,7 @@ public final class ReadLocator extends Locator {
    * @param id the node
    * @param first the extents that are known, ascending
    * @param hint position up to which locations are asked for ahead
+   * @param keepsValue whether the bytes of a small value are good as long as a location
    */
   public ReadLocator(
       Source file,
@@ -58,13 +64,23 @@ public final class ReadLocator extends Locator {
       long id,
       List<Extent> first,
       long validUntilNanos,
-      long hint) {
+      long hint,
+      boolean keepsValue) {
     super(first, validUntilNanos);
+    this.keepsValue = keepsValue;
     this.file = file;
     this.context = context;
     this.id = id;
     this.hint = hint;
     located(first);
+  }
+
+  private record Value(byte[] bytes, long validUntilNanos) {}
+
+  /** All bytes of a small value that a reader may still use; else null. */
+  public byte[] value(long nowNanos) {
+    Value known = value;
+    return known == null || known.validUntilNanos - nowNanos <= 0 ? null : known.bytes;
   }
 
   private void located(List<Extent> extents) {
@@ -162,6 +178,9 @@ public final class ReadLocator extends Locator {
         if (response().value().length() > 0) {
           // A small value has no location to ask for ahead.
           hint = 0;
+          if (keepsValue) {
+            value = new Value(response().value().bytes(), sentNanos + context.leaseNanos(id));
+          }
         }
         add(response().extents(), sentNanos + context.leaseNanos(id));
         located(response().extents());

@@ -60,7 +60,8 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
       long validUntilNanos,
       long hint,
       boolean revalidates) {
-    ReadLocator locator = new ReadLocator(file, context, id, first, validUntilNanos, hint);
+    ReadLocator locator =
+        new ReadLocator(file, context, id, first, validUntilNanos, hint, !revalidates);
     streams.statistics().inputOpened();
     return new DirectInput(file, streams, context, locator, hint, revalidates);
   }
@@ -139,8 +140,8 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     }
     context().throttle();
     long now = context().nanoTime();
-    byte[] held = revalidates ? file().heldByWriter() : null;
-    byte[] known = revalidates && held == null ? file().knownValue(now) : null;
+    byte[] held = file().heldByWriter();
+    byte[] known = held == null ? known(now) : null;
     if (known != null && from + length <= known.length) {
       memory.put(offset, known, (int) from, length);
       asksNothingAhead();
@@ -160,6 +161,12 @@ public final class DirectInput extends DirectStream implements CrailInputStream 
     }
     counters().operation(length, operation.isComplete());
     return operation;
+  }
+
+  /** All bytes of a small value that may be read without asking the namenode; else null. */
+  private byte[] known(long nowNanos) {
+    byte[] value = file().knownValue(nowNanos);
+    return value != null ? value : readLocator.value(nowNanos);
   }
 
   /** Asks whether the node still exists, while its bytes are being moved. */

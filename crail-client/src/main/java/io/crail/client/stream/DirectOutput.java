@@ -25,7 +25,7 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 /**
- * Appends to a file. The bytes of a small key-value are held back and go to the namenode with the
+ * Appends to a file. The bytes of a small value are held back and go to the namenode with the
  * close. When there are more bytes, or readers must see them before the close, they are written to
  * datanodes like all other bytes. Used by one thread at a time. Operations end in any thread, and
  * the store may {@linkplain #end end} the stream from any thread.
@@ -76,10 +76,8 @@ public final class DirectOutput extends DirectStream
     this.lease = lease;
     this.position = info.size();
     this.writes = new WriteLedger(info.size());
-    int most =
-        file.getType() == CrailNodeType.KEYVALUE
-            ? Math.min(context.smallValue(id), streams.mostHeldBytes())
-            : 0;
+    boolean isFile = file.getType() == CrailNodeType.DATAFILE;
+    int most = Math.min(context.smallValue(id, isFile), streams.mostHeldBytes());
     boolean holds = value.length() > 0 || (info.size() == 0 && most > 0 && writeHint <= most);
     this.held = new HeldValue(streams, most, holds, value);
     this.closing = new OutputClose(this, id, writes, held, token, handle);

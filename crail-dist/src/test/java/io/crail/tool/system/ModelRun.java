@@ -181,7 +181,7 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   /** Short times in the order that they need: a datanode waits for data less than space rests. */
-  private static Map<String, String> settings() {
+  private static Map<String, String> settings(long seed) {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("crail.lease", "2s");
     settings.put("crail.namenode.freemargin", "1s");
@@ -190,6 +190,7 @@ final class ModelRun implements Nemesis.Victims {
     // Shorter than many faults, so that many answers come too late.
     settings.put("crail.rpctimeout", "2s");
     settings.put("crail.datatimeout", "2s");
+    settings.put("crail.namenode.smallfiles", Boolean.toString(seed % 2 == 0));
     return settings;
   }
 
@@ -232,7 +233,7 @@ final class ModelRun implements Nemesis.Victims {
     List<String> output;
     Path kept;
     try (ProcessCluster cluster =
-        ProcessCluster.start(places, parameters.namenodes, 0, settings())) {
+        ProcessCluster.start(places, parameters.namenodes, 0, settings(parameters.seed))) {
       for (int i = 0; i < parameters.datanodes; i++) {
         cluster.startDatanode(parameters.mebibytes / parameters.datanodes + "m", -1);
       }

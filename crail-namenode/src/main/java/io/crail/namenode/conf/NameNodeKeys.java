@@ -127,6 +127,16 @@ public final class NameNodeKeys implements ConfigKeys {
                   + " get takes one request; 0 for none. Clients learn it from the namenode.")
           .between(0, SmallValue.MAX_LENGTH);
 
+  /** Whether small files are kept like small values. */
+  public static final ConfigKey<Boolean> SMALL_FILES =
+      ConfigKey.of(
+          "crail.namenode.smallfiles",
+          ConfigType.BOOLEAN,
+          "false",
+          "Whether the namenode also holds the bytes of data files itself that are no longer than"
+              + " crail.namenode.smallvalue, so that they are written with the close, and read with"
+              + " the lookup. Clients learn it from the namenode.");
+
   /** How much memory small values may take. */
   public static final ConfigKey<Long> SMALL_VALUES =
       ConfigKey.of(
@@ -180,6 +190,7 @@ public final class NameNodeKeys implements ConfigKeys {
         MAX_LEASES,
         MEMORY,
         SMALL_VALUE,
+        SMALL_FILES,
         SMALL_VALUES,
         SLOW_OPERATION);
   }

@@ -27,6 +27,7 @@ import java.util.List;
  * @param maxLeases most write leases
  * @param memory most bytes of heap for all that is kept
  * @param smallValue most bytes of a small value; 0 for none
+ * @param smallFiles whether data files may be small values too
  * @param smallValues most bytes outside the heap for small values
  * @param slowNanos operations that take at least this long are logged
  */
@@ -46,6 +47,7 @@ public record NameNodeOptions(
     int maxLeases,
     long memory,
     int smallValue,
+    boolean smallFiles,
     long smallValues,
     long slowNanos) {
   /** A datanode that has sent a sign of life within this many periods is taken to be alive. */
@@ -112,6 +114,7 @@ public record NameNodeOptions(
         // The rest is the collector's, and for requests that are being served.
         memory == 0 ? Math.max(heap - EMPTY_HEAP, heap / 4) / 4 * 3 : memory,
         conf.get(NameNodeKeys.SMALL_VALUE).intValue(),
+        conf.get(NameNodeKeys.SMALL_FILES),
         smallValues,
         slowNanos == 0 ? Long.MAX_VALUE : slowNanos);
   }

@@ -7,6 +7,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Applier;
 import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
+import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
@@ -27,13 +28,16 @@ import java.util.function.LongConsumer;
  * if the put ends before, its node ends too. Thread-safe.
  */
 public final class SetSizeRule {
+  private final boolean smallFiles;
   private final State state;
   private final Tree tree;
   private final Locks locks;
   private final Applier applier;
   private final Clock clock;
 
-  public SetSizeRule(State state, Locks locks, Applier applier, Clock clock) {
+  public SetSizeRule(
+      NameNodeOptions options, State state, Locks locks, Applier applier, Clock clock) {
+    this.smallFiles = options.smallFiles();
     this.state = state;
     this.tree = state.tree();
     this.locks = locks;
@@ -67,7 +71,7 @@ public final class SetSizeRule {
     return info;
   }
 
-  private static void check(Node node, SetSize.Request request) throws CrailException {
+  private void check(Node node, SetSize.Request request) throws CrailException {
     Writing.requireBytes(node);
     SmallValue value = request.value();
     if (request.close() > SetSize.EXPIRE || request.size() < 0) {
@@ -75,12 +79,16 @@ public final class SetSizeRule {
           node + ": size " + request.size() + ", close " + request.close());
     }
     if (value.length() > 0
-        && (node.type() != NodeType.KEYVALUE
+        && (!mayBeSmall(node.type())
             || request.close() != SetSize.END
             || request.size() != value.length())) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           node + ": a value of " + value.length() + " bytes for the size " + request.size());
     }
+  }
+
+  private boolean mayBeSmall(NodeType type) {
+    return type == NodeType.KEYVALUE || (smallFiles && type == NodeType.DATAFILE);
   }
 
   /** For a node that is to replace another. Returns null when it has done so. */

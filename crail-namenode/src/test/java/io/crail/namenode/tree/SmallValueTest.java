@@ -396,6 +396,13 @@ class SmallValueTest {
   }
 
   @Test
+  void aFileHasNoValueUnlessTheNamenodeKeepsSmallFiles() throws Exception {
+    NodeInfo node = store.create(NodeType.DATAFILE, "/f", TOKEN);
+    Refusals.refused(ErrorCode.INVALID_ARGUMENT, () -> end(node.id(), bytes(4, 4)));
+    assertEquals(0, store.setSize(node.id(), TOKEN, 0, SetSize.END).size());
+  }
+
+  @Test
   void aWriterEndsWithItsValue() throws Exception {
     NodeInfo node = store.create(NodeType.KEYVALUE, "/t/k", TOKEN);
     assertEquals(4, end(node.id(), bytes(4, 4)).size());

@@ -116,6 +116,7 @@ public final class Hello {
    * @param blockSize bytes of a block, the largest extent
    * @param minExtentSize bytes of the smallest extent
    * @param smallValue most bytes of a value that travels with the metadata; 0 when none does
+   * @param smallFiles whether data files may be as small as that, and travel so too
    * @param leaseMillis how long a location or a write lease is valid
    * @param incarnation changes with each start of the namenode, which remembers no answers from
    *     before
@@ -131,6 +132,7 @@ public final class Hello {
       int blockSize,
       int minExtentSize,
       int smallValue,
+      boolean smallFiles,
       int leaseMillis,
       long incarnation,
       long rootId,
@@ -149,6 +151,7 @@ public final class Hello {
             .i32("blockSize", "bytes of a block, the largest extent")
             .i32("minExtentSize", "bytes of the smallest extent")
             .i32("smallValue", "most bytes of a value that travels with the metadata, or 0")
+            .u8("smallFiles", "1: so do data files that are no longer")
             .i32("leaseMillis", "how long a location or a write lease is good for")
             .i64("incarnation", "changes with each start of the namenode")
             .i64("rootId", "node id of the root at this namenode")
@@ -170,6 +173,7 @@ public final class Hello {
         int blockSize,
         int minExtentSize,
         int smallValue,
+        boolean smallFiles,
         int leaseMillis,
         long incarnation,
         long rootId,
@@ -182,6 +186,7 @@ public final class Hello {
           blockSize,
           minExtentSize,
           smallValue,
+          smallFiles,
           leaseMillis,
           incarnation,
           rootId,
@@ -191,7 +196,7 @@ public final class Hello {
 
     /** The answer that wants another message of the login. */
     public static Response challenge(SmallValue message) {
-      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, 0, 0, 0, Utf8.EMPTY, message);
+      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, false, 0, 0, 0, Utf8.EMPTY, message);
     }
 
     /** This description, at the end of a login whose last message is another one. */
@@ -204,6 +209,7 @@ public final class Hello {
           blockSize,
           minExtentSize,
           smallValue,
+          smallFiles,
           leaseMillis,
           incarnation,
           rootId,

@@ -82,6 +82,6 @@ final class LoginService implements Service, LoginHandler.Host {
   @Override
   public Hello.Response welcome(Claim claim, Caller caller, Session session) {
     return new Hello.Response(
-        Frame.VERSION, 0, 1, 1 << 20, 4096, 0, 10_000, 1, 1, Utf8.of("crail"));
+        Frame.VERSION, 0, 1, 1 << 20, 4096, 0, false, 10_000, 1, 1, Utf8.of("crail"));
   }
 }

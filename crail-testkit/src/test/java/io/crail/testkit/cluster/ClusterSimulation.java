@@ -114,6 +114,7 @@ final class ClusterSimulation implements AutoCloseable {
         .set("crail.lease", LEASE.toMillis() + "ms", "test")
         .set("crail.namenode.freemargin", MARGIN.toMillis() + "ms", "test")
         .set("crail.namenode.smallvalue", random.nextBoolean() ? "0" : "1k", "test")
+        .set("crail.namenode.smallfiles", Boolean.toString(random.nextBoolean()), "test")
         .build();
   }
 

@@ -626,7 +626,17 @@ class RegistrationTest {
             responses,
             Hello.Response.CODEC,
             new Hello.Response(
-                Frame.VERSION, index, count, 1 << 20, 4096, 0, 10_000, 1, 0, Utf8.of("crail")));
+                Frame.VERSION,
+                index,
+                count,
+                1 << 20,
+                4096,
+                0,
+                false,
+                10_000,
+                1,
+                0,
+                Utf8.of("crail")));
       } else if (opcode == NameNodeOperations.REGISTER_DATANODE.number()) {
         registrations++;
         if (refusal != ErrorCode.OK) {

@@ -261,7 +261,7 @@ final class ClientTarget implements Target {
       if (opcode == NameNodeOperations.HELLO.number() && input.below(4) != 0) {
         Hello.Response hello =
             new Hello.Response(
-                Frame.VERSION, 0, 1, 1 << 20, 4096, 512, 10_000, 1, 5, Utf8.of("crail"));
+                Frame.VERSION, 0, 1, 1 << 20, 4096, 512, true, 10_000, 1, 5, Utf8.of("crail"));
         ByteBuffer body =
             ByteBuffer.allocate(Hello.Response.CODEC.length(hello)).order(ByteOrder.LITTLE_ENDIAN);
         Hello.Response.CODEC.encode(hello, body, 0);
