@@ -14,7 +14,10 @@ public final class ClientLeases {
   private static final int MOST_AVOIDED = 64;
 
   private final long clientId;
-  private final Chain leases = new Chain();
+
+  // The queue of leases, by when they end.
+  private Term first;
+  private Term last;
   private long seenUntilNanos;
   private boolean gone;
 
@@ -59,7 +62,14 @@ public final class ClientLeases {
   }
 
   private void append(Term lease) {
-    leases.add(lease);
+    lease.queued = true;
+    lease.previous = last;
+    if (last == null) {
+      first = lease;
+    } else {
+      last.next = lease;
+    }
+    last = lease;
     // Threads of the namenode may get here in a different order than they have read the clock.
     if (lease.endNanos() - seenUntilNanos > 0) {
       seenUntilNanos = lease.endNanos();
@@ -68,32 +78,48 @@ public final class ClientLeases {
 
   /** Moves the end of a lease. Returns false when it has run out. */
   synchronized boolean renew(Term lease, long untilNanos) {
-    if (untilNanos - lease.endNanos() > 0 && leases.remove(lease)) {
+    if (untilNanos - lease.endNanos() > 0 && remove(lease)) {
       lease.endAt(untilNanos);
       append(lease);
     }
-    return lease.isLinked();
+    return lease.queued;
   }
 
   /** Removes a lease. Returns false when it was already removed. */
   synchronized boolean remove(Term lease) {
-    return leases.remove(lease);
+    if (!lease.queued) {
+      return false;
+    }
+    if (lease.previous == null) {
+      first = lease.next;
+    } else {
+      lease.previous.next = lease.next;
+    }
+    if (lease.next == null) {
+      last = lease.previous;
+    } else {
+      lease.next.previous = lease.previous;
+    }
+    lease.previous = null;
+    lease.next = null;
+    lease.queued = false;
+    return true;
   }
 
   /** Removes and returns a lease that has run out; null when there is none. */
   synchronized Term pollOverdue(long nowNanos) {
-    Term lease = (Term) leases.first();
+    Term lease = first;
     if (lease == null || nowNanos - lease.endNanos() < 0) {
       return null;
     }
-    leases.remove(lease);
+    remove(lease);
     lease.markOverdue();
     return lease;
   }
 
   /** Whether this can be forgotten: the client was not seen for the time of a lease. */
   synchronized boolean isGone(long nowNanos) {
-    gone |= leases.first() == null && nowNanos - seenUntilNanos >= 0;
+    gone |= first == null && nowNanos - seenUntilNanos >= 0;
     return gone;
   }
 }

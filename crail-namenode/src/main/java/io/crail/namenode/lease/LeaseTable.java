@@ -31,8 +31,7 @@ public final class LeaseTable<T> {
   private static final long LEASE_FOOTPRINT = Footprint.object(4, 28);
 
   /** Bytes of heap of a client that has leases. */
-  private static final long CLIENT_FOOTPRINT =
-      Footprint.object(2, 17) + Footprint.object(2, 0) + Footprint.MAP_ENTRY;
+  private static final long CLIENT_FOOTPRINT = Footprint.object(3, 17) + Footprint.MAP_ENTRY;
 
   private final Clock clock;
   private final long leaseNanos;

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.lease;
 
-/** The time that a lease lasts. Changed under the monitor of its client. */
-abstract class Term extends Chain.Link {
+/**
+ * The time that a lease lasts, as an element of the queue of its client's leases. Changed under the
+ * monitor of its client.
+ */
+abstract class Term {
+  // The neighbours in the queue, and whether it is there. For the client's leases.
+  Term previous;
+  Term next;
+  boolean queued;
   private long endNanos;
   private volatile boolean overdue;
 
