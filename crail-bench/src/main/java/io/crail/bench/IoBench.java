@@ -103,7 +103,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
       case WRITE, WRITE_ASYNC, WRITE_INT:
         return store.getSpace().waitingBytes();
       default:
-        // Whoever puts values reserves space for more of them, which counts too.
+        // A client that puts values reserves space for more of them, which counts too.
         return 0;
     }
   }

@@ -324,7 +324,7 @@ class IoBenchFrameTest {
     "-t write --threads 0, --threads 0",
     "-t write --clients 1000, --clients 1000"
   })
-  void whatMakesNoSenseIsRefusedByName(String line, String named) {
+  void senselessOptionsAreRefusedByName(String line, String named) {
     BenchContext.ConfigurationSource never =
         () -> {
           throw new AssertionError("asked for a cluster");

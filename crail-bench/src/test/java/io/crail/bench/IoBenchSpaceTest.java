@@ -70,7 +70,7 @@ class IoBenchSpaceTest {
         "-t write -s 1m -k 25 -w 0 --threads 2",
         "-t writeInt -k 13000000 -w 0"
       })
-  void whatCannotFitIsRefusedBeforehand(String line) throws Exception {
+  void runsThatCannotFitAreRefusedBeforehand(String line) throws Exception {
     assertEquals(BenchRunner.FAILED, run(line + " -f /large.dat"));
     assertTrue(output.errors().contains("the cluster has room for 48 MiB"), output.errors());
     assertFalse(output.errors().contains("touching"), output.errors());
@@ -98,7 +98,7 @@ class IoBenchSpaceTest {
   }
 
   @Test
-  void whatItReplacesCountsAsRoom() throws Exception {
+  void replacedFilesCountAsRoom() throws Exception {
     String line = "-t write -s 1m -k 10 -w 2 -f /again.dat";
     assertEquals(BenchRunner.OK, run(line), output::errors);
     assertEquals(BenchRunner.OK, run(line), output::errors);

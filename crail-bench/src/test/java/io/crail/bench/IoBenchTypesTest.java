@@ -264,7 +264,7 @@ class IoBenchTypesTest {
 
   @ParameterizedTest
   @CsvSource({"readInt,", "seekInt,", "readMultiStreamInt,/part"})
-  void whatWasReadUntilItWasGivenUpIsChecked(String type, String part) throws Exception {
+  void readsBeforeTheEndOfARunAreChecked(String type, String part) throws Exception {
     String path = "/given-up-" + type;
     if (part != null) {
       assertRuns("-t createMultiFile -f " + path, 1, 0);

@@ -41,7 +41,7 @@ public final class ClientKeys implements ConfigKeys {
           "1g",
           "Most bytes of all buffers of a store, which it lends, and which its buffered streams"
               + " share; they are allocated as they are needed. Also limited by Java's direct"
-              + " memory (-XX:MaxDirectMemorySize), of which some is left to connections.");
+              + " memory (-XX:MaxDirectMemorySize), which leaves some to connections.");
 
   /** The deadline of a data operation. */
   public static final ConfigKey<Duration> DATA_TIMEOUT =

@@ -256,7 +256,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void whatIsInFlightForTheHeapHasALimit() throws Exception {
+  void readsIntoTheHeapHaveALimit() throws Exception {
     read(30, 300_000, false);
     // Three in each of four buffers.
     assertEquals(12, mostInFlight);
@@ -273,7 +273,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void whatFindsNoPlaceIsReadWhenTheBuffersAreFreeAgain() throws Exception {
+  void rangesWithoutABufferAreReadWhenOneIsFree() throws Exception {
     for (int buffer : new int[] {BUFFER, 128 << 10}) {
       lender = new BufferPool(buffer, buffer);
       int[] lengths = {100_000, 300_000, 700_000, 100_000};
@@ -334,7 +334,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void whatIsLongerThanABufferWaitsForNoOther() throws Exception {
+  void rangesLongerThanABufferDoNotWait() throws Exception {
     lender = new BufferPool(4_096, 16 * 4_096);
     try (RangeReader reader = new RangeReader(lender, 0)) {
       begin(reader, 2, 1_000, false);
@@ -460,7 +460,7 @@ class RangeReaderTest {
   }
 
   @Test
-  void whatIsNotInFlightAtTheCloseIsNotRead() throws Exception {
+  void queuedRangesAreNotReadAtTheClose() throws Exception {
     RangeReader reader = new RangeReader(pool, 0);
     RangeRead apart = reader.begin(file, 0, ByteBuffer.allocate(700_000));
     RangeRead issued = reader.begin(file, 0, ByteBuffer.allocate(1_000));

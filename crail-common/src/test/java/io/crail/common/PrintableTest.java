@@ -17,7 +17,7 @@ class PrintableTest {
   private static final String ESCAPED = "/a\\n\\r\\tb\\u001b[2J\\u007f\\u0085\\u2028\\u202e\\u0000";
 
   @Test
-  void whatIsNoCharacterIsEscaped() {
+  void invalidCharactersAreEscaped() {
     assertEquals(ESCAPED, Printable.line(HOSTILE));
     assertEquals(ESCAPED, Printable.line(ESCAPED), "twice is once");
     assertFalse(Printable.isPrintable(HOSTILE));

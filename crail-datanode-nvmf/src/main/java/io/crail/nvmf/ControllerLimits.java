@@ -14,7 +14,7 @@ import java.time.Duration;
  *     become ready
  */
 public record ControllerLimits(int depth, Duration keepAlive, long timeoutNanos, long readyNanos) {
-  /** Steps of a start, each of which has the time of a command, and one in reserve. */
+  /** Steps of a start, and one in reserve. Each has the time of a command. */
   private static final int START_STEPS = 8;
 
   /** The longest time that a controller can ask for. */

@@ -74,7 +74,7 @@ public final class NvmeCommand {
   private static final int SUBSYSTEM_AT = 256;
   private static final int HOST_AT = 512;
 
-  /** Of the result of a connect that was refused: the field is one of the data. */
+  /** In the result of a refused connect: the field is one of the data. */
   private static final int INVALID_IN_DATA = 1 << 16;
 
   private NvmeCommand() {}

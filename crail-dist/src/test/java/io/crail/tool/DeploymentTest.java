@@ -166,7 +166,7 @@ class DeploymentTest {
   }
 
   @Test
-  void whatADatanodeLendsFitsIntoItsContainer() throws IOException {
+  void lentMemoryFitsIntoTheContainer() throws IOException {
     Object datanode = objects().get("DaemonSet crail-datanode");
     List<?> command = (List<?>) at(datanode, "spec/template/spec/containers/0/command");
     long lends = bytes(command.get(command.indexOf("-s") + 1).toString());

@@ -67,7 +67,7 @@ class MonitoringFilesTest {
   }
 
   @Test
-  void whatIsNotClosedIsFound() {
+  void unclosedBlocksAreFound() {
     for (String wrong : List.of("sum(a", "a)", "rate(a[5m)]", "a{b=\"c}", "{a=\"b\"", "a]")) {
       assertFalse(isClosed(wrong), wrong);
     }

@@ -278,7 +278,7 @@ class PathCommandsTest {
   }
 
   @Test
-  void whatCannotBeIsRefusedWithItsCure() throws Exception {
+  void impossibleRequestsAreRefusedWithACure() throws Exception {
     Path file = file("file", "text\n");
     String name = file.toString();
     done("mkdir", "/refused");

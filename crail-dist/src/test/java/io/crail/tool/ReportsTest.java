@@ -183,7 +183,7 @@ class ReportsTest {
   }
 
   @Test
-  void whatPassesTheSecondTimeIsFlaky() throws Exception {
+  void aTestThatPassesTheSecondTimeIsFlaky() throws Exception {
     writeReportOfSecondRuns();
     assertEquals(
         """
@@ -203,7 +203,7 @@ class ReportsTest {
   }
 
   @Test
-  void whatDoesNotPassTheSecondTimeIsAFailure() throws Exception {
+  void aTestThatFailsTwiceIsAFailure() throws Exception {
     writeReportOfSecondRuns();
     assertEquals(
         """
@@ -221,7 +221,7 @@ class ReportsTest {
   }
 
   @Test
-  void whatRunsOverEachTierBelongsToItsClass() throws Exception {
+  void runsOverEachTierBelongToTheirClass() throws Exception {
     Files.writeString(
         directory.resolve("TEST-Tiers.xml"),
         """

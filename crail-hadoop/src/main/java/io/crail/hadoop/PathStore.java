@@ -222,7 +222,7 @@ final class PathStore implements Closeable {
       HadoopErrors.translate(from, () -> store.rename(name(from), name(to), replace).get());
     } catch (PathIOException e) {
       if (HadoopErrors.isOfImpossiblePath(e)) {
-        // Of which of the two?
+        // Which of the two is meant?
         find(from);
         throw HadoopErrors.translated(to, e.getCause());
       }

@@ -358,7 +358,7 @@ class CrailFileSystemTest {
   }
 
   @Test
-  void whatIsRenamedToWhereItIsStaysThere() throws Exception {
+  void aRenameToItselfChangesNothing() throws Exception {
     Path file = new Path(path, "file");
     Path directory = new Path(path, "directory");
     fileSystem.create(file).close();

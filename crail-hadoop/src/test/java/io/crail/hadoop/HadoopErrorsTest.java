@@ -52,7 +52,7 @@ class HadoopErrorsTest {
   }
 
   @Test
-  void whatWrapsAnErrorIsTakenOff() {
+  void errorsAreUnwrapped() {
     CrailException error = ErrorCode.NODE_EXISTS.exception("/a");
     for (Exception wrapped :
         new Exception[] {new ExecutionException(error), new UncheckedIOException(error)}) {

@@ -142,7 +142,7 @@ class VectoredReadTest {
   }
 
   @Test
-  void whoCannotReleaseABufferLeavesNoRangeOpen() throws Exception {
+  void aFailedReleaseLeavesNoRangeOpen() throws Exception {
     broken = true;
     for (Error error : List.of(new AssertionError("not mine"), new OutOfMemoryError("none"))) {
       List<FileRange> ranges = ranges();

@@ -180,7 +180,7 @@ class MeasureTest {
   }
 
   @Test
-  void whatIsComparedWithNothingHasALimitOfItsOwn() {
+  void figuresWithoutAPeerHaveTheirOwnLimit() {
     Samples samples = new Samples();
     samples.add("a file", "bytes", "x", 135);
     samples.add("a lookup", "bytes", "x", 0.7);

@@ -123,7 +123,7 @@ class AttributesTest {
   }
 
   @Test
-  void whatIsNoAttributeIsRefused() throws Exception {
+  void invalidAttributesAreRefused() throws Exception {
     store.file("/f");
     int names = names().size();
     refused(ErrorCode.NODE_NOT_FOUND, "/x", () -> set("/x", SetAttributes.OWNER, 0, "o", ""));

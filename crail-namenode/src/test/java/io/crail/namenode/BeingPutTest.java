@@ -107,7 +107,7 @@ class BeingPutTest {
   }
 
   @Test
-  void whatAVanishedWriterHasCommittedStays() throws Exception {
+  void committedBytesOfAVanishedWriterStay() throws Exception {
     long id = put("/t/k", LENGTH, TOKEN).id();
     store.setSize(id, TOKEN, 10, SetSize.KEEP);
     assertFalse(found("/t/k").isBeingPut());

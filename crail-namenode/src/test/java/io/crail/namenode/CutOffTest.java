@@ -119,7 +119,7 @@ class CutOffTest {
   }
 
   @Test
-  void whoSaysThatHeWritesNoMoreIsLeftAlone() throws Exception {
+  void aClientThatReportsItsEndIsNotCutOff() throws Exception {
     long id = written("/f", 9, BLOCK);
     store.remove("/f", false);
     pass(2000);
@@ -183,7 +183,7 @@ class CutOffTest {
   }
 
   @Test
-  void whatAnExpiredLeaseLeavesUncommittedWaitsToo() throws Exception {
+  void uncommittedSpaceOfAnExpiredLeaseWaitsToo() throws Exception {
     long id = written("/f", 9, 3 * BLOCK);
     store.setSize(id, 9, BLOCK, SetSize.KEEP);
     pass(10_000 + LEASE_AND_MARGIN + 2000);
@@ -215,7 +215,7 @@ class CutOffTest {
   }
 
   @Test
-  void whoIsOrderedAgainWhileTheDatanodeWorksStandsInTheNextList() throws Exception {
+  void aClientOrderedAgainMeanwhileIsInTheNextList() throws Exception {
     written("/f", 9, BLOCK);
     store.remove("/f", false);
     pass(LEASE_AND_MARGIN + 2000);
@@ -304,7 +304,7 @@ class CutOffTest {
   }
 
   @Test
-  void whoIsAliveAndRenewsIsCutOffForWhatHeHasNotAnswered() throws Exception {
+  void aLivingClientIsCutOffForItsUnansweredSpace() throws Exception {
     written("/kept", 8, BLOCK);
     written("/f", 9, BLOCK);
     store.remove("/f", false);

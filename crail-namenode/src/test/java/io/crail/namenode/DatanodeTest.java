@@ -404,7 +404,7 @@ class DatanodeTest {
   }
 
   @Test
-  void whatIsFreeAtASilentDatanodeIsNoSpace() throws Exception {
+  void freeSpaceOfASilentDatanodeDoesNotCount() throws Exception {
     TestStore store = new TestStore();
     int id = store.datanode(4L << 20);
     store.write("/f", BLOCK);

@@ -116,7 +116,7 @@ class FarewellTest {
   }
 
   @Test
-  void whoMayStillWriteKeepsTheSpaceWaiting() throws Exception {
+  void aPossibleWriterKeepsTheSpaceWaiting() throws Exception {
     long failed = put("/t/failed", 9, BLOCK);
     store.setSize(failed, 9, 0, SetSize.EXPIRE);
     put("/t/failed", 8, 1);
@@ -132,7 +132,7 @@ class FarewellTest {
   }
 
   @Test
-  void whatOthersMayStillUseRestsWhateverTheWriterSays() throws Exception {
+  void spaceThatOthersMayUseRestsInSpiteOfTheReport() throws Exception {
     long id = store.create(NodeType.DATAFILE, "/f", 9).id();
     store.extend(id, 9, 0, BLOCK);
     store.setSize(id, 9, 10, SetSize.KEEP);

@@ -178,7 +178,7 @@ class MoveRuleTest {
   }
 
   @Test
-  void whatIsBeingWrittenStays() throws Exception {
+  void extentsBeingWrittenStay() throws Exception {
     long id = store.write("/f", 100).id();
     Extent placed = extents(id).get(0);
     store.acquire(id, TOKEN);
@@ -465,7 +465,7 @@ class MoveRuleTest {
   }
 
   @Test
-  void whatWasAppendedToTheCopyIsNotTakenBack() throws Exception {
+  void appendedBytesOfACopyAreNotTakenBack() throws Exception {
     Moved moved = move(100);
     store.acquire(moved.id, TOKEN);
     store.setSize(moved.id, TOKEN, 101, SetSize.END);

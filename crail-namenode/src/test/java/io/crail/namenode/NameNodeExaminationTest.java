@@ -140,7 +140,7 @@ class NameNodeExaminationTest {
   }
 
   @Test
-  void whatASilentDatanodeHadIsLostWhenItIsRemoved() throws CrailException {
+  void dataOfASilentDatanodeAreLostAtItsRemoval() throws CrailException {
     int stays = store.datanode(1, "host", 0, true, 16L * BLOCK);
     store.datanode(2, "host", 0, true, 16L * BLOCK);
     for (int i = 0; i < 8; i++) {

@@ -75,7 +75,7 @@ class PathLengthTest {
   }
 
   @Test
-  void whatWasMovedCountsWhereItIs() throws Exception {
+  void movedNodesCountInTheirNewPlace() throws Exception {
     store.mkdir("/x");
     store.mkdir("/x/y");
     store.mkdir("/a");

@@ -128,7 +128,7 @@ class ReplaceExtentTest {
   }
 
   @Test
-  void whatReadersSeeIsNotReplaced() throws Exception {
+  void visibleBytesAreNotReplaced() throws Exception {
     List<Extent> given = begin("/f", 2);
     long id = id("/f");
     store.setSize(id, TOKEN, 1, SetSize.KEEP);
@@ -160,7 +160,7 @@ class ReplaceExtentTest {
   }
 
   @Test
-  void whoCannotBeReachedIsAskedLastUntilItIsHeardOf() throws Exception {
+  void anUnreachableDatanodeIsAskedLastUntilItsNextSignOfLife() throws Exception {
     Extent bad = begin("/f", 1).get(0);
     int dead = bad.place().datanode();
     int alive = dead == first ? second : first;
@@ -239,7 +239,7 @@ class ReplaceExtentTest {
   }
 
   @Test
-  void whoIsOnlySlowIsBetterThanWhoIsNotThere() throws Exception {
+  void aSlowDatanodeIsBetterThanNone() throws Exception {
     Extent bad = begin("/f", 1).get(0);
     Extent other = replace(id("/f"), bad).get(0);
     // What the first one had before rests there.

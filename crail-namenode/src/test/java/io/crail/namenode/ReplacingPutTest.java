@@ -153,7 +153,7 @@ class ReplacingPutTest {
   }
 
   @Test
-  void ofTwoPutsTheLaterOneWins() throws Exception {
+  void theLaterOfTwoPutsWins() throws Exception {
     final long old = put("/t/k", OLD_LENGTH, OLD).id();
     long first = begin("/t/k", LENGTH, TOKEN).id();
     long second = begin("/t/k", LENGTH, TOKEN + 1).id();
@@ -205,7 +205,7 @@ class ReplacingPutTest {
   }
 
   @Test
-  void whatRemovesTheOldValueEndsThePut() throws Exception {
+  void aRemovalOfTheOldValueEndsThePut() throws Exception {
     put("/t/k", OLD_LENGTH, OLD);
     long deleted = begin("/t/k", LENGTH, TOKEN).id();
     store.remove("/t/k", false);

@@ -78,12 +78,12 @@ class RestartTest {
   }
 
   @Test
-  void whereOldGenerationsAreRefusedSpaceRestsForWhatHasBegun() throws Exception {
+  void withGenerationsSpaceRestsForWritesInProgress() throws Exception {
     assertRests(true, MARGIN_MILLIS);
   }
 
   @Test
-  void whereNothingIsCheckedSpaceRestsForTheLeasesOfOthersToo() throws Exception {
+  void withoutChecksSpaceRestsForOtherLeasesToo() throws Exception {
     assertRests(false, LEASE_MILLIS + MARGIN_MILLIS);
   }
 
@@ -147,7 +147,7 @@ class RestartTest {
   }
 
   @Test
-  void whatAnotherNamenodeHadMeanwhileIsLost() throws Exception {
+  void spaceLentElsewhereMeanwhileIsLost() throws Exception {
     int datanode = usedDatanode(true);
     store.passAlive(MARGIN_MILLIS, datanode);
     Extent extent = take("/f", 1).get(0);
@@ -166,7 +166,7 @@ class RestartTest {
   }
 
   @Test
-  void whoIsToEndMayHaveLentItsSpaceElsewhere() throws Exception {
+  void aDatanodeThatMayEndMayLendElsewhere() throws Exception {
     int datanode = usedDatanode(true);
     store.call(
         NameNodeOperations.REMOVE_DATANODE,

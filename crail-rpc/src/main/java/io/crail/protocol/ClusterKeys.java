@@ -47,7 +47,7 @@ public final class ClusterKeys implements ConfigKeys {
               "crail.user",
               ConfigType.STRING,
               "",
-              "User to whom the nodes belong that a client creates; at a namenode, the owner"
+              "Owner of the nodes that a client creates; at a namenode, the owner"
                   + " of the root. Empty: the user of the process; under Hadoop, Hadoop's user.")
           .check(user -> user.isEmpty() ? null : TextLimits.checkUser(Utf8.of(user)));
 

@@ -26,8 +26,8 @@ public final class WaitKeys implements ConfigKeys {
               + " before it sleeps; about the cost of sleeping and waking up. With always it"
               + " never sleeps and needs a core of its own; with 0 it sleeps at once. Over TCP a"
               + " thread polls only while there are many messages or much data, and more and"
-              + " more rarely where that does not pay. A server with io_uring cannot poll for"
-              + " ever.");
+              + " more rarely where that does not pay. A server with io_uring cannot poll all"
+              + " the time.");
 
   /** Which threads drive clients. */
   public static final ConfigKey<Driver> CLIENT_DRIVER =

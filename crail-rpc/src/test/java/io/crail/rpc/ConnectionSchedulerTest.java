@@ -129,7 +129,7 @@ class ConnectionSchedulerTest {
   }
 
   @Test
-  void whoWaitsGoesBeforeWhoComesThen() {
+  void waitingConnectionsGoBeforeNewOnes() {
     new Peer("waits", SLICE_MICROS, 1_000);
     for (int i = 0; i < 100; i++) {
       for (int j = 0; j < 10; j++) {

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  *     counts
  */
 record JobTimes(long nanos, long beginMillis, long endMillis, Map<String, List<Long>> parts) {
-  /** Those of a job of which only the whole counts. */
+  /** Those of a job that is measured as a whole. */
   static JobTimes since(long beginNanos) {
     long nanos = System.nanoTime() - beginNanos;
     long end = System.currentTimeMillis();

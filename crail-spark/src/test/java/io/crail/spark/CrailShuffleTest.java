@@ -229,7 +229,7 @@ class CrailShuffleTest {
         "spark.shuffle.push.enabled",
         "spark.authenticate"
       })
-  void whatCrailCannotKeepIsRefused(String key) {
+  void unsupportedSettingsAreRefused(String key) {
     SparkConf conf =
         crail
             .conf("local[2]", local)

@@ -49,7 +49,7 @@ class FullStoreTest {
   }
 
   @Test
-  void whatTheProgramHasDroppedMakesRoom() throws Exception {
+  void droppedShufflesMakeRoom() throws Exception {
     try (SparkOnCrail crail = new SparkOnCrail(EmbeddedCrail.builder(), 48L * MIB);
         JavaSparkContext spark = SparkOnCrail.context(conf(crail, "local[1,4]"))) {
       List<JavaPairRDD<Integer, byte[]>> held =

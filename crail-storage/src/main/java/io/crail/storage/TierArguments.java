@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * configuration key. Immutable.
  */
 public final class TierArguments {
-  /** Of a tier that takes none. */
+  /** The arguments of a tier that takes none. */
   public static final TierArguments NONE = new TierArguments("", List.of());
 
   private final String tier;

@@ -39,7 +39,7 @@ class LocalHostTest {
   }
 
   @Test
-  void whatIsNotOfThisHostIsNamedAndRefused() {
+  void addressesOfOtherHostsAreNamedAndRefused() {
     // An address for documentation, which no host has.
     IOException refusal =
         assertThrows(IOException.class, () -> LocalHost.address("192.0.2.1", LOCAL));

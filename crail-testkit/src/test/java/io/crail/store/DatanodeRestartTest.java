@@ -33,7 +33,7 @@ class DatanodeRestartTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatHasEndedIsForgotten(boolean mapped) throws Exception {
+  void endedDatanodesAreForgotten(boolean mapped) throws Exception {
     List<CrailInputStream> readers = new ArrayList<>();
     try (EmbeddedCrail crail =
         EmbeddedCrail.builder()

@@ -241,7 +241,7 @@ class NamespaceTest implements EachTier.Shared {
   }
 
   @Test
-  void whatIsAskedToReplaceReplaces() throws Exception {
+  void aReplacingCreateReplaces() throws Exception {
     create(store, "/over", CrailNodeType.DIRECTORY);
     Bytes.write(store, "/over/f", new byte[5]);
     CrailFile old = lookup("/over/f").asFile();

@@ -160,7 +160,7 @@ class NvmfLateWriteTest {
 
   /** The next writer continues elsewhere, though the extent has room and is still the file's. */
   @Test
-  void whatIsAppendedLaterIsNotOverwritten() throws Exception {
+  void laterAppendsAreNotOverwritten() throws Exception {
     byte[] first = Bytes.random(random, 300_000);
     CrailFile file = Bytes.write(store, "/appended", first);
     failingWrite(file, 100_000);

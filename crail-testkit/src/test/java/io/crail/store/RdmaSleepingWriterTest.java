@@ -129,7 +129,7 @@ class RdmaSleepingWriterTest {
 
   @Test
   @TwoHosts
-  void whatItsDeviceHasPostedGoesNowhere() throws Exception {
+  void postedWritesOfACutOffDeviceGoNowhere() throws Exception {
     int rounds = 0;
     for (int attempts = 0; rounds < POSTED_ROUNDS; attempts++) {
       assertTrue(attempts <= 2 * POSTED_ROUNDS, "its device gives up before all is taken");

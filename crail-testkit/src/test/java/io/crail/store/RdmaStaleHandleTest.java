@@ -55,7 +55,7 @@ class RdmaStaleHandleTest {
 
   @Test
   @TwoHosts
-  void whatWasUnderWayNeitherChangesNorShowsAnotherFile() throws Exception {
+  void transfersInFlightNeverTouchAnotherFile() throws Exception {
     try (TestCluster cluster = newCluster()) {
       final int idle = RdmaHost.connections("rxe0");
       CrailStore reader = cluster.newStore();

@@ -24,7 +24,7 @@ class ReadHintTest {
   private static final String BLOCK_SIZE = "crail.blocksize=" + BLOCK;
 
   @Test
-  void whoReadsOnSeldomWaitsForALocation() throws Exception {
+  void sequentialReadersSeldomWaitForALocation() throws Exception {
     long seed = Bytes.seed("read hints");
     try (SimulatedCluster cluster = new SimulatedCluster(seed, BLOCK_SIZE, "crail.lease=60s")) {
       byte[] bytes = Bytes.random(new Random(seed), BLOCKS * BLOCK);

@@ -227,7 +227,7 @@ class SimulatedFailoverTest {
   }
 
   @Test
-  void whoFallsSilentIsLeftSoon() throws Exception {
+  void aSilentDatanodeIsLeftSoon() throws Exception {
     cluster.crashDatanode(1);
     byte[] bytes = Bytes.random(random, 3 * MIB);
     long begin = cluster.nanoTime();

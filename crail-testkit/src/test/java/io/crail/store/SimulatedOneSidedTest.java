@@ -199,7 +199,7 @@ class SimulatedOneSidedTest {
   }
 
   @Test
-  void whoIsCutOffWhileHeWritesElsewhereGoesOn() throws Exception {
+  void aWriterThatIsCutOffElsewhereContinues() throws Exception {
     CrailOutputStream kept = Bytes.createFile(writer, "/kept").getDirectOutputStream(0);
     byte[] bytes = Bytes.random(random, MIB);
     CrailOutputStream output = Bytes.createFile(writer, "/taken").getDirectOutputStream(MIB);
@@ -225,7 +225,7 @@ class SimulatedOneSidedTest {
   }
 
   @Test
-  void whatAWriterDidNotUseIsFreeWhenItCloses() throws Exception {
+  void unusedSpaceIsFreeAtTheClose() throws Exception {
     // More than half of the store was announced: twice would not fit if it rested.
     for (int i = 0; i < 4; i++) {
       CrailOutputStream output =
@@ -339,7 +339,7 @@ class SimulatedOneSidedTest {
   }
 
   @Test
-  void whatWasReadBehindTheEndOfItsLocationIsReadAgain() throws Exception {
+  void readsThatOutliveTheirLocationAreRepeated() throws Exception {
     byte[] bytes = Bytes.random(random, MIB);
     CrailFile file = Bytes.write(remover, "/slow", bytes);
     cluster.tier().latency(LEASE, LEASE);

@@ -158,7 +158,7 @@ class SimulatedPutTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatAPutWithoutAnAnswerHasTakenComesBack(boolean withStream) throws Exception {
+  void spaceOfAnUnansweredPutComesBack(boolean withStream) throws Exception {
     start("crail.namenode.smallvalue=0", "crail.rpctimeout=3s");
     cluster.network().latency(Duration.ofMillis(1), Duration.ofMillis(1));
     CrailOutputStream stream =
@@ -289,7 +289,7 @@ class SimulatedPutTest {
   }
 
   @Test
-  void ofLargeValuesPutAtOnceTheLastWins() throws Exception {
+  void theLastOfConcurrentLargePutsWins() throws Exception {
     start("crail.datatimeout=100s");
     put(value(LARGE, 3)).get();
     List<Transfer> writes = writes(0);

@@ -109,7 +109,7 @@ class SimulatedReadTest {
   }
 
   @Test
-  void whatAWriterKnowsOfItsBytesEndsWithItsLease() throws Exception {
+  void locationsOfAWriterEndWithItsLease() throws Exception {
     CrailFile file = Bytes.createFile(store, "/f");
     byte[] old = write(file.getDirectOutputStream(0));
     CrailInputStream input = file.getDirectInputStream(0);

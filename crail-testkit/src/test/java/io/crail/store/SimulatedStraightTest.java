@@ -125,7 +125,7 @@ class SimulatedStraightTest {
   }
 
   @Test
-  void whatWasReadAheadOfAFailureIsKept() throws Exception {
+  void bytesReadAheadOfAFailureAreKept() throws Exception {
     CrailBufferedInputStream input = Bytes.write(store, "/f", bytes).getBufferedInputStream(LENGTH);
     assertEquals(bytes[0] & 0xff, input.read());
     cluster.network().runFor(Duration.ofSeconds(1));

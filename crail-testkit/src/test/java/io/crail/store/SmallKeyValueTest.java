@@ -116,7 +116,7 @@ class SmallKeyValueTest extends KeyValueContract {
   }
 
   @Test
-  void whatIsHeldBackIsWrittenAsOneWhateverTheBuffersOfItsStore() throws Exception {
+  void heldBytesAreWrittenTogetherForAnyBufferSize() throws Exception {
     byte[] all = value(15_000, 1);
     try (TestCluster wide = TestCluster.start(tier(), 1, 1, "crail.namenode.smallvalue=32k")) {
       CrailStore first = wide.newStore();

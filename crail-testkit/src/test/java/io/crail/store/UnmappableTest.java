@@ -168,7 +168,7 @@ class UnmappableTest {
   }
 
   @Test
-  void whatWasMappedBeforeIsReadOverTheNetworkAsWell() throws Exception {
+  void bytesWrittenByMappingAreReadOverTheNetwork() throws Exception {
     CrailStore store = cluster.newStore();
     byte[] small = {1, 2, 3};
     CrailFile first = Bytes.createFile(store, "/first");

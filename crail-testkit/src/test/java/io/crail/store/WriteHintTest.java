@@ -60,7 +60,7 @@ class WriteHintTest {
   }
 
   @Test
-  void whatIsTakenAheadGrowsWithWhatIsWritten() throws Exception {
+  void spaceInAdvanceGrowsWithTheBytesWritten() throws Exception {
     CrailOutputStream output = open("/grows", Long.MAX_VALUE);
     long most = 0;
     for (int written = BLOCK / 4; written <= 12 * BLOCK; written += BLOCK / 4) {
@@ -78,7 +78,7 @@ class WriteHintTest {
   }
 
   @Test
-  void whatWasAnnouncedIsAllThatIsTakenAhead() throws Exception {
+  void theHintLimitsSpaceInAdvance() throws Exception {
     CrailOutputStream output = open("/exact", 12 * BLOCK);
     for (int written = 0; written < 12 * BLOCK; written += BLOCK / 4) {
       output.write(Bytes.buffer(new byte[BLOCK / 4])).get();

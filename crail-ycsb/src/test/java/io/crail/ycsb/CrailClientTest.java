@@ -162,7 +162,7 @@ class CrailClientTest {
   }
 
   @Test
-  void whatIsNotThereIsNotFound() {
+  void missingRecordsAreNotFound() {
     assertSame(Status.NOT_FOUND, client.read(table, "nobody", null, new HashMap<>()));
     assertSame(Status.NOT_FOUND, client.update(table, "nobody", values("field0", "x")));
     assertSame(Status.NOT_FOUND, client.delete(table, "nobody"));

@@ -46,7 +46,7 @@ class KeyNamesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"%-3f2a", "%2", "a%", "%%", "%zz", "%2F"})
-  void whatNoKeyHasForANameHasNoKey(String name) {
+  void unknownNamesHaveNoKey(String name) {
     assertNull(KeyNames.decode(name));
   }
 }

@@ -58,7 +58,7 @@ class SettingsTest {
   }
 
   @Test
-  void whatCannotBeUsedIsNamed() {
+  void unusableSettingsAreNamed() {
     String message =
         assertThrows(
                 IllegalArgumentException.class, () -> settings(Map.of(), "crail.nosuchkey", "1"))

@@ -86,7 +86,7 @@ class YcsbProgramTest {
   }
 
   @Test
-  void whatYcsbReadsIsWhatItWrote() throws Exception {
+  void ycsbReadsWhatItWrote() throws Exception {
     assertEquals(RECORDS, ok(run("-load", "workloada"), "INSERT"));
     String updates = run("-t", "workloada");
     assertEquals(OPERATIONS, ok(updates, "READ") + ok(updates, "UPDATE"), updates);

@@ -119,7 +119,7 @@ public final class Chart {
                 && TailAxis.MARKS.contains(data.getXValue(line, point));
           }
         };
-    // Else each short piece of a line begins its dashes anew, and no gap is ever seen.
+    // Otherwise each short piece of a line begins its dashes anew, and no gap is ever seen.
     renderer.setDrawSeriesLineAsPath(true);
     int values = lines.size() * TailAxis.MARKS.size();
     return lines(

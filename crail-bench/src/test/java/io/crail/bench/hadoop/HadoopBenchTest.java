@@ -155,7 +155,7 @@ class HadoopBenchTest {
   }
 
   @Test
-  void whatItMakesBelongsToHadoopsUserUnlessAKeyNamesOne() throws Exception {
+  void newNodesBelongToHadoopsUserUnlessAKeyNamesOne() throws Exception {
     Configuration site =
         cluster.configuration().toBuilder().set("crail.user", "root-owner", "the test").build();
     Map<String, String> named = Map.of("crail.user", "named");

@@ -103,7 +103,7 @@ class PaceTest {
   }
 
   @Test
-  void whatCannotKeepTheRateIsGivenUpInBoundedTime() {
+  void aRateThatCannotBeKeptIsGivenUpInTime() {
     Recorder recorder = recorder(1000, 10_000);
     long begin = ticker.nanos;
     // Each operation takes 50 ms, so all take 500 s. The rate plans 10 s.

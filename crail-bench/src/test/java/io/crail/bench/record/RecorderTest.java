@@ -113,7 +113,7 @@ class RecorderTest {
   }
 
   @Test
-  void whatMovesNothingHasNoBytesASecond() {
+  void operationsWithoutBytesHaveNoBytesASecond() {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     new Report(new PrintStream(bytes, true, StandardCharsets.UTF_8))
         .print(experiment(1000, 2_000, 0));

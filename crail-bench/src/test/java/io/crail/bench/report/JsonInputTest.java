@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What is written is read. */
 class JsonInputTest {
   @Test
-  void whatIsWrittenIsReadAgain() throws Exception {
+  void writtenJsonIsReadAgain() throws Exception {
     Map<String, Object> map = new LinkedHashMap<>();
     map.put("text", "a \"quoted\" \\ line\n\tand \u00e9 \ud83d\ude00");
     map.put("numbers", List.of(1.0, -2.5e-7, 1e300));
@@ -48,7 +48,7 @@ class JsonInputTest {
         "[1]]",
         "--1"
       })
-  void whatIsNoJsonIsRefused(String text) {
+  void invalidJsonIsRefused(String text) {
     assertThrows(BenchException.class, () -> JsonInput.parse(text));
   }
 

@@ -47,7 +47,7 @@ public final class Configuration {
   private static final Set<String> SECRETS;
 
   static {
-    // A name a line, of which some are followed by the word for secrets.
+    // A name a line, followed by the word for secrets if it is one.
     List<String> lines = lines();
     NAMES = lines.stream().map(line -> line.split(" ")[0]).collect(Collectors.toUnmodifiableSet());
     SECRETS =

@@ -43,7 +43,7 @@ public final class Secret {
     try (BufferedReader lines = Files.newBufferedReader(Path.of(text.substring(FILE.length())))) {
       String line = lines.readLine();
       if (line == null || line.isBlank()) {
-        // Whoever names a file wants a secret.
+        // A user who names a file wants a secret in it.
         throw new IllegalArgumentException("is a file whose first line is empty");
       }
       return line.strip();

@@ -17,7 +17,7 @@ public final class IncompleteException extends UnavailableException {
   /**
    * Creates an exception.
    *
-   * @param what the result of which a part is missing
+   * @param what the result that lacks a part
    * @param missing the namenodes that did not answer, at least one
    */
   public IncompleteException(String what, List<MissingNamenode> missing) {

@@ -26,7 +26,7 @@ final class QueueInput extends ChannelInboundHandlerAdapter implements Receiver.
 
     boolean isClosed();
 
-    /** Bytes have arrived, of which all answers are delivered now. */
+    /** Bytes have arrived, and all answers in them are delivered now. */
     void batchBegins();
 
     /** Ends {@link #batchBegins}. */

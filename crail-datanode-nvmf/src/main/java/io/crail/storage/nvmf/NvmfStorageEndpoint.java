@@ -102,7 +102,7 @@ final class NvmfStorageEndpoint implements StorageEndpoint {
 
   @Override
   public boolean isLost() {
-    // Who forgets this closes it, which would end the transfers with the other targets.
+    // A caller that forgets this closes it, and so ends the transfers with the other targets.
     return outdated || !targets.isEmpty() && targets.stream().allMatch(TargetEndpoint::isLost);
   }
 

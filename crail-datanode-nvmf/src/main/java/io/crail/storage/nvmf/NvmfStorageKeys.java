@@ -51,8 +51,8 @@ public final class NvmfStorageKeys implements ConfigKeys {
           "crail.storage.nvmf.initiator",
           ConfigType.STRING,
           InitiatorProvider.JAVA,
-          "Who speaks NVMe over Fabrics, on datanodes and clients: java, which needs nothing else;"
-              + " or spdk, which needs its native library and a processor that polls while"
+          "The initiator of NVMe over Fabrics, on datanodes and clients: java, which needs nothing"
+              + " else; or spdk, which needs its native library and a processor that polls while"
               + " requests are in flight.");
 
   /** The name by which targets know this host. */
@@ -113,7 +113,7 @@ public final class NvmfStorageKeys implements ConfigKeys {
   public static final ConfigKey<Duration> CONNECT_TIMEOUT =
       TierKeys.connectTimeout(
           TIER,
-          "Deadline of each step of connecting to a target, of which there are seven at most: the"
+          "Deadline of each step of connecting to a target. There are seven at most: the"
               + " connection, an authentication, the start of the controller, and so on. A"
               + " controller that asks for a longer start has the time for it. Clients and"
               + " datanodes, also one that starts, try again if it was too short.");

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
 final class TargetDiscovery {
   private static final Logger LOG = LoggerFactory.getLogger(TargetDiscovery.class);
 
-  /** For a long log, each step of which has a deadline of its own. */
+  /** For a long log. Each step of reading it has a deadline of its own. */
   private static final long LOG_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final ClientLoop loop;

@@ -52,7 +52,7 @@ final class TargetEndpoint extends NetworkEndpoint<NvmfTransfer>
   private final TransferQueue<NvmfTransfer> lostReads = new TransferQueue<>();
   private final TransferQueue<NvmfTransfer> lostWrites = new TransferQueue<>();
 
-  /** The transfer of which some commands could not be sent yet, or null. */
+  /** The transfer that has commands which could not be sent yet, or null. */
   private NvmfTransfer partial;
 
   private Controller controller;

@@ -88,7 +88,7 @@ class ChapExchangeTest {
   }
 
   @Test
-  void whatIsNoSecretIsRefusedWithoutTellingIt() {
+  void invalidSecretsAreRefusedWithoutShowingThem() {
     String good = secret("1/32");
     assertNull(ChapSecret.problem(good));
     assertNull(ChapSecret.problem(good.substring(0, good.length() - 1)));

@@ -47,7 +47,7 @@ class LentTargetsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"http://10.0.0.1:4420/nqn.a", "://10.0.0.1/nqn.a", "tcp:///nqn.a", "tcp://a"})
-  void whatIsNoTransportIsRefused(String text) {
+  void unknownTransportsAreRefused(String text) {
     assertThrows(ConfigException.class, () -> TargetAddress.parse(text));
   }
 

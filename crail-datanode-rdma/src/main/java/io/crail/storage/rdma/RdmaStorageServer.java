@@ -66,7 +66,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
   // Shared with the listener's thread.
   private volatile boolean serving;
 
-  // Of the listener's thread.
+  // For the listener's thread only.
   private final ServedClients clients = new ServedClients(refusals);
   private long nextKeepAliveNanos;
 

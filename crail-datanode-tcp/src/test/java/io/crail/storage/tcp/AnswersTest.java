@@ -31,7 +31,7 @@ class AnswersTest {
   }
 
   @Test
-  void whatWasSentIsUsedAgainAndTheLastOneFirst() {
+  void sentBuffersAreUsedAgainLastOneFirst() {
     DataAnswers first = filled();
     DataAnswers second = filled();
     for (DataAnswers each : new DataAnswers[] {first, second}) {
@@ -49,7 +49,7 @@ class AnswersTest {
   }
 
   @Test
-  void whatIsNotSentYetIsLeftToTheChannel() {
+  void unsentAnswersAreLeftToTheChannel() {
     DataAnswers answers = filled();
     ByteBuf sending = answers.toSend();
     spare.giveBack(answers);

@@ -399,7 +399,7 @@ class TcpStorageEndpointTest {
   }
 
   @Test
-  void whatWaitsForASlotIsGivenUpAsWell() throws Exception {
+  void transfersThatWaitForASlotAreGivenUpToo() throws Exception {
     ScriptedDatanode datanode =
         datanode(
             (number, peer) -> {

@@ -20,7 +20,7 @@ public final class DecodedText {
     return charset.equalsIgnoreCase("UTF-8");
   }
 
-  /** True for a text of which it is unknown what its author wrote in UTF-8. */
+  /** True when it is unknown which bytes of UTF-8 a text stands for. */
   public static boolean isDoubtful(String text, String charset) {
     return isUtf8(charset) ? LostText.isIn(text) : text.chars().anyMatch(letter -> letter > 0x7f);
   }

@@ -55,7 +55,7 @@ public record FsckReport(
    * @param path where it is
    * @param bytes how many bytes cannot be read
    * @param size how many it has
-   * @param datanode the first datanode of which this is true, by its id at the namenode
+   * @param datanode the first datanode where this holds, by its id at the namenode
    * @param address host and port of that datanode; its id if its namenode does not know it
    * @param reason what is the matter with that datanode
    */

@@ -52,7 +52,7 @@ final class ExtentMover {
   /** The least length for which there was no space in this part. */
   private int lengthWithoutSpace = Integer.MAX_VALUE;
 
-  /** Nodes of which an extent could not be moved, so that the others need not be tried. */
+  /** Nodes with an extent that could not be moved. Their other extents are not tried. */
   private final Set<Long> failed = new HashSet<>();
 
   private String failure = "";

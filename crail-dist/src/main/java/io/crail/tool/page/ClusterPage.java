@@ -54,7 +54,7 @@ public final class ClusterPage implements AutoCloseable {
   private final RequestLimit own =
       new RequestLimit(MOST_READS, MOST_READS_IN_A_SECOND, Clock.SYSTEM);
 
-  /** Of requests that do not come from the page: they leave room for those that do. */
+  /** Limit of requests that do not come from the page. It leaves room for those that do. */
   private final RequestLimit strangers =
       new RequestLimit(MOST_READS / 2, MOST_READS_IN_A_SECOND / 2, Clock.SYSTEM);
 

@@ -125,7 +125,7 @@ final class PageSource implements AutoCloseable {
     } catch (IOException | InterruptedException | RuntimeException e) {
       throw e;
     } catch (Exception e) {
-      // Of the listing, or of the close, which may throw anything.
+      // From the listing, or from the close, which may throw anything.
       throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
     }
   }

@@ -64,7 +64,7 @@ abstract class PathCommand extends OptionsCommand {
   /** Runs the command. */
   abstract void execute(PathRun run, CommandLine line) throws Exception;
 
-  /** The operands, of which there have to be some. */
+  /** The operands. There has to be one at least. */
   static List<String> atLeast(int count, String what, CommandLine line) throws UsageException {
     List<String> operands = line.getArgList();
     if (operands.size() < count) {

@@ -44,7 +44,7 @@ final class PathRun {
 
   private static final String TEMPORARY = ".crail-put-";
 
-  /** Of a temporary name. Fewer than these would meet those of others. */
+  /** Random digits of a temporary name. Names with fewer would meet those of others. */
   private static final int LEAST_DIGITS = 6;
 
   private static final int MOST_DIGITS = 16;

@@ -36,7 +36,7 @@ public final class LatencyQuery {
   private static final long PAUSE_MILLIS = 10;
   private static final long MOST_NANOS = 2_000_000_000L;
 
-  /** Of all rounds together, since each datanode may take long. */
+  /** The deadline of all rounds together, since each datanode may take long. */
   private static final long ROUNDS_NANOS = 10_000_000_000L;
 
   private final LoopContext connections;

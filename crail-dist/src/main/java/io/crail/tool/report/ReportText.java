@@ -29,7 +29,7 @@ public record ReportText(PrintStream out, Colours colours, LongFunction<String> 
     return sizes.apply(bytes);
   }
 
-  /** A number of things, of which one has no plural. */
+  /** A number of things, in the singular for one. */
   public static String count(long number, String thing) {
     return number + " " + thing + (number == 1 ? "" : "s");
   }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Tests that a host's answer arrives as it was written, and that garbage is no answer. */
 class HostAnswerTest {
   @Test
-  void whatIsWrittenIsRead() {
+  void writtenAnswersAreRead() {
     HostAnswer answer =
         new HostAnswer(
             1_700_000_000_123L,

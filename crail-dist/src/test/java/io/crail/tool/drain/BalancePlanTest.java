@@ -18,7 +18,7 @@ class BalancePlanTest {
   }
 
   @Test
-  void whatIsNearTheAverageStays() {
+  void datanodesNearTheAverageStayAsTheyAre() {
     BalancePlan plan = BalancePlan.of(List.of(load(1, 1000, 450), load(2, 1000, 350)), 0.1, 0);
     assertEquals(0.4, plan.average(), 1e-9);
     assertEquals(List.of(), plan.flows());

@@ -53,7 +53,7 @@ class DatanodeLatencyTest {
   }
 
   @Test
-  void whoTakesFarLongerThanTheMedianIsSlow() {
+  void aDatanodeFarAboveTheMedianIsSlow() {
     assertEquals(List.of(1L), slow(100, 5000, 120));
     assertEquals(List.of(0L), slow(5000, 100));
     assertEquals(List.of(0L, 3L), slow(50_000, 100, 90, 4000, 110));

@@ -88,7 +88,7 @@ class DyingTargetSystemTest {
     "rebalance, STOP, true",
     "rebalance, STOP, false"
   })
-  void whatWasSafeStaysSafe(String command, String signal, boolean mapped) throws Exception {
+  void durableBytesStaySafe(String command, String signal, boolean mapped) throws Exception {
     long seed = Long.getLong("crail.seed", System.nanoTime());
     System.out.println("crail.seed=" + seed);
     Random random = new Random(seed);

@@ -177,7 +177,7 @@ class FsSystemTest {
 
   /** Else to Hadoop's user, as the listing shows; the site file's is the root's owner. */
   @Test
-  void whatIsMadeBelongsToWhoTheCommandLineNames() throws Exception {
+  void newNodesBelongToTheUserOfTheCommandLine() throws Exception {
     fs("-Dcrail.user=named", "-mkdir", "/whose");
     assertEquals("named\nroot-owner\n", fs("-stat", "%u", "/whose", "/"));
   }
@@ -219,7 +219,7 @@ class FsSystemTest {
   }
 
   @Test
-  void whatCannotBeIsRefusedInOneLine() throws Exception {
+  void invalidArgumentsAreRefusedInOneLine() throws Exception {
     Path file = Files.writeString(local.resolve("file"), "new\n");
     fs("-mkdir", "-p", "/refused/below");
     fs("-put", file.toString(), "/refused/file");

@@ -165,7 +165,7 @@ class KilledDatanodeSystemTest {
   }
 
   @Test
-  void whatIsAcknowledgedAfterTheKillIsThere() throws Exception {
+  void writesAcknowledgedAfterTheKillAreThere() throws Exception {
     Map<String, Work> kinds =
         Map.of(
             "/direct", KilledDatanodeSystemTest::writeDirect,
@@ -252,7 +252,7 @@ class KilledDatanodeSystemTest {
   }
 
   @Test
-  void whatADeadDatanodeHadIsOutOfReachByAllWays() throws Exception {
+  void dataOfADeadDatanodeCannotBeReachedInAnyWay() throws Exception {
     try (ProcessCluster cluster = ProcessCluster.start(1, 1, SETTINGS);
         CrailStore earlier = open(cluster, true)) {
       writeDirect(earlier, "/file", marked(1));

@@ -55,7 +55,7 @@ class KilledFlashWriterSystemTest {
 
   @ParameterizedTest(name = "sectors of {0} bytes")
   @ValueSource(ints = {512, 4096})
-  void whatIsCommittedStaysAndTheNextWriterGoesOn(int sector) throws Exception {
+  void committedBytesStayAndTheNextWriterContinues(int sector) throws Exception {
     Map<String, String> settings = Map.of("crail.storage.types", "nvmf", "crail.lease", "5s");
     try (NvmeTarget target =
             new NvmeTarget(

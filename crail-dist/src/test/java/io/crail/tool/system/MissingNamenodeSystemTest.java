@@ -104,7 +104,7 @@ class MissingNamenodeSystemTest {
   }
 
   @Test
-  void whatTheOtherNamenodeHasIsShown() throws Exception {
+  void nodesOfTheOtherNamenodeAreShown() throws Exception {
     cluster.namenode(0).signal("STOP");
     try {
       theOtherIsShown(0);

@@ -139,7 +139,7 @@ class PathSystemTest {
   }
 
   @Test
-  void whereNothingCanBeMadeTheTargetIsNamed() throws Exception {
+  void anImpossibleTargetIsNamed() throws Exception {
     assertEquals(0, ran("put", file(1000).toString(), "/unplaced").code());
     Ran get = ran("get", "/unplaced", "/proc");
     assertEquals(1, get.code(), get::toString);

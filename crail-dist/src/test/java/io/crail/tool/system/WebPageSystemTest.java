@@ -629,7 +629,7 @@ class WebPageSystemTest {
   /** Comes late, since the datanode gets no new data afterwards. */
   @Test
   @Order(LAST - 1)
-  void whatDrainsIsShown() throws Exception {
+  void drainingDatanodesAreShown() throws Exception {
     String address = "127.0.0.1:" + cluster.datanodeAddress(0).getPort();
     CrailProcess remove = cluster.run("removeDatanode", address);
     assertTrue(
@@ -669,7 +669,7 @@ class WebPageSystemTest {
   /** Comes last, since the cluster is broken then. */
   @Test
   @Order(LAST)
-  void whatDoesNotAnswerIsNamed() throws Exception {
+  void unansweringNamenodesAreNamed() throws Exception {
     cluster.datanode(1).kill();
     int port = cluster.datanodeAddress(1).getPort();
     Await.until(

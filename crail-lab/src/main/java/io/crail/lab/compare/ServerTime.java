@@ -9,7 +9,8 @@ import java.util.function.Consumer;
 /**
  * The processor time of servers while iobench measures: between the lines that iobench prints when
  * all workers are about to begin and when the last one has ended. So start and warm-up do not
- * count. Of several experiments the last one counts. Used by one thread, for one command.
+ * count. If there are several experiments, the last one counts. Used by one thread, for one
+ * command.
  */
 public final class ServerTime implements Consumer<String> {
   private static final String BEGIN = "starting benchmark";

@@ -13,7 +13,7 @@ import java.util.StringJoiner;
  * goal. Not thread-safe.
  */
 public final class Goals {
-  /** The unit for a number of files in a server, of which more is better. */
+  /** The unit for a number of files in a server; more is better. */
   public static final String FILES = "files";
 
   private static final String[] HEAD = {

@@ -208,7 +208,7 @@ class CompareTest {
   }
 
   @Test
-  void whatIsNotHereIsNamed() {
+  void missingProgramsAreNamed() {
     Map<Comparison.Peer, String> lacks =
         new Comparison.Surroundings("crail", List.of(), null).lacks();
     assertTrue(lacks.get(Comparison.Peer.HDFS).contains("jars"), lacks::toString);
@@ -377,7 +377,7 @@ class CompareTest {
   }
 
   @Test
-  void whatCannotBeWrittenIsNamedBeforeAnythingIsMeasured() throws Exception {
+  void unwritableFilesAreNamedBeforeTheMeasurement() throws Exception {
     Path file = Files.createFile(directory.resolve("file"));
     for (String option : new String[] {"--out", "--json"}) {
       for (Path wrong : new Path[] {directory, directory.resolve("none/x"), file.resolve("x")}) {

@@ -141,7 +141,7 @@ class LimitsTest {
   }
 
   @Test
-  void whatCannotBeReceivedEndsTheStream() {
+  void aFailedReceiveEndsTheStream() {
     ByteBuffer from = ByteBuffer.allocate(16);
     ByteBuffer to = ByteBuffer.allocate(16).asReadOnlyBuffer();
     assertThrows(

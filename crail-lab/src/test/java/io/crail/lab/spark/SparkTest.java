@@ -139,7 +139,7 @@ class SparkTest {
   }
 
   @Test
-  void whatAJobPrintsIsRead() throws Exception {
+  void theOutputOfAJobIsRead() throws Exception {
     JobOutput output =
         JobOutput.of(
             """
@@ -298,7 +298,7 @@ class SparkTest {
   }
 
   @Test
-  void whatAProgramHasStartedEndsWithIt() throws Exception {
+  void childrenOfAProgramEndWithIt() throws Exception {
     try (Programs programs = new Programs(directory)) {
       String pid = programs.startAndReadLine(List.of("bash", "-c", "sleep 600 & echo $!; wait"));
       ProcessHandle started = ProcessHandle.of(Long.parseLong(pid)).orElseThrow();

@@ -9,9 +9,9 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The nodes that are looked up most, in a bounded memory: the space-saving algorithm over a sample
- * of all lookups, with weights that fade. Who offers a node never waits: a sample that meets
- * another one is dropped. The share that is sampled follows the load, so that few lookups are all
- * counted, and many cost next to nothing. Thread-safe.
+ * of all lookups, with weights that fade. A thread that offers a node never waits: a sample that
+ * meets another one is dropped. The share that is sampled follows the load, so that few lookups are
+ * all counted, and many cost next to nothing. Thread-safe.
  */
 public final class HotNodes {
   /** The number of nodes that are watched at a time. */

@@ -88,7 +88,7 @@ public final class Locks {
     }
   }
 
-  /** Under the locks of three containers, of which some may be the same. */
+  /** Under the locks of three containers. Some of them may be the same. */
   public <T, E extends Exception> T of(
       Container first, Container second, Container third, Decision<T, E> decision) throws E {
     Container[] locks = {first, second, third};
@@ -127,7 +127,7 @@ public final class Locks {
     }
   }
 
-  /** Under the lock of a datanode's space, of which no thread takes any meanwhile. */
+  /** Under the lock of a datanode's space. No thread takes any of it meanwhile. */
   public <T, E extends Exception> T ofSpace(DatanodeSpace datanode, Decision<T, E> decision)
       throws E {
     synchronized (datanode) {

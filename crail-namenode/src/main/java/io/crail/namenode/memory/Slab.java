@@ -54,7 +54,7 @@ final class Slab {
     untouched = 0;
   }
 
-  /** Takes a cell, of which there is one. Returns where it begins. */
+  /** Takes a cell; there has to be a free one. Returns where it begins. */
   int take(int cell) {
     taken++;
     int at = free;

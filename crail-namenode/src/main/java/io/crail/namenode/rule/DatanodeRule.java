@@ -265,7 +265,7 @@ public final class DatanodeRule {
   }
 
   /**
-   * Gives a datanode no new data from now on. Of one that is silent the data are given up if that
+   * Gives a datanode no new data from now on. The data of one that is silent are given up if that
    * is asked for: if it comes back, the answer is to end.
    *
    * @param caller who asks

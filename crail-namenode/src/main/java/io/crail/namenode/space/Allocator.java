@@ -92,7 +92,7 @@ public final class Allocator {
     quarantine.areSafe(cutOffs(datanode).die());
   }
 
-  /** Holds back a region, of which another namenode has given out space, for this time. */
+  /** Holds back a region for this time, since another namenode has given out space of it. */
   void rest(DatanodeSpace datanode, RegionSpace region, long restNanos) {
     prospects.takeOver();
     resting.add(datanode, region, restNanos);

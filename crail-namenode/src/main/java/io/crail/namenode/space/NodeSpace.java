@@ -173,7 +173,7 @@ public abstract class NodeSpace {
       return length < allocatedLength();
     }
 
-    /** True when it is the same space as another one, of which it may hold fewer bytes. */
+    /** True when it is the same space as another one. It may hold fewer of its bytes. */
     public boolean isIn(Allocation other) {
       return datanode == other.datanode
           && region == other.region

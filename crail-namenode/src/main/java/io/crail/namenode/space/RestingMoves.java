@@ -165,7 +165,7 @@ public final class RestingMoves {
         && target.isWell(now, options.presentNanos());
   }
 
-  /** Of two places in doubt, one that is not lost is better than one that is. */
+  /** If both places are in doubt, one that is not lost is better than one that is. */
   private boolean mayGoBack(Move move, long now) {
     return move.from.datanode().isWell(now, options.presentNanos()) || move.to.datanode().isGone();
   }

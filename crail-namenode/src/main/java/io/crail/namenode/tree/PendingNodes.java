@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The nodes of puts that are to replace values which are still there. Such a node has the parent
  * and the name of the node that it is to replace, but is found by its id only. An entry is made,
- * and its node takes its place, under the parent's monitor. Who removes an entry in between has to
- * destroy its node. Thread-safe.
+ * and its node takes its place, under the parent's monitor. A thread that removes an entry in
+ * between has to destroy its node. Thread-safe.
  */
 public final class PendingNodes {
   /** Bytes of heap of an entry. */

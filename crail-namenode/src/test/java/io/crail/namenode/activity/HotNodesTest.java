@@ -109,7 +109,7 @@ class HotNodesTest {
   }
 
   @Test
-  void whatIsNotHotIsNotShownHoweverMuchThereIs() {
+  void coldNodesAreNotShown() {
     long[] next = new long[1];
     run(10, 100_000, () -> next[0]++);
     assertEquals(List.of(), activity.hotNodes().hottest());

@@ -42,7 +42,7 @@ class QuarantineTest {
   }
 
   @Test
-  void whatIsReadyEarlierIsNotHeldUpByWhatCameBefore() {
+  void extentsThatAreReadyEarlierAreFreedEarlier() {
     rest(300, null);
     rest(100, null);
     rest(200, null);

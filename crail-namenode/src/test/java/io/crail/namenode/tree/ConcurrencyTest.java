@@ -465,7 +465,7 @@ class ConcurrencyTest {
   }
 
   @Test
-  void ofTwoThatTakeAllTheirSpaceAtOnceOneGetsIt() throws Exception {
+  void oneOfTwoThatTakeAllSpaceAtOnceGetsIt() throws Exception {
     Lockstep clock = new Lockstep();
     store = new TestStore(clock, 0, 1);
     store.datanode(8L * TestStore.BLOCK);

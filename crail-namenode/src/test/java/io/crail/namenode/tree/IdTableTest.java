@@ -18,7 +18,7 @@ class IdTableTest {
 
   /** A removed node leaves a mark, which is no node: not even that of id 0, which it looks like. */
   @Test
-  void whereANodeWasIsNone() {
+  void theFormerPlaceOfANodeIsEmpty() {
     long wanted = table.hash(node(0));
     // Both begin their search where that of id 0 begins, so that one is behind the other.
     long[] ids =

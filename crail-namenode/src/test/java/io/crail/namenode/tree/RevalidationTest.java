@@ -207,7 +207,7 @@ class RevalidationTest {
   }
 
   @Test
-  void whatIsCreatedInAReplacedContainerComesIntoTheOneInItsPlace() throws Exception {
+  void aCreateInAReplacedContainerGoesIntoTheNewOne() throws Exception {
     long fresh = store.mkdir("/e").id();
     assertEquals(
         ErrorCode.OK, outcome("/p/d", create("/p/d/f"), () -> store.renameOver("/e", "/p/d")));
@@ -302,7 +302,7 @@ class RevalidationTest {
   }
 
   @Test
-  void ofTwoMovesThatWouldMakeACycleOneIsRefused() throws Exception {
+  void oneOfTwoMovesThatMakeACycleIsRefused() throws Exception {
     Meeting clock = new Meeting();
     store = new TestStore(clock, 0, 1);
     for (String path : new String[] {"/x", "/y", "/x/a", "/y/b"}) {

@@ -186,7 +186,7 @@ class SmallValueTest {
   }
 
   @Test
-  void whatMayNotBeIsRefusedAndNothingIsDone() throws Exception {
+  void forbiddenValuesAreRefusedWithoutEffect() throws Exception {
     put("/t/k", bytes(3, 3));
     store.mkdir("/d");
     long used = usage().smallValueBytes();
@@ -335,7 +335,7 @@ class SmallValueTest {
   }
 
   @Test
-  void whoNeedsTooMuchTakesNothingFromOthersMeanwhile() throws Exception {
+  void aRequestForTooMuchTakesNothingFromOthers() throws Exception {
     for (int i = 0; i < 200; i++) {
       start("1m");
       store.write("/full", 7L << 20);

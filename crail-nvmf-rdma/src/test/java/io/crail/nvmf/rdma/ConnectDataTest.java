@@ -51,7 +51,7 @@ class ConnectDataTest {
 
   @ParameterizedTest
   @CsvSource({"00000000", "01000400", "00"})
-  void whatIsNoRefusalOfATargetIsNotUnderstood(String hex) {
+  void onlyRefusalsOfTargetsAreUnderstood(String hex) {
     assertEquals("other", ConnectData.refusal(bytes(hex), "other"));
     assertEquals("other", ConnectData.refusal(null, "other"));
   }

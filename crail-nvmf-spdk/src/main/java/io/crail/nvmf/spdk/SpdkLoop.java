@@ -30,7 +30,7 @@ final class SpdkLoop implements Poller {
     boolean poll();
   }
 
-  /** Polls between two looks at the queues without requests, each of which costs a system call. */
+  /** Polls between two looks at the queues without requests. Each look costs a system call. */
   private static final int POLLS_PER_LOOK = 1024;
 
   private static final int HELPERS = 16;

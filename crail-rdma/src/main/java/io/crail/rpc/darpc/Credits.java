@@ -35,7 +35,7 @@ import io.crail.common.error.ErrorCode;
  * <p>Not thread-safe.
  */
 final class Credits {
-  /** The smallest depth of which half is two. */
+  /** The smallest depth: half of it is two. */
   static final int LEAST_RECEIVES = 4;
 
   private final int peerReceives;

@@ -54,7 +54,7 @@ public final class Examine {
    * @param id the node
    * @param bytes how many bytes of this kind readers see, as far as this page has looked
    * @param size how many bytes the node has
-   * @param datanode the first datanode of which this is true; 0 for readable bytes
+   * @param datanode the first datanode where this holds; 0 for readable bytes
    * @param path where the node is
    */
   public record Finding(int kind, long id, long bytes, long size, int datanode, Utf8 path) {
@@ -65,7 +65,7 @@ public final class Examine {
             .i64("id", "node id")
             .i64("bytes", "bytes of this kind, as far as this page has looked")
             .i64("size", "bytes that the node has")
-            .i32("datanode", "the first datanode of which this is true")
+            .i32("datanode", "the first datanode where this holds")
             .u16("pathLength", "bytes of path")
             .bytes("path", "pathLength", 1, NodePath.MAX_LENGTH, "where the node is");
 

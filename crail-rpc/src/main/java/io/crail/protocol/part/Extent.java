@@ -14,8 +14,8 @@ import java.util.List;
  * @param fileOffset position of its first byte in the node
  * @param length bytes
  * @param checksum of all its bytes
- * @param place the place to use. Whoever prefers another one puts that here, and this among the
- *     copies
+ * @param place the place to use. A client that prefers another one puts that here, and this among
+ *     the copies
  * @param copies the other places
  */
 public record Extent(

@@ -5,16 +5,16 @@ import io.crail.common.Utf8;
 
 /** The greatest lengths, in bytes, of the texts that several messages carry. */
 public final class TextLimits {
-  /** Of a host's name or address. It is the greatest length of a DNS name. */
+  /** Limit of a host's name or address. It is the greatest length of a DNS name. */
   public static final int HOST = 255;
 
-  /** Of a storage tier's name. */
+  /** Limit of a storage tier's name. */
   public static final int TIER = 32;
 
-  /** Of the path of a datanode's region files. */
+  /** Limit of the path of a datanode's region files. */
   public static final int REGION_PATH = 1024;
 
-  /** Of a user's or a group's name. */
+  /** Limit of a user's or a group's name. */
   public static final int USER = 255;
 
   private TextLimits() {}

@@ -36,7 +36,7 @@ public record TierTraits(
   /** The layout. */
   public static final Layout LAYOUT =
       Layout.of("TierTraits")
-          .i32("granularity", "bytes of which offset and length of an access are multiples")
+          .i32("granularity", "offset and length of an access are multiples of this many bytes")
           .struct("fence", FenceKind.CODEC, "what keeps earlier holders from space")
           .i32("drainMillis", "how long requests of a client that is gone may be executed")
           .u8("takesAnyMemory", "whether clients need not register memory; 0 or 1")

@@ -11,7 +11,7 @@ import io.crail.common.Utf8;
  * @param name its name; empty if it has none
  */
 public record Principal(Role role, Utf8 name) {
-  /** A peer of which only the id of its client is known. */
+  /** A peer that is known only by the id of its client. */
   public static final Principal ANYBODY = new Principal(Role.ANYBODY, Utf8.EMPTY);
 
   /** The part that a peer takes in a cluster. */

@@ -42,7 +42,7 @@ public final class HeldMemory {
   private volatile long peakBytes;
 
   /**
-   * Creates an account of which nothing is held.
+   * Creates an account that holds nothing.
    *
    * @param most the most bytes that connections hold together
    */

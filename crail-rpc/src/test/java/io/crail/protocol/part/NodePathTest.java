@@ -56,7 +56,7 @@ class NodePathTest {
   }
 
   @Test
-  void whatIsPlainIsTakenAsItIs() throws CrailException {
+  void plainPathsAreTakenUnchanged() throws CrailException {
     long seed = System.nanoTime();
     Random random = new Random(seed);
     String alphabet = "//aZ~.?\0\u007fé";

@@ -19,7 +19,7 @@ class TextLimitsTest {
 
   /** They would come out in listings and logs. */
   @Test
-  void whatATerminalObeysIsNone() {
+  void controlCharactersAreRefused() {
     for (int control : new int[] {0, 7, '\n', 0x1b, 0x7f, 0x80, 0x85, 0x9b, 0x2028, 0x2029}) {
       String name = "a" + (char) control + "b";
       assertEquals(

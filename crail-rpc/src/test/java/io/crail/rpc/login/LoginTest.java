@@ -222,7 +222,7 @@ class LoginTest {
   }
 
   @Test
-  void whoHasNoSecretSaysSo() throws Exception {
+  void aMissingSecretIsReported() throws Exception {
     refused(
         ErrorCode.PROTOCOL, () -> new ServerLogin(Mechanisms.ANYBODY, 0, CLAIM).next(new byte[1]));
     ClientLogin client = new ClientLogin(Anybody.CREDENTIALS);

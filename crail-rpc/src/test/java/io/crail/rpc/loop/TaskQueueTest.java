@@ -98,7 +98,7 @@ class TaskQueueTest {
 
   /** The consumer stops between its looks into the ring and after it. */
   @Test
-  void whatCameIntoTheRingMeanwhileGoesBeforeWhatIsBehindIt() {
+  void tasksInTheRingGoBeforeThoseInTheOverflow() {
     TaskQueue queue = new TaskQueue(2);
     assertNull(queue.takeFromRing());
     for (int i = 0; i < 3; i++) {

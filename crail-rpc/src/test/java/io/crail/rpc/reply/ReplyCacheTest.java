@@ -230,7 +230,7 @@ class ReplyCacheTest {
   }
 
   @Test
-  void whoHasChangedNothingIsForgottenAtOnce() {
+  void peersWithoutChangesAreForgottenAtOnce() {
     for (int i = 0; i < 1_000; i++) {
       cache.closed(opened(i, i, Long.MAX_VALUE));
     }

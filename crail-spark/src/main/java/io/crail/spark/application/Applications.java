@@ -178,7 +178,7 @@ public final class Applications {
     throw e.getCause();
   }
 
-  /** Looks at one application, of which perhaps not all roots are there. */
+  /** Looks at one application. Some of its roots may be missing. */
   Application look(String id, Duration lease, List<String> roots) throws Exception {
     Application application =
         new Application(
@@ -318,7 +318,7 @@ public final class Applications {
       if (UnansweringNamenodes.down(e).isEmpty()) {
         throw e;
       }
-      // Whose namenode that is, will be seen when its roots are looked at.
+      // Which namenode that is shows when its roots are looked at.
     }
   }
 

@@ -45,7 +45,7 @@ final class Patience {
         && now - firstNanos < host.patienceNanos();
   }
 
-  /** Begins anew, after attempts of which none is left. */
+  /** Begins anew after the last attempt. */
   void renew() {
     begun = false;
   }

@@ -263,7 +263,7 @@ final class StreamedBlock implements BlockData {
         idle = !loading && !closed;
         closed = true;
       }
-      // Else the reader does it, whose buffers others may not have before.
+      // Otherwise the reader does it. Others may not have its buffers before.
       if (idle) {
         closeFile();
       }

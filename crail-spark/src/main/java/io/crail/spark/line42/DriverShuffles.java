@@ -119,7 +119,7 @@ final class DriverShuffles
     if (isNeeded(shuffle)) {
       return true;
     }
-    // Whoever removed it meanwhile may have been too early.
+    // A removal meanwhile may have been too early.
     remove(shuffle);
     if (ended) {
       outputs.removeRoots();

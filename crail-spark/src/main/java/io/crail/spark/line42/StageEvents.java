@@ -73,7 +73,7 @@ final class StageEvents extends SparkListener {
   @Override
   public void onTaskEnd(SparkListenerTaskEnd event) {
     TaskEndReason reason = event.reason();
-    // Of a task that is to run again, the output was registered.
+    // The output of a task that is to run again was registered.
     boolean succeeded = reason == Success$.MODULE$ || reason == Resubmitted$.MODULE$;
     StageAttempt stage = new StageAttempt(event.stageId(), event.stageAttemptId());
     run(

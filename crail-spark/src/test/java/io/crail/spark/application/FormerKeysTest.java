@@ -26,7 +26,7 @@ class FormerKeysTest {
 
   @ParameterizedTest
   @MethodSource("former")
-  void whatMeansNothingIsRefusedWithAReason(SparkKeys.Former key) {
+  void keysWithoutAMeaningAreRefusedWithAReason(SparkKeys.Former key) {
     for (String name : List.of(key.name(), key.name().toUpperCase(Locale.ROOT))) {
       ConfigException refused = assertThrows(ConfigException.class, () -> read(name, "0"));
       assertEquals(
@@ -36,7 +36,7 @@ class FormerKeysTest {
   }
 
   @Test
-  void whatStillMeansSomethingIsTaken() {
+  void keysWithAMeaningAreTaken() {
     assertEquals(
         3, read("spark.crail.shuffle.storageclass", "3").get(SparkKeys.SHUFFLE_STORAGE_CLASS));
     assertEquals(

@@ -56,7 +56,7 @@ class FetchMemoryTest {
   }
 
   @Test
-  void whatWasReleasedGoesBackToTheStore() throws Exception {
+  void releasedMemoryGoesBackToTheStore() throws Exception {
     Piece large = memory.take(3000);
     Piece rest = memory.take(3000);
     Piece next = memory.take(10);

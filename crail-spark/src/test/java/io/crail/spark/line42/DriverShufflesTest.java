@@ -141,7 +141,7 @@ class DriverShufflesTest {
   }
 
   @Test
-  void whatWasComputedAgainTakesSpaceOnce() throws Exception {
+  void recomputedOutputsTakeSpaceOnce() throws Exception {
     try (JavaSparkContext spark = SparkOnCrail.context(conf())) {
       JavaPairRDD<Integer, Integer> sums = sums(spark);
       assertEquals(expected(), sums.collectAsMap());

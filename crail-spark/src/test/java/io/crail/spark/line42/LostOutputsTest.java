@@ -106,7 +106,7 @@ class LostOutputsTest {
   }
 
   @Test
-  void whatIsMissingAtAnyHostIsForgottenWithTheFirstFailure() throws Exception {
+  void allMissingOutputsAreForgottenAtTheFirstFailure() throws Exception {
     lose(0, 1, 5, 64, MAPS - 1);
     end(0, Success$.MODULE$);
     assertEquals(Set.of(), forgotten());

@@ -85,7 +85,7 @@ class BackgroundDeleteTest {
   }
 
   @Test
-  void whatFailedIsTriedAgain() throws Exception {
+  void failedDeletesAreTriedAgain() throws Exception {
     AtomicInteger failures = new AtomicInteger(3);
     CountDownLatch done = new CountDownLatch(1);
     BackgroundDelete.Remover remover =
@@ -125,7 +125,7 @@ class BackgroundDeleteTest {
   }
 
   @Test
-  void whatIsTriedLaterCountsAsWaiting() throws Exception {
+  void retriesCountAsWaiting() throws Exception {
     try (BackgroundDelete deletions =
         new BackgroundDelete(deleted::add, TimeUnit.HOURS.toMillis(1))) {
       for (int i = 0; i < BackgroundDelete.MOST_WAITING; i++) {

@@ -141,7 +141,7 @@ class SupersededOutputsTest {
   }
 
   @Test
-  void whatAnExecutorLeftGoesWithItsStageButNothingOfTasksThatRun() throws IOException {
+  void leftoversOfAnExecutorAreDeletedWithItsStage() throws IOException {
     succeed(MAP, 10);
     leavePart(11);
     leavePart(12);

@@ -67,7 +67,7 @@ class KilledDriverTest {
   }
 
   @Test
-  void whatAKilledDriverHeldIsDeletedButNotWhatALivingOneHolds() throws Exception {
+  void onlyDataOfKilledDriversAreDeleted() throws Exception {
     Process driver = null;
     try (SparkOnCrail crail = new SparkOnCrail(EmbeddedCrail.builder());
         CrailStore store = crail.store()) {

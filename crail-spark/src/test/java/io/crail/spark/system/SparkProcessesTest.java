@@ -107,7 +107,7 @@ class SparkProcessesTest {
 
   /** One executor is killed while outputs are written, the other while they are read. */
   @Test
-  void whatAKilledExecutorHasWrittenIsStillRead() throws Exception {
+  void outputsOfAKilledExecutorAreRead() throws Exception {
     application.awaitExecutors();
     StageLog log = application.log();
     log.clear();

@@ -66,7 +66,7 @@ public final class DataHello {
    * @param magic always DataHello.MAGIC
    * @param version protocol version of the datanode
    * @param more whether the datanode wants another message of the login
-   * @param code 0, or the number of the error because of which the datanode refuses
+   * @param code 0, or the number of the error with which the datanode refuses
    * @param message the datanode's message of the login
    */
   public record Response(int magic, int version, boolean more, int code, SmallValue message) {

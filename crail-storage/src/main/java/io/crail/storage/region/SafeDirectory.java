@@ -155,7 +155,7 @@ final class SafeDirectory implements Closeable {
 
   /** Opens what was found at a path, and nothing else. */
   private static SafeDirectory open(Path path, Object key) throws IOException {
-    // With the dot the system refuses all but directories. Else a pipe would keep this thread.
+    // With the dot the system refuses all but directories. Otherwise a pipe would keep this thread.
     DirectoryStream<Path> stream = Files.newDirectoryStream(path.resolve("."));
     boolean opened = false;
     try {

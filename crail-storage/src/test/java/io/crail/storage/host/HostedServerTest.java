@@ -123,7 +123,7 @@ class HostedServerTest {
   }
 
   @Test
-  void whatFailsAtTheStartLeavesNothing() {
+  void aFailedStartLeavesNothing() {
     for (String step : List.of("place", "prepare", "serve")) {
       steps.clear();
       fails = step;

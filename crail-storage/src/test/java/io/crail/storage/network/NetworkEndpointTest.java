@@ -315,7 +315,7 @@ class NetworkEndpointTest {
   }
 
   @Test
-  void whatWasInFlightGoesFirstOverTheNextConnection() {
+  void transfersInFlightGoFirstOverTheNextConnection() {
     Transfer first = begin();
     Transfer second = begin();
     Transfer third = begin();
@@ -341,7 +341,7 @@ class NetworkEndpointTest {
   }
 
   @Test
-  void whatTakesTooManyConnectionsAlongIsGivenUpAlone() {
+  void aTransferThatBreaksManyConnectionsIsGivenUpAlone() {
     Transfer unlucky = begin();
     endpoint.room = 1;
     Transfer innocent = begin();
@@ -376,7 +376,7 @@ class NetworkEndpointTest {
   }
 
   @Test
-  void whoWaitsTooLongLearnsWhy() {
+  void aTransferThatWaitsTooLongFailsWithTheReason() {
     Transfer patient = begin();
     Transfer hasty = begin(5);
     endpoint.fail("no route");
@@ -421,7 +421,7 @@ class NetworkEndpointTest {
   }
 
   @Test
-  void whoBeginsWhileOthersAreSentWaitsForHisTurn() {
+  void aNewTransferWaitsForItsTurn() {
     Transfer[] nested = new Transfer[1];
     endpoint.room = 3;
     Transfer first = begin();
@@ -432,7 +432,7 @@ class NetworkEndpointTest {
   }
 
   @Test
-  void whatNoNetworkCanSendIsRefused() {
+  void unsendableTransfersAreRefused() {
     for (ByteBuffer memory : List.of(buffer, ByteBuffer.allocate(16))) {
       Transfer transfer = new Transfer();
       transfer.prepare(memory.asReadOnlyBuffer(), 0, 16, EXTENT, 0, FAR);

@@ -30,7 +30,7 @@ class HazardTableTest {
   private final Hazard hazard = hazards.claim(7);
 
   @Test
-  void whatIsAnnouncedHoldsEachByteOfItsUnitsForOlderGenerationsAlone() {
+  void announcementsHoldTheirUnitsForOlderGenerationsOnly() {
     assertTrue(hazard.announce(3, 2 * UNIT + 1, UNIT, 5));
     // It reaches into the next unit.
     for (int unit = 0; unit < UNITS; unit++) {
@@ -88,7 +88,7 @@ class HazardTableTest {
   }
 
   @Test
-  void whatAProcessHasLeftHoldsNothing() {
+  void leftEntriesOfAProcessHoldNothing() {
     Hazard other = hazards.claim(8);
     assertTrue(hazard.announce(0, 0, UNIT, 1));
     assertTrue(other.announce(0, UNIT, UNIT, 1));

@@ -138,7 +138,7 @@ class LocalWritersTest {
   }
 
   @Test
-  void whoIsRevokedLooksAtItsLeaseAgain() throws Exception {
+  void aRevokedWriterChecksItsLeaseAgain() throws Exception {
     try (MappedEndpoint endpoint = endpoint(false)) {
       assertEquals(ErrorCode.OK, write(endpoint, 1));
       long owner = directory.hazards().owner(0);
@@ -153,7 +153,7 @@ class LocalWritersTest {
   }
 
   @Test
-  void whoIsRevokedInTheMiddleOfAWriteIsWaitedFor() throws Exception {
+  void aRevocationWaitsForAWriteInProgress() throws Exception {
     startChild();
     List<Long> revoked = directory.revoke(Set.of(CLIENT, CLIENT + 1));
     assertEquals(1, revoked.size());
@@ -170,7 +170,7 @@ class LocalWritersTest {
 
   /** Slots that it claims afterwards are no way around. */
   @Test
-  void whoIsRevokedIsSoInAllOfItsSlots() throws Exception {
+  void aRevocationHoldsForAllSlots() throws Exception {
     try (LocalWriter writer = LocalWriter.open(directory.path(), directory.hazards(), ANYBODY)) {
       Hazard first = writer.announce(0, 0, LENGTH, 1);
       List<Long> revoked = directory.revoke(Set.of(CLIENT));

@@ -375,7 +375,7 @@ class RegionDirectoryTest {
   }
 
   @Test
-  void whatHasReachedADeadDatanodesMemoryIsNotAcknowledged() throws IOException {
+  void bytesInMemoryOfADeadDatanodeAreNotAcknowledged() throws IOException {
     UUID uuid = UUID.randomUUID();
     AtomicLong now = new AtomicLong();
     Clock clock = clockOf(now);

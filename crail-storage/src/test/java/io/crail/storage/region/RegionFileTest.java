@@ -40,7 +40,7 @@ class RegionFileTest {
   }
 
   @Test
-  void whatWasWrittenIsThereAndHasGrown() throws IOException {
+  void writtenBytesAreThereAndTheFileHasGrown() throws IOException {
     Path path = emptyFile();
     ByteBuffer source = bytes(UNIT + 30);
     try (RegionFile file = open(path, ByteBuffer.allocate(LENGTH / UNIT))) {

@@ -79,7 +79,7 @@ class RegionMemoryTest {
   }
 
   @Test
-  void whatDoesNotFitPlacesNothing() throws IOException {
+  void transfersThatDoNotFitPlaceNothing() throws IOException {
     try (RegionDirectory directory =
             RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), true);
         RegionMemory region = RegionMemory.open(directory.path(), 0, directory.hazards())) {
@@ -135,7 +135,7 @@ class RegionMemoryTest {
   }
 
   @Test
-  void whatOneClientHasMadeGrowIsWrittenInPlaceByAll() throws IOException {
+  void allClientsWriteInPlaceOnceAPageHasGrown() throws IOException {
     ByteBuffer page = ByteBuffer.allocateDirect(PAGE);
     try (RegionDirectory directory =
             RegionDirectory.create(dataPath, UUID.randomUUID(), List.of(LENGTH), false);

@@ -59,7 +59,7 @@ class SafeDirectoryTest {
   }
 
   @Test
-  void whatThisUserHasMadeIsUsed() throws IOException {
+  void ownDirectoriesAreUsed() throws IOException {
     assertEquals("mine", read(mine));
     try (SafeDirectory open = SafeDirectory.ofUser(mine)) {
       open.write("new", new byte[] {1});

@@ -22,7 +22,7 @@ public record CountingLogin(int rounds) implements Mechanism {
   /** Above those that Crail may use. */
   public static final int NUMBER = 250;
 
-  /** Whom the server takes a client for that can count. */
+  /** The caller that the server makes of a client that can count. */
   public static final Principal PRINCIPAL =
       new Principal(Principal.Role.CLIENT, Utf8.of("counted"));
 

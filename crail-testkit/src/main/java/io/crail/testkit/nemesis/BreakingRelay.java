@@ -105,7 +105,7 @@ public final class BreakingRelay implements AutoCloseable {
         client = listener.accept();
       } catch (IOException e) {
         if (!listener.isClosed()) {
-          // Else each later fault would look like a namenode that is down.
+          // Otherwise each later fault would look like a namenode that is down.
           System.err.println("the relay to " + server + " has ended: " + e);
         }
         throw e;

@@ -44,7 +44,7 @@ class PathModelTest {
   }
 
   @Test
-  void whatWasFoundWhereOneCreateWasUnderWayIsOfNoOther() {
+  void aNodeFoundDuringACreateBelongsToNoOther() {
     source.unknown(source.begin(PathModel.Kind.CREATED, null, 10));
     target.unknown(target.begin(PathModel.Kind.CREATED, null, 10));
     target.seen(NODE, null, null, 30, 40);

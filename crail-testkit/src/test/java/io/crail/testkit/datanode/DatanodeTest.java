@@ -316,7 +316,7 @@ class DatanodeTest {
   }
 
   @Test
-  void whatCannotBeIsRefusedAndLeavesNothingBehind() {
+  void impossibleSettingsAreRefusedAndLeaveNothingBehind() {
     Configuration good = configuration("crail://127.0.0.1:9");
     ConfigException refusal =
         assertThrows(ConfigException.class, () -> datanode(good, -1, "-q", "1"));
@@ -340,7 +340,7 @@ class DatanodeTest {
   }
 
   @Test
-  void whoServesOnAllAddressesNamesOne() throws Exception {
+  void aServerOnAllAddressesNamesOne() throws Exception {
     namenodes.add(namenode(0, 1, 0));
     Configuration configuration = configuration(addresses());
     Datanode datanode = datanode(configuration, -1, "-i", "0.0.0.0");

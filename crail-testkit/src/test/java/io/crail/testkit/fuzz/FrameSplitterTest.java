@@ -71,7 +71,7 @@ class FrameSplitterTest {
   }
 
   @Test
-  void whatFailsTheTestIsNotAdded() {
+  void failingInputsAreNotAdded() {
     assertTrue(add(Arrays.copyOf(frame(30, 1), 29)));
     assertFalse(add(new byte[] {13}));
     assertEquals(List.of(30), seen);

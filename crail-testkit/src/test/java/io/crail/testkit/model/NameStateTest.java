@@ -108,7 +108,7 @@ class NameStateTest {
   }
 
   @Test
-  void whatANamenodeHasLostDoesNotComeBack() {
+  void lostNamesDoNotComeBack() {
     NameState state = known(FIRST).lost(1, 1);
     assertEquals(0, state.find(bytes(FIRST)));
     NameState gone = state.found(state.findAbsent());

@@ -114,7 +114,7 @@ class AuthenticationTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1})
-  void whoCannotProveItselfIsRefused(int group) throws Exception {
+  void aTargetWithoutAProofIsRefused(int group) throws Exception {
     try (NvmeTarget target = target(asking().chooses(1, group))) {
       refused(ErrorCode.UNSUPPORTED, start(target, "", ""), "nvmf.secret is not set");
       refused(ErrorCode.UNSUPPORTED, start(target, BOUND_SECRET, ""), "another secret");

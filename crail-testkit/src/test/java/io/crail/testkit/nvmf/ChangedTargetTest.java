@@ -77,7 +77,7 @@ class ChangedTargetTest extends TargetClient {
 
   @ParameterizedTest
   @EnumSource(Change.class)
-  void whatComesBackAsSomethingElseIsRefused(Change change) throws Exception {
+  void aChangedTargetIsRefused(Change change) throws Exception {
     NvmeTarget target = target(1024);
     StorageEndpoint endpoint = endpoint(target);
     ByteBuffer bytes = Moves.memory(3000, random);

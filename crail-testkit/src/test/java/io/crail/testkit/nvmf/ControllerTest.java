@@ -364,7 +364,7 @@ class ControllerTest {
   }
 
   @Test
-  void whatIsInFlightWhenTheTargetEndsIsLost() throws Exception {
+  void requestsInFlightAreLostWhenTheTargetEnds() throws Exception {
     try (NvmeTarget target = target();
         TestHost host = new TestHost(TestHost.Start.at(target))) {
       host.controller();

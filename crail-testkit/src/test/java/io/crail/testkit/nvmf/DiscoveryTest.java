@@ -307,7 +307,7 @@ class DiscoveryTest {
   }
 
   @Test
-  void whatIsNoServiceIsRefused() throws Exception {
+  void unknownServicesAreRefused() throws Exception {
     String empty = refusal(service(() -> DiscoveryPage.log(1)));
     assertTrue(empty.endsWith("no subsystem that can be used"), empty);
     byte[] format = DiscoveryPage.log(1);

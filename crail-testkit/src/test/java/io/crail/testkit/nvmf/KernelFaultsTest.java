@@ -94,7 +94,7 @@ class KernelFaultsTest extends FlashClient {
   /** The target's device places the data of a read itself, and must find no reader. */
   @ParameterizedTest
   @EnumSource
-  void whatComesAfterTheDeadlineFindsNoMemory(NvmeTransport over) throws Exception {
+  void dataAfterTheDeadlineFindNoMemory(NvmeTransport over) throws Exception {
     StorageEndpoint endpoint = endpoint(over, DELAY_MILLIS);
     ByteBuffer bytes = Moves.memory(LENGTH, random);
     assertEquals(ErrorCode.OK, end(begin(endpoint, true, bytes, PATIENCE)));

@@ -217,7 +217,7 @@ class NamespaceClaimTest {
   /** Between the last look at a dead datanode's label and the write of the new one. */
   @Test
   @ResourceLock(HALF_A_SECOND)
-  void whatIsOverwrittenLastIsKept() throws Exception {
+  void theLastOverwriteIsKept() throws Exception {
     StorageServer dead = started();
     byte[] label = namespace.read(0, SECTOR);
     dead.close();
@@ -419,7 +419,7 @@ class NamespaceClaimTest {
 
   /** Many at the same time: one has it in the end, and all others learn of it. */
   @Test
-  void ofSeveralAtTheSameTimeOneGetsIt() throws Exception {
+  void oneOfSeveralAtTheSameTimeGetsIt() throws Exception {
     int several = 4;
     ExecutorService threads = Executors.newFixedThreadPool(several);
     try {

@@ -184,7 +184,7 @@ class SectorAccessTest {
   }
 
   @Test
-  void whatIsInFlightWhenTheTargetEndsIsLost() throws Exception {
+  void requestsInFlightAreLostWhenTheTargetEnds() throws Exception {
     TargetNamespace namespace = new TargetNamespace(1, 512, 512);
     try (NvmeTarget target = new NvmeTarget(new TargetOptions(), namespace);
         ByteHost host = new ByteHost(target, 2)) {

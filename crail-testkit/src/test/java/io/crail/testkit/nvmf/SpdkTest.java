@@ -380,7 +380,7 @@ class SpdkTest {
   }
 
   @Test
-  void whatIsInFlightWhenTheTargetEndsIsLost() throws Exception {
+  void requestsInFlightAreLostWhenTheTargetEnds() throws Exception {
     try (NvmeTarget target = target();
         TestHost host = new TestHost(start(target))) {
       host.controller();

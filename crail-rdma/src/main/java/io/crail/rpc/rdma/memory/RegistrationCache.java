@@ -192,7 +192,7 @@ public final class RegistrationCache implements AutoCloseable {
     return registration;
   }
 
-  /** Null when too much is registered now, of which some is in use and will be given back. */
+  /** Null when too much is registered now. Some of it is in use and will be given back. */
   private Registered tryRegister(long address, int length, boolean writable) throws IOException {
     while (true) {
       try {

@@ -185,7 +185,7 @@ class RegistrationCacheTest {
   }
 
   @Test
-  void whatWasNotUsedForLongestMakesRoom() throws IOException {
+  void theLeastRecentlyUsedMakesRoom() throws IOException {
     ByteBuffer[] memory = new ByteBuffer[6];
     for (int i = 0; i < 5; i++) {
       memory[i] = registrar.allocate(2 * PAGE);
@@ -202,7 +202,7 @@ class RegistrationCacheTest {
   }
 
   @Test
-  void whatIsInUseStays() throws IOException {
+  void registrationsInUseStay() throws IOException {
     ByteBuffer used = registrar.allocate(6 * PAGE);
     ByteBuffer idle = registrar.allocate(2 * PAGE);
     RegistrationCache.Registration inUse = register(used);
