@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The calls in flight on a connection. Each owns a slot from when it is first sent until it ends;
- * its correlation id names the slot. So an answer finds its call without a map, a late answer
- * matches nothing when its slot has a new owner, and a server can tell a request that is sent again
- * from a new one. In the loop.
+ * The calls in flight on a connection. Each owns a slot from when it is first sent until it ends.
+ * The correlation id under which it is sent, each time, names the slot. So an answer finds its call
+ * without a map, a late answer matches nothing when its slot has a new owner, and a server can tell
+ * a request that is sent again from a new one. In the loop.
  */
 final class CallSlots {
   /** The slot of the handshake, so that it never waits for other calls. */
@@ -21,6 +21,10 @@ final class CallSlots {
   static final int MOST = Frame.MOST_SLOTS - 2;
 
   private final RpcCall[] calls;
+
+  /** The correlation id of each slot's owner, or of the one before. */
+  private final long[] ids;
+
   private final int[] free;
   private int freeCount;
   private int inFlight;
@@ -29,6 +33,7 @@ final class CallSlots {
   /** Creates slots for this many calls besides the handshake. */
   CallSlots(int most) {
     this.calls = new RpcCall[most + 1];
+    this.ids = new long[most + 1];
     this.free = new int[most];
     for (int slot = most; slot > HANDSHAKE; slot--) {
       free[freeCount++] = slot;
@@ -56,21 +61,26 @@ final class CallSlots {
   }
 
   private void take(RpcCall call, int slot) {
-    call.correlationId = Frame.correlationId(++sequence, slot);
+    call.slot = slot;
+    ids[slot] = Frame.correlationId(++sequence, slot);
   }
 
   /** Takes its slot from a call that is not in flight, if it has one. */
   void giveBack(RpcCall call) {
-    int slot = Frame.slot(call.correlationId);
-    if (slot != HANDSHAKE) {
-      free[freeCount++] = slot;
+    if (call.slot > HANDSHAKE) {
+      free[freeCount++] = call.slot;
     }
-    call.correlationId = 0;
+    call.slot = RpcCall.NO_SLOT;
+  }
+
+  /** The correlation id of a call that has a slot. */
+  long correlationId(RpcCall call) {
+    return ids[call.slot];
   }
 
   /** Notes that a call was sent, in its slot. */
   void sent(RpcCall call) {
-    calls[Frame.slot(call.correlationId)] = call;
+    calls[call.slot] = call;
     inFlight++;
   }
 
@@ -78,7 +88,7 @@ final class CallSlots {
   RpcCall remove(long correlationId) {
     int slot = Frame.slot(correlationId);
     RpcCall call = slot < calls.length ? calls[slot] : null;
-    if (call == null || call.correlationId != correlationId) {
+    if (call == null || ids[slot] != correlationId) {
       return null;
     }
     landed(call);
@@ -87,7 +97,7 @@ final class CallSlots {
   }
 
   private void landed(RpcCall call) {
-    calls[Frame.slot(call.correlationId)] = null;
+    calls[call.slot] = null;
     inFlight--;
   }
 
@@ -118,7 +128,7 @@ final class CallSlots {
     List<RpcCall> taken =
         Arrays.stream(calls)
             .filter(Objects::nonNull)
-            .sorted(Comparator.comparingLong(call -> call.correlationId))
+            .sorted(Comparator.comparingLong(this::correlationId))
             .toList();
     taken.forEach(this::landed);
     return taken;

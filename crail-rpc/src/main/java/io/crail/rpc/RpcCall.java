@@ -30,14 +30,16 @@ public abstract class RpcCall extends Completion implements LoopTask {
     abstract void ended(RpcCall call, CrailException failure);
   }
 
+  static final int NO_SLOT = -1;
+
   private Peer peer;
   private long deadlineNanos;
 
   /**
-   * The id under which the request is sent, each time. It names a slot of the peer, which belongs
-   * to this call as long as this is not 0. In the loop.
+   * The slot of the peer that belongs to this call, or {@link #NO_SLOT}. The peer keeps the id
+   * under which the request is sent, so that calls stay small. In the loop.
    */
-  long correlationId;
+  int slot = NO_SLOT;
 
   /** The next call in the peer's queue of calls that wait for a slot. In the loop. */
   RpcCall next;

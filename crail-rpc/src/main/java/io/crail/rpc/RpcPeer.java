@@ -266,7 +266,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   }
 
   private boolean trySend(RpcCall call) {
-    boolean isFirst = call.correlationId == 0;
+    boolean isFirst = call.slot == RpcCall.NO_SLOT;
     if (isFirst && !slots.isAnyFree()) {
       return false;
     }
@@ -314,7 +314,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       LOG.error("a request to {} could not be written", addressText, e);
       return failed(call, ErrorCode.INTERNAL.exception("request to " + addressText));
     }
-    Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, call.correlationId);
+    Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, slots.correlationId(call));
     connection.commit(length);
     boolean alone = slots.inFlight() == 0;
     slots.sent(call);
@@ -338,9 +338,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
 
   /** Ends a call that is not in flight. */
   private void end(RpcCall call, CrailException cause) {
-    if (call.correlationId != 0) {
-      slots.giveBack(call);
-    }
+    slots.giveBack(call);
     call.end(cause);
   }
 
@@ -535,7 +533,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
    * has served. Those that change something are not sent again.
    */
   public void serverHasForgotten() {
-    List<RpcCall> unknown = queue.takeIf(call -> call.correlationId != 0 && call.changes());
+    List<RpcCall> unknown = queue.takeIf(call -> call.slot != RpcCall.NO_SLOT && call.changes());
     endAll(
         unknown,
         ErrorCode.UNAVAILABLE.exception(

@@ -91,7 +91,6 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
   private record Loss(long id, CrailException cause, int times) {}
 
   private final class Find extends LeanLookup {
-    private final long sentNanos = context.nanoTime();
     private Lookup.Response response;
 
     /** Why the value that was found cannot be given to the caller. */
@@ -99,6 +98,7 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
 
     Find() {
       int namenode = NodePath.namenodeOf(path, context.namenodes().count());
+      long sentNanos = context.nanoTime();
       // The caller gets the memory back at the end of the get, whatever is in flight.
       long mostNanos = Math.min(context.rpcTimeoutNanos(), deadlineNanos - sentNanos);
       prepare(context.namenodes().peer(namenode), path, sentNanos + mostNanos);
@@ -136,7 +136,8 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
       } else if (response == null || response.node().size() == 0) {
         requireKeyValue();
       } else {
-        read(response, sentNanos);
+        // Near the deadline of the get this is too early, and then the location ends too early.
+        read(response, deadlineNanos() - context.rpcTimeoutNanos());
       }
     }
 

@@ -91,8 +91,8 @@ public final class AllocationCheck {
       List.of(
           // The most sensitive ones come first, since the compiler also learns from everything that
           // ran before.
-          new Hot("StoreBenchmark.lookupMany", ANY, 264, NOTHING, NOTHING, "future, node, path"),
-          new Hot("StoreBenchmark.get", ANY, 272, NOTHING, NOTHING, "future, result, path"),
+          new Hot("StoreBenchmark.lookupMany", ANY, 256, NOTHING, NOTHING, "future, node, path"),
+          new Hot("StoreBenchmark.get", ANY, 264, NOTHING, NOTHING, "future, result, path"),
           new Hot("StreamBenchmark.read", MAPPED, 248, NOTHING, NOTHING, "future and result"),
           new Hot(
               "StreamBenchmark.write", MAPPED, 248, 2, NOTHING, "the same; a block now and then"),
@@ -118,7 +118,7 @@ public final class AllocationCheck {
               "RpcBenchmark.manyInFlight", ANY, 4, NOTHING, ABSENT, "Netty's entry for a batch"),
           new Hot(
               "RpcBenchmark.oneInFlight", ANY, 72, NOTHING, ABSENT, "Netty's entry for a write"),
-          new Hot("StoreBenchmark.put", ANY, 480, 144, NOTHING, "future, node, path; a record"),
+          new Hot("StoreBenchmark.put", ANY, 472, 144, NOTHING, "future, node, path; a record"),
           new Hot("StoreBenchmark.create", ANY, 584, 140, NOTHING, "future, node, path; a record"));
 
   private AllocationCheck() {}
