@@ -211,7 +211,8 @@ public final class CoreStore extends CrailStore {
     Objects.requireNonNull(storageClass, "storageClass");
     Objects.requireNonNull(locationClass, "locationClass");
     store.checkOpen();
-    Utf8 wirePath = NodePath.parse(path);
+    Utf8 plain = NodePath.parsePlain(path);
+    Utf8 wirePath = plain != null ? plain : NodePath.parse(path);
     NodeType nodeType = NodeType.of(type.getLabel());
     LoopContext context = store.context();
     context.throttle();
@@ -228,7 +229,8 @@ public final class CoreStore extends CrailStore {
             withLease && nodeType == NodeType.KEYVALUE ? wantedBytes(context, wirePath) : 0,
             wirePath,
             hosts.hostOf(locationClass));
-    NodeCreation call = new NodeCreation(store, context, request);
+    String name = plain != null ? path : wirePath.toString();
+    NodeCreation call = new NodeCreation(store, context, name, request);
     call.submit();
     return call;
   }

@@ -25,10 +25,15 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   private final CoreNode handle;
   private Create.Response response;
 
-  /** Creates a call, with the handle of its node. */
-  public NodeCreation(StoreContext store, LoopContext context, Create.Request request) {
+  /**
+   * Creates a call, with the handle of its node.
+   *
+   * @param path as the handle tells it
+   */
+  public NodeCreation(
+      StoreContext store, LoopContext context, String path, Create.Request request) {
     super(context, context.namenodes().route(NameNodeOperations.CREATE, request));
-    this.path = request.path().toString();
+    this.path = path;
     this.request = request;
     this.handle = NodeHandles.creating(store, path, request.type(), this, request.token());
     if (asksForLease()) {

@@ -119,7 +119,7 @@ public final class AllocationCheck {
           new Hot(
               "RpcBenchmark.oneInFlight", ANY, 72, NOTHING, ABSENT, "Netty's entry for a write"),
           new Hot("StoreBenchmark.put", ANY, 472, 144, NOTHING, "future, node, path; a record"),
-          new Hot("StoreBenchmark.create", ANY, 584, 140, NOTHING, "future, node, path; a record"));
+          new Hot("StoreBenchmark.create", ANY, 512, 140, NOTHING, "future, node, path; a record"));
 
   private AllocationCheck() {}
 
