@@ -4,6 +4,9 @@ package io.crail.protocol;
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Checksum;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
@@ -39,7 +42,18 @@ final class Messages {
     return record.cast(make(record, layoutOf(record)));
   }
 
+  /** What an extent has by its layout; it is no record itself. */
+  private record ExtentParts(
+      long fileOffset, int length, Checksum checksum, Place place, List<Place> copies) {
+    Extent extent() {
+      return Extent.of(fileOffset, length, checksum, place, copies);
+    }
+  }
+
   private Object make(Class<?> record, Layout layout) {
+    if (record == Extent.class) {
+      return ((ExtentParts) make(ExtentParts.class, layout)).extent();
+    }
     RecordComponent[] components = record.getRecordComponents();
     Object[] arguments = new Object[components.length];
     for (int i = 0; i < components.length; i++) {

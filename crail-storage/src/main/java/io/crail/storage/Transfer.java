@@ -3,7 +3,6 @@ package io.crail.storage;
 
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.Extent;
-import io.crail.protocol.part.Place;
 import io.crail.rpc.loop.Completion;
 import java.nio.ByteBuffer;
 
@@ -127,9 +126,14 @@ public class Transfer extends Completion {
     return extent;
   }
 
-  /** Where the bytes of the extent are moved from or to. */
-  public final Place place() {
-    return extent.place();
+  /** The region that the bytes are moved from or to. */
+  public final int region() {
+    return extent.region();
+  }
+
+  /** The generation of the extent's space in that region. */
+  public final long generation() {
+    return extent.generation();
   }
 
   /** The first byte in the extent. */
@@ -139,7 +143,7 @@ public class Transfer extends Completion {
 
   /** The first byte in the region. */
   public final long regionOffset() {
-    return place().offset() + extentOffset;
+    return extent.regionOffset() + extentOffset;
   }
 
   /**

@@ -80,7 +80,7 @@ class SimulatedFailoverTest {
         .tier()
         .failWrites(
             transfer -> {
-              datanodes.add(transfer.place().datanode());
+              datanodes.add(transfer.extent().datanode());
               return which.test(transfer) ? code : ErrorCode.OK;
             },
             LEASE.dividedBy(2));
@@ -88,7 +88,7 @@ class SimulatedFailoverTest {
 
   private Predicate<Transfer> firstOne() {
     int first = datanodes.first();
-    return transfer -> transfer.place().datanode() == first;
+    return transfer -> transfer.extent().datanode() == first;
   }
 
   private void assertHolds(String path, byte[] expected) throws Exception {

@@ -187,7 +187,7 @@ class SimulatedMoveTest {
     start(false, "crail.lease=2s", "crail.namenode.freemargin=1s");
     writeAll(create(theirs, "/f"), 1, 100);
     ListExtents.Placed placed = extents().get(0);
-    cluster.tier().stall(each -> slowSource || !each.place().equals(placed.place()));
+    cluster.tier().stall(each -> slowSource || !each.extent().place().equals(placed.place()));
     ExtentMove move = begin(placed);
     cluster.network().runFor(Duration.ofMillis(1800));
     assertFalse(move.isComplete());

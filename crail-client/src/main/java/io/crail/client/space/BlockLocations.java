@@ -98,12 +98,12 @@ public final class BlockLocations {
     }
     Run last = runs.isEmpty() ? null : runs.get(runs.size() - 1);
     if (last != null
-        && last.datanode == extent.place().datanode()
+        && last.datanode == extent.datanode()
         && last.offset + last.length == from
         && last.length + to - from <= blockBytes) {
       runs.set(runs.size() - 1, new Run(last.offset, to - last.offset, last.datanode));
     } else {
-      runs.add(new Run(from, to - from, extent.place().datanode()));
+      runs.add(new Run(from, to - from, extent.datanode()));
     }
     return to;
   }

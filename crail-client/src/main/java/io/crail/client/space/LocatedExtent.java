@@ -137,7 +137,7 @@ public final class LocatedExtent {
   public StorageEndpoint endpoint(Endpoints endpoints) {
     Endpoints.Known known = datanode;
     if (known == null) {
-      known = endpoints.find(extent.place().datanode());
+      known = endpoints.find(extent.datanode());
       datanode = known;
     }
     return known == null ? null : known.endpoint();

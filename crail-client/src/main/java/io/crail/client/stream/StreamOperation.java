@@ -161,7 +161,7 @@ public final class StreamOperation extends PartedOperation
     } else if (located.isGivenUp()) {
       stream().locator().replace(located, this);
     } else {
-      context.endpoints().resolve(located.extent().place().datanode(), this);
+      context.endpoints().resolve(located.extent().datanode(), this);
     }
   }
 

@@ -5,7 +5,7 @@ import io.crail.client.loop.LoopContext;
 import io.crail.client.space.LocatedExtent;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.protocol.part.Place;
+import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
 import io.crail.storage.Transfer;
 import java.util.ArrayList;
@@ -27,8 +27,8 @@ final class Unflushed {
 
   /** Notes that bytes were written to an extent. */
   synchronized void add(LocatedExtent located) {
-    Place place = located.extent().place();
-    regions.put(new Region(place.datanode(), place.region()), located);
+    Extent extent = located.extent();
+    regions.put(new Region(extent.datanode(), extent.region()), located);
   }
 
   private synchronized Map<Region, LocatedExtent> takeAll() {

@@ -38,7 +38,7 @@ final class LentSpace {
 
   /** The region of a transfer; null when it is not known. */
   Region region(Transfer transfer) {
-    return regions.get(transfer.place().region());
+    return regions.get(transfer.region());
   }
 
   /** The numbers of the namespaces of a target that have regions. */

@@ -41,7 +41,7 @@ final class NvmfStorageEndpoint implements StorageEndpoint {
       // The region may have been lent after the datanode was described.
       outdated = true;
       return ErrorCode.UNAVAILABLE.exception(
-          "datanode " + datanode.address() + " has no region " + transfer.place().region());
+          "datanode " + datanode.address() + " has no region " + transfer.region());
     }
     long offset = transfer.regionOffset();
     return offset >= 0 && offset <= region.length() - transfer.length()

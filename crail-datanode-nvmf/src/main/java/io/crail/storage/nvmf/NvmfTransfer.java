@@ -137,7 +137,7 @@ final class NvmfTransfer extends NetworkTransfer<NvmfTransfer> {
     return (own ? ErrorCode.LIMIT_EXCEEDED : ErrorCode.UNAVAILABLE)
         .exception(
             (isWrite() ? "write to region " : "read of region ")
-                + transfer().place().region()
+                + transfer().region()
                 + " at "
                 + subsystem
                 + ": "

@@ -75,7 +75,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
   }
 
   private boolean isWithinRegion(Transfer transfer) {
-    int index = transfer.place().region();
+    int index = transfer.region();
     long offset = transfer.regionOffset();
     return index >= 0
         && index < regionLengths.length
@@ -84,7 +84,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
   }
 
   private CrailException outside(Transfer transfer) {
-    int index = transfer.place().region();
+    int index = transfer.region();
     if (index < 0 || index >= regionLengths.length || regionLengths[index] == 0) {
       // The region may have been lent after the datanode was described.
       outdated = true;
@@ -168,7 +168,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
   }
 
   private void add(RdmaTransfer next) {
-    int region = next.transfer().place().region();
+    int region = next.transfer().region();
     connection.add(
         next, regionAddresses[region] + next.transfer().regionOffset(), regionKeys[region]);
   }
@@ -299,7 +299,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
       refused.end(
           ErrorCode.UNAVAILABLE.exception(
               "region "
-                  + refused.transfer().place().region()
+                  + refused.transfer().region()
                   + " of datanode "
                   + addressText()
                   + ": "

@@ -175,9 +175,9 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
 
   private int encode(TcpTransfer transfer, int at, int length) {
     int body = at + Frame.HEADER_LENGTH;
-    int region = transfer.transfer().place().region();
+    int region = transfer.transfer().region();
     long offset = transfer.transfer().regionOffset();
-    long generation = transfer.transfer().place().generation();
+    long generation = transfer.transfer().generation();
     int headLength;
     int opcode;
     int frameLength;

@@ -93,6 +93,13 @@ public final class AllocationCheck {
           // ran before.
           new Hot("StoreBenchmark.lookupMany", ANY, 256, NOTHING, NOTHING, "future, node, path"),
           new Hot("StoreBenchmark.get", ANY, 264, NOTHING, NOTHING, "future, result, path"),
+          new Hot(
+              "StoreBenchmark.lookupManyLarge",
+              ANY,
+              536,
+              NOTHING,
+              NOTHING,
+              "the same as for lookupMany, and four extents"),
           new Hot("StreamBenchmark.read", MAPPED, 248, NOTHING, NOTHING, "future and result"),
           new Hot(
               "StreamBenchmark.write", MAPPED, 248, 2, NOTHING, "the same; a block now and then"),

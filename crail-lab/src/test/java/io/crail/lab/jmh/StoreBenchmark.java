@@ -6,6 +6,7 @@ import io.crail.CrailKeyValue;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
@@ -13,6 +14,7 @@ import io.crail.Upcoming;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.memory.OffHeapBuffer;
+import io.crail.protocol.node.Lookup;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +43,7 @@ public class StoreBenchmark {
   private static final int IN_FLIGHT = 128;
   private static final int VALUE_BYTES = 100;
   private static final String PATH = "/looked-up";
+  private static final String LARGE = "/of-blocks";
   private static final String KEY = "/table/key";
 
   private final List<Upcoming<CrailNode>> pending = new ArrayList<>(IN_FLIGHT);
@@ -57,9 +60,20 @@ public class StoreBenchmark {
     store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
     value = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(VALUE_BYTES));
     create(PATH, CrailNodeType.DATAFILE).asFile().getDirectOutputStream(0).close();
+    writeLarge();
     create("/table", CrailNodeType.TABLE).syncDir();
     create("/created", CrailNodeType.DIRECTORY).syncDir();
     put();
+  }
+
+  /** Writes a file whose extents are as many as a lookup brings. */
+  private void writeLarge() throws Exception {
+    int block = (int) store.getBlockSize();
+    CrailBuffer bytes = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(Lookup.MAX_EXTENTS * block));
+    CrailOutputStream output =
+        create(LARGE, CrailNodeType.DATAFILE).asFile().getDirectOutputStream(bytes.remaining());
+    output.write(bytes).get();
+    output.close();
   }
 
   private CrailNode create(String path, CrailNodeType type) throws Exception {
@@ -85,8 +99,19 @@ public class StoreBenchmark {
   @Benchmark
   @OperationsPerInvocation(IN_FLIGHT)
   public CrailNode lookupMany() throws Exception {
+    return lookupMany(PATH);
+  }
+
+  /** The same, for a file with four extents. */
+  @Benchmark
+  @OperationsPerInvocation(IN_FLIGHT)
+  public CrailNode lookupManyLarge() throws Exception {
+    return lookupMany(LARGE);
+  }
+
+  private CrailNode lookupMany(String path) throws Exception {
     for (int i = 0; i < IN_FLIGHT; i++) {
-      pending.add(store.lookup(PATH));
+      pending.add(store.lookup(path));
     }
     CrailNode last = null;
     for (Upcoming<CrailNode> lookup : pending) {

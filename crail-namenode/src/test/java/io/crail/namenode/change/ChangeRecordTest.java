@@ -39,7 +39,7 @@ class ChangeRecordTest {
 
   /** An extent with all that is to come. */
   private static final Extent COPIED =
-      new Extent(
+      Extent.of(
           0x21,
           0x1000,
           new Checksum(0x22, 0x2324252627282920L),

@@ -6,20 +6,16 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A run of a node's bytes and where it is. The bytes are the same at each of its places. Today an
- * extent has one place, and no checksum.
+ * extent has one place, and no checksum. Immutable.
  *
- * @param fileOffset position of its first byte in the node
- * @param length bytes
- * @param checksum of all its bytes
- * @param place the place to use. A client that prefers another one puts that here, and this among
- *     the copies
- * @param copies the other places
+ * <p>Lookups make extents by the million. So an extent has the fields of its place in itself, and
+ * only one with copies or a checksum is larger.
  */
-public record Extent(
-    long fileOffset, int length, Checksum checksum, Place place, List<Place> copies) {
+public class Extent {
   /**
    * Bytes of the smallest extent. The space of every extent is a power of two times this, begins at
    * a multiple of its own length, and is within one block. A tier keeps one generation for each
@@ -50,17 +46,23 @@ public record Extent(
       new Codec<>(Extent.class, LAYOUT) {
         @Override
         public int length(Extent message) {
-          return ONE_PLACE + message.copies.size() * PLACE_LENGTH;
+          return ONE_PLACE + message.copies().size() * PLACE_LENGTH;
         }
 
         @Override
         public void encode(Extent message, ByteBuffer out, int offset) {
-          out.putLong(offset + FILE_OFFSET, message.fileOffset);
-          out.putInt(offset + LENGTH, message.length);
-          Checksum.CODEC.encode(message.checksum, out, offset + CHECKSUM);
-          Place.CODEC.encode(message.place, out, offset + PLACE);
-          out.put(offset + COPIES_COUNT, (byte) message.copies.size());
-          Place.CODEC.encodeAll(message.copies, out, offset + ONE_PLACE);
+          Extent.encode(
+              out,
+              offset,
+              message.fileOffset,
+              message.length,
+              message.datanode,
+              message.region,
+              message.regionOffset,
+              message.generation);
+          Checksum.CODEC.encode(message.checksum(), out, offset + CHECKSUM);
+          out.put(offset + COPIES_COUNT, (byte) message.copies().size());
+          Place.CODEC.encodeAll(message.copies(), out, offset + ONE_PLACE);
         }
 
         @Override
@@ -73,14 +75,22 @@ public record Extent(
         @Override
         public Extent read(ByteBuffer in, int offset) throws CrailException {
           int copies = in.get(offset + COPIES_COUNT) & 0xff;
-          return new Extent(
+          Checksum checksum = Checksum.CODEC.read(in, offset + CHECKSUM);
+          if (copies == 0 && checksum == Checksum.NONE) {
+            return new Extent(
+                in.getLong(offset + FILE_OFFSET),
+                in.getInt(offset + LENGTH),
+                in.getInt(offset + PLACE + Place.DATANODE),
+                in.getInt(offset + PLACE + Place.REGION),
+                in.getLong(offset + PLACE + Place.OFFSET),
+                in.getLong(offset + PLACE + Place.GENERATION));
+          }
+          return Extent.of(
               in.getLong(offset + FILE_OFFSET),
               in.getInt(offset + LENGTH),
-              Checksum.CODEC.read(in, offset + CHECKSUM),
-              Place.read(in, offset + PLACE),
-              copies == 0
-                  ? List.of()
-                  : Place.CODEC.decodeAll(in, offset + ONE_PLACE, copies, copies * PLACE_LENGTH));
+              checksum,
+              Place.CODEC.read(in, offset + PLACE),
+              Place.CODEC.decodeAll(in, offset + ONE_PLACE, copies, copies * PLACE_LENGTH));
         }
       };
 
@@ -91,29 +101,105 @@ public record Extent(
   private static final int COPIES_COUNT = LAYOUT.offset("copiesCount");
   private static final int PLACE_LENGTH = Place.LAYOUT.fixedLength();
 
-  /** Checks the number of places. */
-  public Extent {
-    copies = List.copyOf(copies);
-    if (copies.size() >= MAX_PLACES) {
-      throw new IllegalArgumentException("an extent with " + (1 + copies.size()) + " places");
-    }
+  private final long fileOffset;
+  private final int length;
+  private final int datanode;
+  private final int region;
+  private final long regionOffset;
+  private final long generation;
+
+  /**
+   * Creates an extent with one place and without a checksum.
+   *
+   * @param fileOffset position of its first byte in the node
+   * @param length bytes
+   */
+  public Extent(long fileOffset, int length, Place place) {
+    this(fileOffset, length, place.datanode(), place.region(), place.offset(), place.generation());
   }
 
-  /** An extent with one place and without a checksum. */
-  public Extent(long fileOffset, int length, Place place) {
-    this(fileOffset, length, Checksum.NONE, place, List.of());
+  private Extent(
+      long fileOffset, int length, int datanode, int region, long regionOffset, long generation) {
+    this.fileOffset = fileOffset;
+    this.length = length;
+    this.datanode = datanode;
+    this.region = region;
+    this.regionOffset = regionOffset;
+    this.generation = generation;
+  }
+
+  /**
+   * An extent with whatever it can have.
+   *
+   * @param fileOffset position of its first byte in the node
+   * @param length bytes
+   * @param checksum of all its bytes
+   * @param place the place to use. A client that prefers another one puts that here, and this among
+   *     the copies
+   * @param copies the other places
+   */
+  public static Extent of(
+      long fileOffset, int length, Checksum checksum, Place place, List<Place> copies) {
+    return copies.isEmpty() && checksum.equals(Checksum.NONE)
+        ? new Extent(fileOffset, length, place)
+        : new Redundant(fileOffset, length, checksum, place, copies);
+  }
+
+  /** The position of its first byte in the node. */
+  public final long fileOffset() {
+    return fileOffset;
+  }
+
+  /** The number of its bytes. */
+  public final int length() {
+    return length;
+  }
+
+  /** The datanode of the place to use. */
+  public final int datanode() {
+    return datanode;
+  }
+
+  /** The region of the place to use. */
+  public final int region() {
+    return region;
+  }
+
+  /** Where the place to use begins in its region, in bytes. */
+  public final long regionOffset() {
+    return regionOffset;
+  }
+
+  /** The generation of the place to use. */
+  public final long generation() {
+    return generation;
+  }
+
+  /** The place to use. Makes an object, so a hot path asks for a field of it instead. */
+  public final Place place() {
+    return new Place(datanode, region, regionOffset, generation);
+  }
+
+  /** The checksum of all its bytes. */
+  public Checksum checksum() {
+    return Checksum.NONE;
+  }
+
+  /** The other places. */
+  public List<Place> copies() {
+    return List.of();
   }
 
   /** The position after its last byte. */
-  public long fileEnd() {
+  public final long fileEnd() {
     return fileOffset + length;
   }
 
   /** The part before a position of the node, which is after the first byte. */
-  public Extent before(long end) {
+  public final Extent before(long end) {
     return end >= fileEnd()
         ? this
-        : new Extent(fileOffset, (int) (end - fileOffset), Checksum.NONE, place, copies);
+        : of(fileOffset, (int) (end - fileOffset), Checksum.NONE, place(), copies());
   }
 
   /**
@@ -144,5 +230,61 @@ public record Extent(
   public static int lengthFor(int bytes, int blockSize) {
     int power = bytes <= MIN_LENGTH ? MIN_LENGTH : Integer.highestOneBit(bytes - 1) << 1;
     return Math.min(power, blockSize);
+  }
+
+  @Override
+  public final boolean equals(Object other) {
+    return other instanceof Extent that
+        && fileOffset == that.fileOffset
+        && length == that.length
+        && place().equals(that.place())
+        && checksum().equals(that.checksum())
+        && copies().equals(that.copies());
+  }
+
+  @Override
+  public final int hashCode() {
+    return Objects.hash(fileOffset, length, place(), checksum(), copies());
+  }
+
+  @Override
+  public final String toString() {
+    return "Extent[fileOffset="
+        + fileOffset
+        + ", length="
+        + length
+        + ", "
+        + checksum()
+        + ", "
+        + place()
+        + ", copies="
+        + copies()
+        + "]";
+  }
+
+  /** An extent with a checksum or copies. */
+  private static final class Redundant extends Extent {
+    private final Checksum checksum;
+    private final List<Place> copies;
+
+    private Redundant(
+        long fileOffset, int length, Checksum checksum, Place place, List<Place> copies) {
+      super(fileOffset, length, place);
+      this.checksum = checksum;
+      this.copies = List.copyOf(copies);
+      if (copies.size() >= MAX_PLACES) {
+        throw new IllegalArgumentException("an extent with " + (1 + copies.size()) + " places");
+      }
+    }
+
+    @Override
+    public Checksum checksum() {
+      return checksum;
+    }
+
+    @Override
+    public List<Place> copies() {
+      return copies;
+    }
   }
 }

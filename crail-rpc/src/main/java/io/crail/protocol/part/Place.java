@@ -35,14 +35,18 @@ public record Place(int datanode, int region, long offset, long generation) {
 
         @Override
         public Place read(ByteBuffer in, int offset) {
-          return Place.read(in, offset);
+          return new Place(
+              in.getInt(offset + DATANODE),
+              in.getInt(offset + REGION),
+              in.getLong(offset + OFFSET),
+              in.getLong(offset + GENERATION));
         }
       };
 
-  private static final int DATANODE = LAYOUT.offset("datanode");
-  private static final int REGION = LAYOUT.offset("region");
-  private static final int OFFSET = LAYOUT.offset("offset");
-  private static final int GENERATION = LAYOUT.offset("generation");
+  static final int DATANODE = LAYOUT.offset("datanode");
+  static final int REGION = LAYOUT.offset("region");
+  static final int OFFSET = LAYOUT.offset("offset");
+  static final int GENERATION = LAYOUT.offset("generation");
 
   /** Writes the fields of a place without making a record of them. */
   public static void encode(
@@ -51,13 +55,5 @@ public record Place(int datanode, int region, long offset, long generation) {
     out.putInt(at + REGION, region);
     out.putLong(at + OFFSET, offset);
     out.putLong(at + GENERATION, generation);
-  }
-
-  static Place read(ByteBuffer in, int at) {
-    return new Place(
-        in.getInt(at + DATANODE),
-        in.getInt(at + REGION),
-        in.getLong(at + OFFSET),
-        in.getLong(at + GENERATION));
   }
 }

@@ -2,6 +2,7 @@
 package io.crail.protocol.part;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -20,7 +21,7 @@ class ExtentTest {
   private static final Place PLACE = new Place(1, 2, 3 << 20, 4);
 
   private static Extent copied(int copies) {
-    return new Extent(5, 6, new Checksum(7, 8), PLACE, Collections.nCopies(copies, PLACE));
+    return Extent.of(5, 6, new Checksum(7, 8), PLACE, Collections.nCopies(copies, PLACE));
   }
 
   private static <T> ByteBuffer encoded(Codec<T> codec, T message) {
@@ -59,6 +60,8 @@ class ExtentTest {
       assertEquals(copied(copies), Extent.CODEC.decode(bytes, 0, bytes.capacity()));
     }
     assertThrows(IllegalArgumentException.class, () -> copied(Extent.MAX_PLACES));
+    assertNotEquals(new Extent(5, 6, PLACE), copied(0), "without the checksum");
+    assertNotEquals(copied(0), copied(1), "without the copy");
     int length = Extent.ONE_PLACE + Extent.MAX_PLACES * Place.LAYOUT.fixedLength();
     ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
     bytes.put(Extent.ONE_PLACE - 1, (byte) Extent.MAX_PLACES);
@@ -92,6 +95,6 @@ class ExtentTest {
   void aPartHasNoChecksum() {
     Extent whole = copied(1);
     assertSame(whole, whole.before(whole.fileEnd()));
-    assertEquals(new Extent(5, 2, Checksum.NONE, PLACE, List.of(PLACE)), whole.before(7));
+    assertEquals(Extent.of(5, 2, Checksum.NONE, PLACE, List.of(PLACE)), whole.before(7));
   }
 }

@@ -156,7 +156,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     ByteBuffer memory = transfer.view();
     int offset = transfer.bufferOffset();
     int length = transfer.length();
-    long generation = transfer.place().generation();
+    long generation = transfer.generation();
     if (checksGeneration) {
       return region.read(regionOffset, memory, offset, length, generation);
     }
@@ -199,9 +199,9 @@ public final class MappedEndpoint implements StorageEndpoint {
     }
     int regionOffset = (int) transfer.regionOffset();
     int length = transfer.length();
-    long generation = transfer.place().generation();
+    long generation = transfer.generation();
     ByteBuffer memory = transfer.view();
-    Hazard hazard = by.announce(transfer.place().region(), regionOffset, length, generation);
+    Hazard hazard = by.announce(transfer.region(), regionOffset, length, generation);
     if (hazard == null) {
       letGo(regions, by);
       copyIn(transfer);
@@ -243,7 +243,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       }
       return true;
     } catch (IOException e) {
-      notMapped(transfer.place().region(), e, transfer, true);
+      notMapped(transfer.region(), e, transfer, true);
       return false;
     }
   }
@@ -330,7 +330,7 @@ public final class MappedEndpoint implements StorageEndpoint {
       transfer.end(ErrorCode.TIMED_OUT.exception("the deadline had passed before the copy"));
       return null;
     }
-    int index = transfer.place().region();
+    int index = transfer.region();
     RegionMemory region = regions.region(index);
     if (region == null) {
       try {
@@ -428,7 +428,7 @@ public final class MappedEndpoint implements StorageEndpoint {
     if (code == ErrorCode.OK) {
       transfer.end();
     } else {
-      transfer.end(code.exception(describe(transfer.place())));
+      transfer.end(code.exception(describe(transfer.extent().place())));
     }
   }
 

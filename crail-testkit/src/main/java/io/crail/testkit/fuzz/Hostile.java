@@ -3,6 +3,7 @@ package io.crail.testkit.fuzz;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.Layout;
+import io.crail.protocol.part.Extent;
 import java.lang.reflect.RecordComponent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -71,6 +72,9 @@ public final class Hostile {
       }
     } else if (answer instanceof Collection<?> many) {
       many.forEach(this::remember);
+    } else if (answer instanceof Extent extent) {
+      remember(extent.fileOffset());
+      remember(extent.place());
     } else if (answer instanceof Record record) {
       for (RecordComponent component : record.getClass().getRecordComponents()) {
         try {

@@ -478,10 +478,10 @@ public final class SimulatedTier implements StorageTier {
       this.stalls = SimulatedTier.this.stalls.test(transfer);
       this.told = write ? writeFailures.apply(transfer) : ErrorCode.OK;
       this.answerLost = losesAnswer() || isToldTooEarly();
-      this.regionIndex = transfer.place().region();
+      this.regionIndex = transfer.region();
       this.offset = transfer.regionOffset();
       this.length = transfer.length();
-      this.generation = transfer.place().generation();
+      this.generation = transfer.generation();
       // A copy, since the user may reuse the memory after the end was reported.
       this.source = write ? ByteBuffer.allocate(length) : null;
       if (write) {

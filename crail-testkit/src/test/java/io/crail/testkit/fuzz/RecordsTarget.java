@@ -74,7 +74,7 @@ final class RecordsTarget implements Target {
   private static Extent extent(int copies) {
     Place place = new Place(1, 2, 0x3000, 4);
     Checksum checksum = copies == 0 ? Checksum.NONE : new Checksum(copies, -5);
-    return new Extent(0, 0x1000, checksum, place, Collections.nCopies(copies, place));
+    return Extent.of(0, 0x1000, checksum, place, Collections.nCopies(copies, place));
   }
 
   private static <T extends Change> byte[] seed(Codec<T> codec, T change) {
