@@ -53,7 +53,9 @@ final class Lifeline implements AutoCloseable {
   /** False once the datanode has ended, or this was closed. A system call that does not wait. */
   synchronized boolean holds() {
     try {
-      return (answer == null ? connection.read(ignored.clear()) : readAnswer()) >= 0;
+      // Behind the answer may be the end, which this look has to notice.
+      return (answer == null || readAnswer() >= 0)
+          && (answer != null || connection.read(ignored.clear()) >= 0);
     } catch (IOException e) {
       // It has ended without reading all that was sent.
       return false;

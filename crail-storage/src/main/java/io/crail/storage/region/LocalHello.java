@@ -103,7 +103,9 @@ final class LocalHello {
     ByteBuffer rest() {
       int fixed = codec.layout().fixedLength();
       if (!bytes.hasRemaining() && bytes.capacity() == fixed) {
-        int tail = bytes.getShort(codec.layout().offset("messageLength")) & 0xffff;
+        // One that is too long is cut off here, and is no message then.
+        int length = bytes.getShort(codec.layout().offset("messageLength")) & 0xffff;
+        int tail = Math.min(length, ServerLogin.MAX_MESSAGE);
         if (tail > 0) {
           bytes = allocate(fixed + tail).put(bytes.flip());
         }

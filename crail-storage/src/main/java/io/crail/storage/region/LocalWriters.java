@@ -285,7 +285,8 @@ final class LocalWriters implements AutoCloseable {
       refusal = ErrorCode.UNSUPPORTED;
     } catch (CrailException e) {
       refusal = e.code();
-    } catch (IllegalStateException e) {
+    } catch (RuntimeException e) {
+      // A bug of a mechanism, which must not end the beat.
       log.warn("cannot answer the login of a process of this host", e);
       refusal = ErrorCode.INTERNAL;
     }

@@ -375,6 +375,23 @@ class RegionDirectoryTest {
   }
 
   @Test
+  void anAnswerThatWasNotReadDoesNotHideTheEndOfItsDatanode() throws IOException {
+    UUID uuid = UUID.randomUUID();
+    AtomicLong now = new AtomicLong();
+    try (RegionDirectory directory = create(uuid);
+        MappedEndpoint endpoint =
+            MappedEndpoint.open(describe(uuid, directory.path()), CLIENT, clockOf(now), NO_DETOUR)
+                .orElseThrow()) {
+      assertEquals(ErrorCode.OK, write(endpoint, now.get()));
+      // Answers the logins.
+      directory.beat();
+      directory.close();
+      now.addAndGet(LOOK_NANOS);
+      assertEquals(ErrorCode.UNAVAILABLE, write(endpoint, now.get()));
+    }
+  }
+
+  @Test
   void bytesInMemoryOfADeadDatanodeAreNotAcknowledged() throws IOException {
     UUID uuid = UUID.randomUUID();
     AtomicLong now = new AtomicLong();
