@@ -14,7 +14,8 @@ import java.util.concurrent.Future;
  * {@code close} throws the error.
  *
  * <p>A stream that the program drops without a close is found when it is collected. Then it ends as
- * with the close of its store: what was written becomes visible, and the lease is given back.
+ * with the close of its store: what was written becomes visible, and the lease is given back. If
+ * the namenode has no memory for a small value then, its bytes are lost, and the store logs that.
  */
 public interface CrailOutputStream {
   /** {@return the file} */
@@ -23,7 +24,8 @@ public interface CrailOutputStream {
   /**
    * Writes all bytes between the buffer's position and limit. The positions of stream and buffer
    * advance at once; the buffer's limit stays. Until the operation ends, the buffer's bytes must
-   * not change. Then they are at the datanodes.
+   * not change. Then they are at the datanodes. Only the bytes of a small value, or of a small file
+   * where the namenode keeps these, stay here until the close or a {@link #sync}.
    *
    * @param buffer direct memory with the bytes
    * @return the operation

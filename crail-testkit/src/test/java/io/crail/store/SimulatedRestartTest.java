@@ -190,6 +190,16 @@ class SimulatedRestartTest {
     assertInstanceOf(ClosedException.class, failed.getCause());
   }
 
+  @Test
+  void aStreamWhoseStoreWasClosedReportsThatItsBytesAreLost() throws Exception {
+    CrailStore closing = cluster.newStore("closing");
+    CrailOutputStream output = Bytes.createFile(closing, "/f").getDirectOutputStream(0);
+    output.write(Bytes.buffer(new byte[9])).get();
+    restart(Duration.ZERO);
+    closing.close();
+    assertThrows(StaleNodeException.class, output::close);
+  }
+
   private static void assertLost(CrailOutputStream output) {
     WriteLeaseLostException lost =
         assertThrows(WriteLeaseLostException.class, () -> output.write(Bytes.empty(0)));

@@ -11,6 +11,8 @@ import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.SetSize;
 import io.crail.rpc.RpcCall;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A write lease on its way back to the namenode. If no answer comes in time, the lease runs out by
@@ -18,6 +20,8 @@ import java.util.function.Consumer;
  * memory for the value does not end the lease: the next try goes without the value. Thread-safe.
  */
 public final class LeaseReturn {
+  private static final Logger LOG = LoggerFactory.getLogger(LeaseReturn.class);
+
   private final LoopContext context;
   private final String path;
   private final RpcCall source;
@@ -181,6 +185,7 @@ public final class LeaseReturn {
       if (!isRefused()) {
         whenGone.accept(LeaseReturn.this);
       } else if (isValueGivenUp()) {
+        LOG.warn("{} bytes of {} are lost: {}", carried.length(), path, failure().getMessage());
         tried();
       }
     }

@@ -89,9 +89,16 @@ final class OutputClose {
     }
     if (!isFirst) {
       // The store has ended the stream. Only here does its user learn of bytes that were lost.
-      return giving.refusal();
+      CrailException refusal = giving.refusal();
+      return refusal == null && !isRemoved() ? last.failure() : refusal;
     }
     return outcome(last, lost);
+  }
+
+  /** Whether the store has ended the stream because it has removed the node. */
+  private boolean isRemoved() {
+    CrailException why = writes.refusal();
+    return why != null && why.code() == ErrorCode.STALE_NODE;
   }
 
   private CrailException lost() {
