@@ -85,9 +85,8 @@ final class DataClientEnd extends ChannelInboundHandlerAdapter implements Receiv
   private int unflushed;
   private Next awaited = Next.HELLO;
 
-  // State of the read whose data arrive: bytes that are missing, whether a verdict follows them,
-  // and
-  // whether they come too late for their memory.
+  // State of the read whose data arrive: bytes that are missing, whether a verdict follows
+  // them, and whether they come too late for their memory.
   private int missing;
   private boolean hasVerdict;
   private boolean late;

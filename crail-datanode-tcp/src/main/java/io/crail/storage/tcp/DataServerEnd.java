@@ -6,6 +6,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.rpc.Frame;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Mechanisms;
@@ -90,6 +91,10 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
   private String peer = "a new connection";
   private Caller caller;
   private boolean closed;
+
+  /** The login has broken the protocol: what comes behind it is not served. */
+  private boolean refused;
+
   private boolean serving;
   private long openedNanos;
   private long untakenBytes;
@@ -315,6 +320,9 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
 
   /** Serves the next request or data; false when they have not arrived. */
   private boolean serveNext() throws CrailException {
+    if (refused) {
+      return false;
+    }
     if (read.sayVerdict()) {
       return true;
     }
@@ -379,16 +387,20 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
   }
 
   private void logIn(int opcode, ByteBuffer bytes, int body, int bodyLength) throws CrailException {
+    boolean isFirst = opcode == DataNodeOperations.HELLO.number();
+    // What is no message of a login is from a program of another kind, and gets no answer.
+    DataHello.Request hello =
+        isFirst ? DataHello.Request.CODEC.decode(bytes, body, bodyLength) : null;
+    SmallValue message =
+        isFirst ? null : Login.Request.CODEC.decode(bytes, body, bodyLength).message();
     DataHello.Response answer;
     try {
-      answer =
-          opcode == DataNodeOperations.HELLO.number()
-              ? login.hello(DataHello.Request.CODEC.decode(bytes, body, bodyLength))
-              : login.next(Login.Request.CODEC.decode(bytes, body, bodyLength).message());
+      answer = isFirst ? login.hello(hello) : login.next(message);
     } catch (CrailException e) {
       fail(e.code(), e.detail());
       if (e.code() == ErrorCode.PROTOCOL) {
         // When the answer has left. A client without it would take this for a lost connection.
+        refused = true;
         context.executor().execute(() -> close(e.getMessage()));
       }
       return;

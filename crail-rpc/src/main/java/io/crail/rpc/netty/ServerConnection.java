@@ -224,10 +224,11 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
       return;
     }
     responses.forget();
-    held.close();
     output.close();
     input.close();
     countHeld();
+    // Last, since it makes answers that are only remembered.
+    held.close();
   }
 
   /** Reports to the loop how much memory is held for the peer. */

@@ -120,10 +120,15 @@ public final class Replies {
     return connections == 0;
   }
 
-  /** Begins an absence, or prolongs it, by at least a time. */
-  Absence absent(long nowNanos, long leastNanos, long number) {
-    absence = new Absence(this, nowNanos + Math.max(patienceNanos, leastNanos), number);
+  /** Begins an absence, or prolongs it. */
+  Absence absent(long endNanos, long number) {
+    absence = new Absence(this, endNanos, number);
     return absence;
+  }
+
+  /** How long the peer may be absent. */
+  long patienceNanos() {
+    return patienceNanos;
   }
 
   /** The present absence; null if there is a connection. */

@@ -119,7 +119,7 @@ public final class ReplyCache {
             replies.forget();
             return null;
           }
-          add(replies, 0);
+          add(replies, replies.patienceNanos());
           return known;
         });
     int tries = MOST_FORGOTTEN_AT_ONCE;
@@ -131,8 +131,8 @@ public final class ReplyCache {
     }
   }
 
-  private void add(Replies replies, long leastNanos) {
-    absent.add(replies.absent(clock.nanoTime(), leastNanos, absences.incrementAndGet()));
+  private void add(Replies replies, long nanos) {
+    absent.add(replies.absent(clock.nanoTime() + nanos, absences.incrementAndGet()));
     absentCount.incrementAndGet();
   }
 
