@@ -318,7 +318,7 @@ public final class Applications {
       if (UnansweringNamenodes.down(e).isEmpty()) {
         throw e;
       }
-      // Which namenode that is shows when its roots are looked at.
+      // Its namenode is found when its roots are looked at.
     }
   }
 
