@@ -32,8 +32,10 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    *
    * @param path the components, separated by slashes; the first slash may be missing
    * @param type the type
-   * @param storageClass the tier for its bytes, and for children that take the parent's class
-   * @param locationClass the host for its bytes, and for children that take the parent's class
+   * @param storageClass the tier for its bytes, unless they stay at the namenode, and for children
+   *     that take the parent's class
+   * @param locationClass the host for its bytes, unless they stay at the namenode, and for children
+   *     that take the parent's class
    * @param enumerable whether listings of the parent show the node
    * @return the node; the operation fails with a typed error such as {@code NodeExistsException},
    *     {@code ParentNotFoundException} or {@code WrongTypeException}
@@ -55,8 +57,10 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    *
    * @param path the components, separated by slashes; the first slash may be missing
    * @param type the type
-   * @param storageClass the tier for its bytes, and for children that take the parent's class
-   * @param locationClass the host for its bytes, and for children that take the parent's class
+   * @param storageClass the tier for its bytes, unless they stay at the namenode, and for children
+   *     that take the parent's class
+   * @param locationClass the host for its bytes, unless they stay at the namenode, and for children
+   *     that take the parent's class
    * @param enumerable whether listings of the parent show the node
    * @param replace whether a data file takes the place of an existing data file; an existing
    *     container is never replaced, but fails the operation with a {@code NodeExistsException}
@@ -109,15 +113,14 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * <p>The new value needs room beside the old one. Without it, the put fails with a {@code
    * NoSpaceException}. A program that needs the room of the old value deletes it first.
    *
-   * <p>When the answer of a put is lost with its connection, the put fails with an {@code
-   * UnavailableException}, and it is unknown whether it took place. The program may put the value
-   * again.
+   * <p>A put that fails with an {@code UnavailableException} may have taken place. The program may
+   * put the value again.
    *
    * @param path the table and the key
    * @param value the bytes between its position and its limit; its position moves to the limit;
    *     direct memory, which must not change until the put has ended
    * @param storageClass the tier for its bytes, unless they stay at the namenode
-   * @param locationClass the host for its bytes
+   * @param locationClass the host for its bytes, unless they stay at the namenode
    * @param enumerable whether listings of the table show it
    * @return the key-value; the operation fails with a typed error as for {@code create}; a {@code
    *     StaleNodeException} means that a later put, or a delete, came before a large value was

@@ -103,7 +103,7 @@ public final class IoBench implements Bench<BenchType, CrailStore> {
       case WRITE, WRITE_ASYNC, WRITE_INT:
         return store.getSpace().waitingBytes();
       default:
-        // A client that puts values reserves space for more of them, which counts too.
+        // They do not need it before they begin.
         return 0;
     }
   }

@@ -166,7 +166,7 @@ class RestartTest {
   }
 
   @Test
-  void aDatanodeThatMayEndMayLendElsewhere() throws Exception {
+  void aDatanodeThatMayEndMayHaveLentElsewhere() throws Exception {
     int datanode = usedDatanode(true);
     store.call(
         NameNodeOperations.REMOVE_DATANODE,

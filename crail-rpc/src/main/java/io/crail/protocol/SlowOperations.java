@@ -49,7 +49,7 @@ final class SlowOperations {
     log.warn(text.toString());
   }
 
-  /** The request as text: its path, or the number of its node. A token allows to write. */
+  /** The request as text: its path, or the number of its node. Whoever has a token may write. */
   private static String first(Operation<?, ?> operation, RequestBatch batch, int from) {
     try {
       return operation

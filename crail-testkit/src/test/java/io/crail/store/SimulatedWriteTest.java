@@ -157,9 +157,8 @@ class SimulatedWriteTest {
   void aStalePieceDoesNotHideThatAnotherMayStillArrive() throws Exception {
     byte[] committed = Bytes.random(random, 100);
     CrailOutputStream output = begin("/hidden", committed);
-    // The first piece, into the extent that is there, is reported to have failed and arrives later;
-    // the
-    // other one ends after it, and only for being stale.
+    // The first piece, into the extent that is there, is reported to have failed and arrives later.
+    // The other one ends after it, and only for being stale.
     int[] stale = new int[1];
     cluster
         .tier()

@@ -30,9 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Writes may be in flight during the delete. The namenode keeps their space back until the
  * client reports that they have ended, or until their lease runs out; the lease is no longer
- * renewed. The delete ends after these writes, so the space is free then. One case differs: a put
- * whose bytes leave beside its create has no open stream yet. Its space becomes free when that put
- * ends.
+ * renewed. The delete ends after these writes, so the space is free then.
  */
 public final class DeleteCall extends Completion implements Awaitable<CrailNode> {
   private static final int CHECKS_AT_ONCE = 16;

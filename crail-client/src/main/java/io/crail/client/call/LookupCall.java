@@ -36,7 +36,7 @@ public final class LookupCall extends LeanLookup implements Awaitable<CrailNode>
   /**
    * Creates the call.
    *
-   * @param name the path as the handle tells it
+   * @param name the path as the handle shows it
    * @param path the same as it travels
    */
   public LookupCall(StoreContext store, LoopContext context, RpcPeer peer, String name, Utf8 path) {

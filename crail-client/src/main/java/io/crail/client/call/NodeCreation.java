@@ -28,7 +28,7 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   /**
    * Creates a call, with the handle of its node.
    *
-   * @param path as the handle tells it
+   * @param path as the handle shows it
    */
   public NodeCreation(
       StoreContext store, LoopContext context, String path, Create.Request request) {

@@ -54,7 +54,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
    * Creates a call; {@link #begin} starts it.
    *
    * @param namenode the index of the path's namenode
-   * @param path as the handle tells it
+   * @param path as the handle shows it
    * @param root what the memory of the value was cut from
    * @param request without a token for a value of no bytes
    */

@@ -80,7 +80,12 @@ public final class ReadLocator extends Locator {
   /** All bytes of a small value that a reader may still use; else null. */
   public byte[] value(long nowNanos) {
     Value known = value;
-    return known == null || known.validUntilNanos - nowNanos <= 0 ? null : known.bytes;
+    if (known != null && known.validUntilNanos - nowNanos <= 0) {
+      // A stream that stays open keeps no bytes that it cannot use.
+      value = null;
+      return null;
+    }
+    return known == null ? null : known.bytes;
   }
 
   private void located(List<Extent> extents) {
@@ -100,7 +105,7 @@ public final class ReadLocator extends Locator {
     LocatedExtent own = file.locatedByWriter(position, context.nanoTime());
     if (own != null) {
       // Written through this handle and not yet visible to other clients: the namenode would not
-      // tell the location. What will be written after that may come to lie elsewhere, once the
+      // return the location. What will be written after that may come to lie elsewhere, once the
       // writer is gone and the extent was moved.
       add(List.of(own.extent().before(file.size())), own.validUntilNanos());
       operation.advance();

@@ -95,7 +95,7 @@ public sealed interface SpaceChange extends Change {
    * @param id its id
    * @param host number of its host
    * @param state number of its {@link DatanodeSpace.State}, or {@link #FORGOTTEN}
-   * @param stopped whether it has the answer that it may end
+   * @param stopped whether the namenode has asked it to end
    * @param description what it has said of itself
    */
   record Datanode(
@@ -110,7 +110,7 @@ public sealed interface SpaceChange extends Change {
             .i32("id", "its id")
             .u16("host", "number of its host")
             .u8("state", "0 active, 1 draining, 2 dead, 3 forgotten")
-            .u8("stopped", "whether it has the answer that it may end; 0 or 1")
+            .u8("stopped", "whether the namenode has asked it to end; 0 or 1")
             .u16("descriptionLength", "bytes of the description")
             .part(
                 "description",

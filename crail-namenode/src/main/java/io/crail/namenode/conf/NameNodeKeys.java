@@ -135,7 +135,8 @@ public final class NameNodeKeys implements ConfigKeys {
           "false",
           "Whether the namenode also holds the bytes of data files itself that are no longer than"
               + " crail.namenode.smallvalue, so that they are written with the close, and read with"
-              + " the lookup. Clients learn it from the namenode.");
+              + " the lookup. Their host and storage class count for nothing then. Clients learn it"
+              + " from the namenode.");
 
   /** How much memory small values may take. */
   public static final ConfigKey<Long> SMALL_VALUES =

@@ -32,7 +32,7 @@ public final class SetSize {
    * @param token the write lease
    * @param size new size; a size below the present one changes nothing
    * @param close what happens to the write lease: {@link #KEEP}, {@link #END} or {@link #EXPIRE}
-   * @param value with {@link #END}: all bytes of a small key-value, as many as its size; they
+   * @param value with {@link #END}: all bytes of a small value or file, as many as its size; they
    *     replace its present bytes
    */
   public record Request(long id, long token, long size, int close, SmallValue value) {
@@ -54,7 +54,7 @@ public final class SetSize {
                 "valueLength",
                 0,
                 SmallValue.MAX_LENGTH,
-                "with END: all bytes of a small key-value");
+                "with END: all bytes of a small value or file");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);

@@ -15,7 +15,7 @@ import java.util.Objects;
  * <p>Lookups make extents by the million. So an extent has the fields of its place in itself, and
  * only one with copies or a checksum is larger.
  */
-public class Extent {
+public sealed class Extent {
   /**
    * Bytes of the smallest extent. The space of every extent is a power of two times this, begins at
    * a multiple of its own length, and is within one block. A tier keeps one generation for each
