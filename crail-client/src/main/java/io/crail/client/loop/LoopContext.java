@@ -8,6 +8,7 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
 import io.crail.rpc.ClientLoop;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
@@ -27,7 +28,7 @@ public final class LoopContext {
   private static final long FULL_NANOS = 1_000_000_000L;
 
   /** Most bytes that go to a namenode whose memory was full lately. */
-  private static final int MOST_IN_VAIN = 4096;
+  private static final int MOST_IN_VAIN = Extent.MIN_LENGTH;
 
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
