@@ -8,11 +8,20 @@ public interface CrailContainer extends CrailNode {
   /**
    * Asks the store for the number of children. The number includes children that are not
    * enumerable, so it may be greater than the number of listed children. An error comes as {@link
-   * java.io.UncheckedIOException}; for the root also when one namenode is down.
+   * java.io.UncheckedIOException}; for the root and for a spread container also when one namenode
+   * is down.
    *
    * @return the number of children now
    */
   int files();
+
+  /**
+   * Returns whether the children are spread over all namenodes, see {@link
+   * CrailStore#createSpread}.
+   *
+   * @return true for a spread directory or table
+   */
+  boolean isSpread();
 
   /**
    * Lists the full paths of the enumerable children. The iterator asks the store page by page,
@@ -21,9 +30,10 @@ public interface CrailContainer extends CrailNode {
    * crail.directoryrandomize} the order within a page is random. The iterator throws {@link
    * java.io.UncheckedIOException}.
    *
-   * <p>The children of the root are spread over all namenodes. When a namenode is down, the
-   * iterator first lists the children at the other namenodes. Then it throws, with an {@link
-   * io.crail.common.error.IncompleteException} as the cause, which names the missing namenodes.
+   * <p>The children of the root, and of a spread container, are spread over all namenodes. When a
+   * namenode is down, the iterator first lists the children at the other namenodes. Then it throws,
+   * with an {@link io.crail.common.error.IncompleteException} as the cause, which names the missing
+   * namenodes.
    *
    * @return the paths
    * @throws Exception a {@code StaleNodeException} when the container was removed or renamed, since

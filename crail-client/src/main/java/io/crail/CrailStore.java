@@ -80,6 +80,33 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
       throws Exception;
 
   /**
+   * Creates a directory or a table whose children are spread over all namenodes, by a hash of their
+   * names. It can hold more children than one namenode has memory for, and all namenodes work for
+   * it. If a name has a part in braces, as {@code job{17}.log}, only that part counts: names with
+   * the same part are at one namenode, and can be renamed to each other.
+   *
+   * <p>A rename from one namenode to another is refused, and so is one of the directory itself or
+   * of a directory above it. A spread directory is not in another one. Removal, recursive or not,
+   * is one step for all readers, as it is elsewhere.
+   *
+   * @param path the path
+   * @param type {@link CrailNodeType#DIRECTORY} or {@link CrailNodeType#TABLE}
+   * @param storageClass the tier for children that take the parent's class
+   * @param locationClass the host for children that take the parent's class
+   * @param enumerable whether listings of the parent show the node
+   * @return the node; the operation fails as {@code create} does, and with an {@code
+   *     UnavailableException} when a namenode does not answer
+   * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
+   */
+  public abstract Upcoming<CrailNode> createSpread(
+      String path,
+      CrailNodeType type,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable)
+      throws Exception;
+
+  /**
    * Finds a node.
    *
    * @param path the path

@@ -174,8 +174,9 @@ public final class CoreStore extends CrailStore {
     if (namenodes.count() > 1 && wirePath.equals(NodePath.ROOT)) {
       return RootLookup.submit(store, context);
     }
-    RpcPeer peer = namenodes.peer(NodePath.namenodeOf(wirePath, namenodes.count()));
-    LookupCall call = new LookupCall(store, context, peer, name, wirePath);
+    Utf8 routed = namenodes.routed(wirePath);
+    RpcPeer peer = namenodes.peer(NodePath.namenodeOf(routed, namenodes.count()));
+    LookupCall call = new LookupCall(store, context, peer, name, routed);
     call.submit();
     return call;
   }
@@ -213,9 +214,11 @@ public final class CoreStore extends CrailStore {
     store.checkOpen();
     Utf8 plain = NodePath.parsePlain(path);
     Utf8 wirePath = plain != null ? plain : NodePath.parse(path);
+    String name = plain != null ? path : wirePath.toString();
     NodeType nodeType = NodeType.of(type.getLabel());
     LoopContext context = store.context();
     context.throttle();
+    wirePath = context.namenodes().routed(wirePath);
     boolean withLease = !nodeType.isContainer() && store.leases().unused().asks();
     Create.Request request =
         new Create.Request(
@@ -229,8 +232,48 @@ public final class CoreStore extends CrailStore {
             withLease && nodeType == NodeType.KEYVALUE ? wantedBytes(context, wirePath) : 0,
             wirePath,
             hosts.hostOf(locationClass));
-    String name = plain != null ? path : wirePath.toString();
     NodeCreation call = new NodeCreation(store, context, name, request);
+    call.submit();
+    return call;
+  }
+
+  @Override
+  public Upcoming<CrailNode> createSpread(
+      String path,
+      CrailNodeType type,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable)
+      throws Exception {
+    Objects.requireNonNull(path, "path");
+    Objects.requireNonNull(type, "type");
+    Objects.requireNonNull(storageClass, "storageClass");
+    Objects.requireNonNull(locationClass, "locationClass");
+    store.checkOpen();
+    Utf8 wirePath = NodePath.parse(path);
+    Create.Request request =
+        new Create.Request(
+            NodeType.of(type.getLabel()),
+            enumerable,
+            storageClass.isStrict(),
+            false,
+            CrailAttributes.CONTAINER_PERMISSIONS,
+            storageClass.value(),
+            0,
+            wirePath,
+            hosts.hostOf(locationClass));
+    LoopContext context = store.context();
+    context.throttle();
+    String name = wirePath.toString();
+    NodeCall<Create.Request, Create.Response> call =
+        new NodeCall<>(
+            store,
+            context,
+            NameNodeOperations.CREATE_SPREAD,
+            request,
+            name,
+            name,
+            Create.Response::node);
     call.submit();
     return call;
   }
@@ -250,8 +293,10 @@ public final class CoreStore extends CrailStore {
     store.checkOpen();
     Utf8 plain = NodePath.parsePlain(path);
     Utf8 wirePath = plain != null ? plain : NodePath.parse(path);
+    String name = plain != null ? path : wirePath.toString();
     LoopContext context = store.context();
     context.throttle();
+    wirePath = context.namenodes().routed(wirePath);
     ByteBuffer memory = DirectStream.memoryOf(value);
     int length = value.remaining();
     int namenode = NodePath.namenodeOf(wirePath, context.namenodes().count());
@@ -269,7 +314,6 @@ public final class CoreStore extends CrailStore {
             value.position(),
             length,
             carried);
-    String name = plain != null ? path : wirePath.toString();
     PutCall call = new PutCall(store, context, namenode, name, DirectStream.rootOf(value), request);
     value.position(value.limit());
     call.begin();
@@ -323,9 +367,8 @@ public final class CoreStore extends CrailStore {
     Utf8 from = NodePath.parse(source);
     Utf8 to = NodePath.parse(target);
     LoopContext context = store.context();
-    int count = context.namenodes().count();
     boolean root = from.equals(NodePath.ROOT) || to.equals(NodePath.ROOT);
-    if (!root && NodePath.namenodeOf(from, count) != NodePath.namenodeOf(to, count)) {
+    if (!root && namenodeOf(from, context) != namenodeOf(to, context)) {
       throw ErrorCode.CROSS_NAMENODE.exception(from + " to " + to);
     }
     context.throttle();
@@ -341,6 +384,11 @@ public final class CoreStore extends CrailStore {
             Rename.Response::node);
     call.submit();
     return call;
+  }
+
+  private static int namenodeOf(Utf8 path, LoopContext context) {
+    NameNodeClient namenodes = context.namenodes();
+    return NodePath.namenodeOf(namenodes.routed(path), namenodes.count());
   }
 
   @Override

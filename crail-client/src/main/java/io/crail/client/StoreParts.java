@@ -24,6 +24,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.memory.BufferPool;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.Routes;
 import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
@@ -80,12 +81,14 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private final Loops loops;
   private final UnclosedStreams unclosed;
   private final Leases leases;
+  private final Routes routes;
   private final StoreContext context;
 
   /** Makes the parts of a store. */
   StoreParts(CrailStore store, Source source) {
     this.source = source;
     this.configuration = source.configuration();
+    this.routes = new Routes(source.clock());
     this.addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     this.rpcTimeoutNanos = configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos();
     int sliceBytes = ClientKeys.sliceBytes(configuration);
@@ -138,6 +141,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
             new OwnerNames(loops, addresses.size()),
             locations,
             (common, path, node) -> NodeHandles.of(common, path, node, List.of(), 0),
+            routes,
             randomizes);
   }
 
@@ -187,7 +191,8 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
             options,
             rpcTimeoutNanos,
             (namenode, hello) -> leases.inUse().greeted(namenode, hello),
-            statistics.requestsOf(loop.clock()));
+            statistics.requestsOf(loop.clock()),
+            routes);
     Endpoints endpoints =
         new Endpoints(
             configuration,

@@ -12,7 +12,7 @@ import java.util.Arrays;
  * An immutable piece of UTF-8 text, compared by its bytes. It travels on the wire unchanged, so a
  * {@code String} is made only when it is read.
  */
-public final class Utf8 implements Comparable<Utf8> {
+public final class Utf8 implements ByteSequence, Comparable<Utf8> {
   /** The empty text. */
   public static final Utf8 EMPTY = new Utf8(new byte[0]);
 
@@ -45,12 +45,12 @@ public final class Utf8 implements Comparable<Utf8> {
     return new Utf8(bytes);
   }
 
-  /** The number of bytes. */
+  @Override
   public int length() {
     return bytes.length;
   }
 
-  /** The byte at {@code index}. */
+  @Override
   public byte byteAt(int index) {
     return bytes[index];
   }

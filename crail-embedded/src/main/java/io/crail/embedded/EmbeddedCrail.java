@@ -119,7 +119,9 @@ public final class EmbeddedCrail implements AutoCloseable {
     NameNodeServer old = namenodes.get(index);
     InetSocketAddress address = old.address();
     old.close();
-    namenodes.set(index, startNamenode(index, address));
+    NameNodeServer started = startNamenode(index, address);
+    namenodes.set(index, started);
+    started.meet(namenodeAddresses());
   }
 
   private void start() throws IOException {
@@ -138,6 +140,9 @@ public final class EmbeddedCrail implements AutoCloseable {
         configuration.toBuilder()
             .set(ClusterKeys.NAMENODE_ADDRESS.name(), addresses.toString(), "the embedded cluster")
             .build();
+    for (NameNodeServer namenode : namenodes) {
+      namenode.meet(namenodeAddresses());
+    }
     for (int i = 0; i < plan.storageClasses.length; i++) {
       int storageClass = plan.storageClasses[i];
       StorageTier tier =

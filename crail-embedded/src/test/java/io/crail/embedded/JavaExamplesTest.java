@@ -84,6 +84,7 @@ class JavaExamplesTest {
     while (page.find()) {
       examples.addAll(examples("docs/java/" + page.group(1)));
     }
+    examples.addAll(examples("docs/spread.md"));
     assertFalse(examples.isEmpty());
     return examples;
   }

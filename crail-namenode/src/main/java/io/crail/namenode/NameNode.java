@@ -29,6 +29,8 @@ import io.crail.namenode.rule.RenameRule;
 import io.crail.namenode.rule.ReplaceExtentRule;
 import io.crail.namenode.rule.SetAttributesRule;
 import io.crail.namenode.rule.SetSizeRule;
+import io.crail.namenode.rule.ShareRule;
+import io.crail.namenode.rule.SpreadRule;
 import io.crail.namenode.rule.Supply;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeSpace;
@@ -46,6 +48,7 @@ import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.Frame;
@@ -55,6 +58,7 @@ import io.crail.rpc.reply.ReplyMemory;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -64,6 +68,23 @@ import java.util.random.RandomGenerator;
 public final class NameNode {
   private static final int DISMANTLED_PER_TICK = 50_000;
   private static final int DISMANTLED_FOR_SPACE = 256;
+
+  /** Versions of a start are above those of earlier ones, at up to a million a second. */
+  private static final int VERSION_SHIFT = 10;
+
+  /** A namenode that reaches no other one. */
+  static final SpreadRule.Neighbours ALONE =
+      new SpreadRule.Neighbours() {
+        @Override
+        public long roundNanos() {
+          return 0;
+        }
+
+        @Override
+        public void say(SetShare.Request state, Consumer<SpreadRule.Round> done) {
+          done.accept(new SpreadRule.Round(0, ErrorCode.UNAVAILABLE.exception("other namenodes")));
+        }
+      };
 
   private final NameNodeOptions options;
   private final Clock clock;
@@ -80,15 +101,21 @@ public final class NameNode {
   private final ReplyCache replies;
 
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
-    this(options, clock, random, null);
+    this(options, clock, random, null, ALONE);
   }
 
   /**
    * Creates a namenode without nodes.
    *
    * @param sink receives the changes of the metadata; null for none
+   * @param neighbours the other namenodes
    */
-  NameNode(NameNodeOptions options, Clock clock, RandomGenerator random, ChangeSink sink) {
+  NameNode(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      ChangeSink sink,
+      SpreadRule.Neighbours neighbours) {
     this.options = options;
     this.clock = clock;
     this.startedMillis = clock.currentTimeMillis();
@@ -119,9 +146,19 @@ public final class NameNode {
     this.dismantler = new Dismantler(locks, applier);
     this.supply = new Supply(state);
     this.datanodes = new DatanodeReports(options, known, clock);
+    RemoveRule removals = new RemoveRule(state.tree(), locks, applier, dismantler, clock);
     this.rules =
         new Rules(
-            new RemoveRule(state.tree(), locks, applier, dismantler, clock),
+            new SpreadRule(
+                options,
+                state,
+                locks,
+                applier,
+                removals,
+                neighbours,
+                incarnation,
+                startedMillis << VERSION_SHIFT),
+            new ShareRule(options, state, locks, applier, dismantler, clock),
             new RenameRule(state, locks, applier, clock),
             new SetAttributesRule(state, locks, applier),
             new LeaseRule(state, locks, applier, clock),
@@ -160,7 +197,8 @@ public final class NameNode {
 
   /** A rule for each kind of change, except {@link #createRule}. */
   record Rules(
-      RemoveRule remove,
+      SpreadRule spread,
+      ShareRule shares,
       RenameRule rename,
       SetAttributesRule attributes,
       LeaseRule leases,
@@ -250,7 +288,7 @@ public final class NameNode {
               + " to "
               + request.maxVersion());
     }
-    if (request.role() != Hello.ROLE_CLIENT && request.role() != Hello.ROLE_DATANODE) {
+    if (request.role() < Hello.ROLE_CLIENT || request.role() > Hello.ROLE_NAMENODE) {
       throw ErrorCode.INVALID_ARGUMENT.exception("role " + request.role());
     }
   }

@@ -40,14 +40,28 @@ public final class NameNodeServer implements AutoCloseable {
   private final NameNode namenode;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
+  private final NeighbourCalls neighbours;
+  private final Configuration conf;
+  private final Transport transport;
+  private final RandomGenerator random;
   private final Thread timer;
   private volatile boolean closed;
 
   private NameNodeServer(
-      NameNode namenode, OperationServer operations, Transport.ServerEndpoint endpoint) {
+      NameNode namenode,
+      OperationServer operations,
+      Transport.ServerEndpoint endpoint,
+      NeighbourCalls neighbours,
+      Configuration conf,
+      Transport transport,
+      RandomGenerator random) {
     this.namenode = namenode;
     this.operations = operations;
     this.endpoint = endpoint;
+    this.neighbours = neighbours;
+    this.conf = conf;
+    this.transport = transport;
+    this.random = random;
     this.timer = Threads.daemon(name(namenode) + "-timer", this::runTimer);
   }
 
@@ -98,20 +112,31 @@ public final class NameNodeServer implements AutoCloseable {
     if (count < 1 || index < 0 || index >= count) {
       throw new IllegalArgumentException("namenode " + index + " of " + count);
     }
-    NameNode namenode = new NameNode(NameNodeOptions.of(conf, index, count), clock, random);
+    NeighbourCalls neighbours = new NeighbourCalls(conf, index, clock);
+    NameNode namenode =
+        new NameNode(NameNodeOptions.of(conf, index, count), clock, random, null, neighbours);
     // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     OperationServer operations =
         NameNodeService.create(namenode, () -> statistics(listening.get()));
     Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
-    NameNodeServer server = new NameNodeServer(namenode, operations, endpoint);
+    NameNodeServer server =
+        new NameNodeServer(namenode, operations, endpoint, neighbours, conf, transport, random);
     LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
     return server;
   }
 
   private static Map<String, Long> statistics(Transport.ServerEndpoint endpoint) {
     return endpoint == null ? Map.of() : endpoint.statistics();
+  }
+
+  /**
+   * Names the addresses of all namenodes of the cluster, in their order. Until then, no directory
+   * can be spread. With one namenode, or a second call, it does nothing.
+   */
+  public void meet(List<InetSocketAddress> addresses) {
+    neighbours.open(conf, transport, addresses, random);
   }
 
   /** The address on which it serves, with the real port. */
@@ -202,6 +227,7 @@ public final class NameNodeServer implements AutoCloseable {
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     namenode.tick();
+    neighbours.tick(namenode.rules().spread());
   }
 
   /** Stops serving and ends the timer. All metadata is lost. */
@@ -212,6 +238,7 @@ public final class NameNodeServer implements AutoCloseable {
     }
     closed = true;
     endpoint.close();
+    neighbours.close();
     LockSupport.unpark(timer);
     try {
       timer.join(JOIN_MILLIS);

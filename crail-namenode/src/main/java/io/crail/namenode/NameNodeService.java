@@ -11,6 +11,7 @@ import io.crail.namenode.query.ExtentFinder;
 import io.crail.namenode.query.NodeLister;
 import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.NewNode;
+import io.crail.namenode.rule.ShareRule;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.LoginHandler;
@@ -18,6 +19,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCounters;
 import io.crail.protocol.OperationServer;
+import io.crail.protocol.Outcome;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
@@ -31,6 +33,7 @@ import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Session;
 import io.crail.rpc.login.Caller;
@@ -79,6 +82,7 @@ final class NameNodeService {
     addChanges(builder, namenode, namenode.rules());
     addQueries(builder, namenode);
     addDatanodes(builder, namenode.rules().datanodes(), namenode.datanodes());
+    addShares(builder, namenode.rules().shares());
     NameNodeDump dump = new NameNodeDump(namenode, builder::counters, transportStatistics);
     return builder
         .handleLong(
@@ -132,14 +136,17 @@ final class NameNodeService {
                         .setSize(
                             request, session.caller(), attachment(session).activity()::committed)),
             new SpaceWork<SetSize.Request>(namenode, request -> request.value().length(), false))
-        .handleLong(
+        .handleOrHold(
+            NameNodeOperations.CREATE_SPREAD,
+            (request, session) -> {
+              SessionUser user = new SessionUser(namenode.users(), session.caller());
+              return rules
+                  .spread()
+                  .create(request, session.caller(), namenode.createRule(user)::create);
+            })
+        .handleOrHold(
             NameNodeOperations.REMOVE,
-            (request, session) ->
-                new Remove.Response(
-                    rules
-                        .remove()
-                        .remove(
-                            request.path(), request.recursive(), request.id(), session.caller())),
+            (request, session) -> rules.spread().remove(request, session.caller()),
             Remove.Request::recursive)
         .handle(
             NameNodeOperations.RENAME,
@@ -152,11 +159,15 @@ final class NameNodeService {
                             request.target(),
                             request.replace(),
                             session.caller())))
-        .handle(
+        .handleOrHold(
             NameNodeOperations.SET_ATTRIBUTES,
-            (request, session) ->
-                new SetAttributes.Response(
-                    rules.attributes().setAttributes(request, attachment(session).user())))
+            (request, session) -> {
+              NodeInfo node = rules.attributes().setAttributes(request, attachment(session).user());
+              SetAttributes.Response response = new SetAttributes.Response(node);
+              return node.isSpread()
+                  ? rules.spread().attributesChanged(node.id(), response)
+                  : Outcome.now(response);
+            })
         .handle(
             NameNodeOperations.EXTEND,
             (request, session) -> rules.extend().extend(request, session.caller()),
@@ -269,6 +280,23 @@ final class NameNodeService {
             (request, session) -> reports.page(request.after(), session.caller()));
   }
 
+  /** Operations of other namenodes. */
+  private static void addShares(OperationServer.Builder builder, ShareRule shares) {
+    builder
+        .handle(
+            NameNodeOperations.SET_SHARE,
+            (request, session) -> {
+              RequestChecks.requireNamenode(session.caller());
+              return shares.set(request);
+            })
+        .handleLong(
+            NameNodeOperations.CHECK_SHARES,
+            (request, session) -> {
+              RequestChecks.requireNamenode(session.caller());
+              return shares.check(request);
+            });
+  }
+
   private static OperationServer.RunListener counting() {
     Kind[] kinds = NameNodeActivity.kinds();
     return (session, operation, requests) -> {
@@ -321,7 +349,7 @@ final class NameNodeService {
       SessionUser user = new SessionUser(namenode.users(), caller);
       ClientActivity activity =
           namenode.activity().begin(caller.client(), claim.host(), caller.principal().name());
-      if (caller.principal().role() != Principal.Role.DATANODE) {
+      if (caller.principal().role() == Principal.Role.CLIENT) {
         namenode.activity().list(activity);
       }
       long patience = TimeUnit.MILLISECONDS.toNanos(claim.patienceMillis());

@@ -37,6 +37,13 @@ final class RequestChecks {
     }
   }
 
+  /** Refuses a request that only another namenode may send, unless the sender is one. */
+  static void requireNamenode(Caller caller) throws CrailException {
+    if (caller.principal().role() != Principal.Role.NAMENODE) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("only a namenode may ask for this");
+    }
+  }
+
   /** Checks the texts and traits of a registration. */
   static void check(RegisterDatanode.Request request) throws CrailException {
     check("tier", request.tier(), TIER.matcher(request.tier().toString()).matches());

@@ -10,6 +10,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.Dump;
@@ -243,6 +244,13 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.REPORT_ACTIVITY,
         (store, datanode) -> new ReportActivity.Request(ReportActivity.FIRST, 10));
+    add(
+        NameNodeOperations.CREATE_SPREAD,
+        (store, datanode) -> TestStore.creation(NodeType.TABLE, "/spread", 0));
+    add(NameNodeOperations.SET_SHARE, (store, datanode) -> Shares.open(1, 3, 5, "/s"));
+    add(
+        NameNodeOperations.CHECK_SHARES,
+        (store, datanode) -> new CheckShares.Request(1, 5, 9, 0, -1, List.of()));
     add(NameNodeOperations.USAGE, (store, datanode) -> new Usage.Request());
     add(NameNodeOperations.PING, (store, datanode) -> new Ping.Request(7));
     // Its first page counts the requests themselves.
@@ -299,10 +307,8 @@ class RepeatedRequestTest {
 
   /** A connection beside the one that asks for the state. */
   private static Wire wire(TestStore store, Operation<?, ?> operation) throws CrailException {
-    boolean datanodes = store.wire(operation) != store.wire(NameNodeOperations.DUMP);
-    return datanodes
-        ? Wire.connect(store.server, Hello.ROLE_DATANODE, TestStore.CLIENT + 1)
-        : Wire.connect(store.server, Hello.ROLE_CLIENT, TestStore.CLIENT);
+    Wire usual = store.wire(operation);
+    return Wire.connect(store.server, usual.role(), usual.clientId());
   }
 
   private <Q, R> void isServedOnce(Operation<Q, R> operation, Case<?> made) throws CrailException {

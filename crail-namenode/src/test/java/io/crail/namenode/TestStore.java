@@ -49,6 +49,7 @@ public final class TestStore {
   public final OperationServer server;
   public final Wire wire;
   final Wire datanodeWire;
+  private final Wire namenodeWire;
 
   public TestStore(String... settings) throws CrailException {
     this(new ManualClock(), 0, 1, settings);
@@ -62,6 +63,11 @@ public final class TestStore {
   /** A namenode whose changes are reported. */
   public TestStore(ManualClock clock, ChangeSink sink, String... settings) throws CrailException {
     this(new Random(1), clock, 0, 1, sink, settings);
+  }
+
+  /** One of several namenodes, whose changes are reported. */
+  public TestStore(ManualClock clock, int index, int count, ChangeSink sink) throws CrailException {
+    this(new Random(1), clock, index, count, sink, new String[0]);
   }
 
   public TestStore(Random random, ManualClock clock, int index, int count, String... settings)
@@ -78,10 +84,12 @@ public final class TestStore {
     }
     this.clock = clock;
     this.namenode =
-        new NameNode(NameNodeOptions.of(builder.build(), index, count), clock, random, sink);
+        new NameNode(
+            NameNodeOptions.of(builder.build(), index, count), clock, random, sink, NameNode.ALONE);
     this.server = NameNodeService.create(namenode, Map::of);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
+    this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);
   }
 
   /** The seed of a random test: the given one, or the system property, or a new one; printed. */
@@ -97,6 +105,9 @@ public final class TestStore {
 
   /** The connection that an operation is sent on. */
   Wire wire(Operation<?, ?> operation) {
+    if (operation == NameNodeOperations.SET_SHARE || operation == NameNodeOperations.CHECK_SHARES) {
+      return namenodeWire;
+    }
     boolean datanodes =
         operation == NameNodeOperations.REGISTER_DATANODE
             || operation == NameNodeOperations.REGISTER_REGION
@@ -110,8 +121,13 @@ public final class TestStore {
   }
 
   public static Create.Request creation(NodeType type, String path, long token) {
+    return creation(type, Utf8.of(path), token);
+  }
+
+  /** As the other method, for a path as it travels. */
+  public static Create.Request creation(NodeType type, Utf8 path, long token) {
     return new Create.Request(
-        type, true, false, false, 0644, Create.PARENT_CLASS, token, Utf8.of(path), Utf8.EMPTY);
+        type, true, false, false, 0644, Create.PARENT_CLASS, token, path, Utf8.EMPTY);
   }
 
   /** The put of a value that the namenode is to keep. */

@@ -88,6 +88,14 @@ public final class Wire {
     return wire;
   }
 
+  int role() {
+    return role;
+  }
+
+  long clientId() {
+    return clientId;
+  }
+
   /**
    * A connection that takes the place of this one, which may still be there. Its next requests have
    * the ids of the last batch of this one.

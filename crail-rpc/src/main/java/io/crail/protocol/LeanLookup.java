@@ -3,21 +3,23 @@ package io.crail.protocol;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.node.Lookup;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
+import java.util.function.UnaryOperator;
 
 /**
  * A lookup that needs no object for its request. The subclass decides what happens to the answer.
  */
-public abstract class LeanLookup extends RpcCall {
+public abstract class LeanLookup extends RpcCall implements RoutedCall {
   private Utf8 path;
 
   /**
    * Makes it ready to be submitted; before each use.
    *
    * @param namenode the namenode to ask
-   * @param newPath the path, in the form of NodePath
+   * @param newPath the path as it travels
    * @param deadlineNanos when it fails, by the clock of the namenode's loop
    */
   protected final void prepare(RpcPeer namenode, Utf8 newPath, long deadlineNanos) {
@@ -25,9 +27,14 @@ public abstract class LeanLookup extends RpcCall {
     prepare(namenode, deadlineNanos);
   }
 
-  /** The path. */
-  protected final Utf8 path() {
+  @Override
+  public final Utf8 path() {
     return path;
+  }
+
+  @Override
+  public final void route(UnaryOperator<Utf8> form) {
+    path = form.apply(path);
   }
 
   @Override
@@ -52,6 +59,6 @@ public abstract class LeanLookup extends RpcCall {
 
   @Override
   public final String toString() {
-    return "lookup " + path;
+    return "lookup " + SpreadPath.text(path);
   }
 }

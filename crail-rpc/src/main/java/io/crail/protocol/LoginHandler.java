@@ -58,17 +58,23 @@ public final class LoginHandler {
       throw ErrorCode.PROTOCOL.exception("a second hello on a connection");
     }
     host.check(request);
-    Principal.Role role =
-        request.role() == Hello.ROLE_DATANODE ? Principal.Role.DATANODE : Principal.Role.CLIENT;
     Claim claim =
         new Claim(
-            new Principal(role, request.user()),
+            new Principal(role(request.role()), request.user()),
             request.clientId(),
             request.peer(),
             request.patienceMillis(),
             request.host());
     session.begin(new ServerLogin(mechanisms, request.mechanism(), claim));
     return answer(request.message(), session);
+  }
+
+  private static Principal.Role role(int number) {
+    return switch (number) {
+      case Hello.ROLE_DATANODE -> Principal.Role.DATANODE;
+      case Hello.ROLE_NAMENODE -> Principal.Role.NAMENODE;
+      default -> Principal.Role.CLIENT;
+    };
   }
 
   private Hello.Response next(Login.Request request, Session session) throws CrailException {

@@ -8,6 +8,8 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.Login;
 import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcCall;
@@ -78,6 +80,7 @@ public final class NameNodeClient {
   private final HelloListener listener;
   private final long timeoutNanos;
   private final RpcPeer[] peers;
+  private final Routes routes;
   private final AtomicReferenceArray<Hello.Response> hellos;
 
   /**
@@ -98,7 +101,8 @@ public final class NameNodeClient {
         options,
         timeoutNanos,
         (index, hello) -> {},
-        RpcPeer.Listener.NONE);
+        RpcPeer.Listener.NONE,
+        new Routes(loop.clock()));
   }
 
   /**
@@ -106,6 +110,7 @@ public final class NameNodeClient {
    *
    * @param listener learns of each handshake
    * @param calls learns of each call
+   * @param routes the spread directories that the client knows
    */
   public NameNodeClient(
       ClientLoop loop,
@@ -114,16 +119,19 @@ public final class NameNodeClient {
       RpcPeer.Options options,
       long timeoutNanos,
       HelloListener listener,
-      RpcPeer.Listener calls) {
+      RpcPeer.Listener calls,
+      Routes routes) {
     this.loop = loop;
     this.identity = identity;
     this.listener = listener;
     this.timeoutNanos = timeoutNanos;
+    this.routes = routes;
     this.peers = new RpcPeer[addresses.size()];
     this.hellos = new AtomicReferenceArray<>(peers.length);
     for (int i = 0; i < peers.length; i++) {
       long number = ThreadLocalRandom.current().nextLong();
       peers[i] = new RpcPeer(loop, addresses.get(i), new HelloLoop(i, number), options, calls);
+      peers[i].redirectBy(this::redirected);
     }
   }
 
@@ -147,7 +155,42 @@ public final class NameNodeClient {
     return peers[index];
   }
 
-  /** The namenode that serves a request. */
+  /** The spread directories that the client knows. */
+  public Routes routes() {
+    return routes;
+  }
+
+  /** A request with its paths in the form in which they travel. */
+  public <Q, R> Q routed(Operation<Q, R> operation, Q request) {
+    return peers.length == 1 || operation.routing().by() == null
+        ? request
+        : operation.routing().by().apply(request, this::routed);
+  }
+
+  /** The form in which a path travels. */
+  public Utf8 routed(Utf8 path) {
+    return peers.length == 1 ? path : routes.of(path);
+  }
+
+  /** Where a call goes on that a namenode has refused. In the loop. */
+  private RpcCall.Peer redirected(RpcCall call, CrailException refusal) {
+    if (!(call instanceof RoutedCall routed)
+        || routed.path() == null
+        || SpreadPath.isDirectory(routed.path())) {
+      return null;
+    }
+    switch (routes.after(refusal)) {
+      case AGAIN:
+        return call.peer();
+      case ELSEWHERE:
+        routed.route(path -> routes.of(SpreadPath.text(path)));
+        return peers[NodePath.namenodeOf(routed.path(), peers.length)];
+      default:
+        return null;
+    }
+  }
+
+  /** The namenode that serves a request, whose paths are as they travel. */
   public <Q, R> RpcPeer route(Operation<Q, R> operation, Q request) {
     return peers.length == 1
         ? peers[0]
@@ -156,7 +199,8 @@ public final class NameNodeClient {
 
   /** Submits a request to the namenode that the table says. */
   public <Q, R> OperationCall<Q, R> call(Operation<Q, R> operation, Q request) {
-    return submit(operation, request, route(operation, request));
+    Q routed = routed(operation, request);
+    return submit(operation, routed, route(operation, routed));
   }
 
   /** Submits a request to the namenode that the caller says. */
@@ -165,9 +209,19 @@ public final class NameNodeClient {
   }
 
   private <Q, R> OperationCall<Q, R> submit(Operation<Q, R> operation, Q request, RpcPeer peer) {
-    OperationCall<Q, R> call = new OperationCall<>(operation);
-    call.prepare(peer, request, loop.clock().nanoTime() + timeoutNanos);
+    OperationCall<Q, R> call = newCall(operation, request, peer);
     call.submit();
+    return call;
+  }
+
+  /** A call to the namenode that the caller says, not submitted yet. */
+  public <Q, R> OperationCall<Q, R> newCallAt(int index, Operation<Q, R> operation, Q request) {
+    return newCall(operation, request, peers[index]);
+  }
+
+  private <Q, R> OperationCall<Q, R> newCall(Operation<Q, R> operation, Q request, RpcPeer peer) {
+    OperationCall<Q, R> call = new OperationCall<>(operation);
+    call.prepare(peer, request, newDeadlineNanos());
     return call;
   }
 

@@ -3,6 +3,7 @@ package io.crail.protocol;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.Operation.Routing;
+import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.Dump;
@@ -18,6 +19,7 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.node.AcquireLease;
@@ -41,8 +43,11 @@ import io.crail.protocol.part.NodePath;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import java.util.function.ToLongFunction;
+import java.util.function.UnaryOperator;
 
 /**
  * The table of the metadata service: each operation is one line. Client, server, routing, repeats,
@@ -73,7 +78,7 @@ public final class NameNodeOperations {
           Create.Request.CODEC,
           Create.Response.CODEC,
           CHANGES,
-          byPath(Create.Request::path),
+          byPath(Create.Request::path, Create.Request::by),
           "creates a node");
   public static final Operation<Lookup.Request, Lookup.Response> LOOKUP =
       add(
@@ -82,7 +87,7 @@ public final class NameNodeOperations {
           Lookup.Request.CODEC,
           Lookup.Response.CODEC,
           READS,
-          byPath(Lookup.Request::path),
+          byPath(Lookup.Request::path, Lookup.Request::by),
           "finds a node by its path");
   public static final Operation<SetSize.Request, SetSize.Response> SET_SIZE =
       add(
@@ -100,7 +105,7 @@ public final class NameNodeOperations {
           Remove.Request.CODEC,
           Remove.Response.CODEC,
           CHANGES,
-          byPath(Remove.Request::path),
+          byPath(Remove.Request::path, Remove.Request::by),
           "removes a node or a subtree");
   public static final Operation<Rename.Request, Rename.Response> RENAME =
       add(
@@ -109,7 +114,7 @@ public final class NameNodeOperations {
           Rename.Request.CODEC,
           Rename.Response.CODEC,
           CHANGES,
-          byPath(Rename.Request::source),
+          byPath(Rename.Request::source, Rename.Request::by),
           "gives a node another name");
   public static final Operation<FindExtents.Request, FindExtents.Response> FIND_EXTENTS =
       add(
@@ -257,7 +262,7 @@ public final class NameNodeOperations {
           SetAttributes.Request.CODEC,
           SetAttributes.Response.CODEC,
           CHANGES,
-          byPath(SetAttributes.Request::path),
+          byPath(SetAttributes.Request::path, SetAttributes.Request::by),
           "sets permission bits, owner, group and times of a node");
   public static final Operation<ReplaceExtent.Request, Extend.Response> REPLACE_EXTENT =
       add(
@@ -276,7 +281,7 @@ public final class NameNodeOperations {
           Put.Request.CODEC,
           Put.Response.CODEC,
           CHANGES,
-          byPath(Put.Request::path),
+          byPath(Put.Request::path, Put.Request::by),
           "creates a key-value with all its bytes");
   public static final Operation<Examine.Request, Examine.Response> EXAMINE =
       add(
@@ -342,6 +347,33 @@ public final class NameNodeOperations {
           READS,
           named(),
           "carries a further message of a connection's login");
+  public static final Operation<Create.Request, Create.Response> CREATE_SPREAD =
+      add(
+          33,
+          "create-spread",
+          Create.Request.CODEC,
+          Create.Response.CODEC,
+          CHANGES,
+          byPath(Create.Request::path, Create.Request::by),
+          "creates a directory or table whose children are spread over all namenodes");
+  public static final Operation<SetShare.Request, SetShare.Response> SET_SHARE =
+      add(
+          34,
+          "set-share",
+          SetShare.Request.CODEC,
+          SetShare.Response.CODEC,
+          CHANGES,
+          named(),
+          "sets the state of a namenode's share of a spread directory");
+  public static final Operation<CheckShares.Request, CheckShares.Response> CHECK_SHARES =
+      add(
+          35,
+          "check-shares",
+          CheckShares.Request.CODEC,
+          CheckShares.Response.CODEC,
+          CHANGES,
+          named(),
+          "drops shares of spread directories that are gone, returns which are missing");
   public static final Operation<ReportActivity.Request, ReportActivity.Response> REPORT_ACTIVITY =
       add(
           36,
@@ -375,24 +407,29 @@ public final class NameNodeOperations {
     return operation;
   }
 
-  private static <Q> Routing<Q> byPath(java.util.function.Function<Q, Utf8> path) {
+  private static <Q> Routing<Q> byPath(
+      Function<Q, Utf8> path, BiFunction<Q, UnaryOperator<Utf8>, Q> by) {
     return new Routing<>(
-        "by path", (request, count) -> NodePath.namenodeOf(path.apply(request), count));
+        "by path", path, (request, count) -> NodePath.namenodeOf(path.apply(request), count), by);
   }
 
   private static <Q> Routing<Q> byId(ToLongFunction<Q> id) {
     return new Routing<>(
         "by node id",
-        (request, count) -> (int) Long.remainderUnsigned(id.applyAsLong(request), count));
+        null,
+        (request, count) -> (int) Long.remainderUnsigned(id.applyAsLong(request), count),
+        null);
   }
 
   private static <Q> Routing<Q> byNumber(ToIntFunction<Q> number) {
     return new Routing<>(
         "by datanode id",
-        (request, count) -> Integer.remainderUnsigned(number.applyAsInt(request), count));
+        null,
+        (request, count) -> Integer.remainderUnsigned(number.applyAsInt(request), count),
+        null);
   }
 
   private static <Q> Routing<Q> named() {
-    return new Routing<>("named by the caller", null);
+    return new Routing<>("named by the caller", null, null, null);
   }
 }

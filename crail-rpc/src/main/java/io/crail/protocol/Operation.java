@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.ToIntBiFunction;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,11 +53,23 @@ public record Operation<Q, R>(
    * Which of several namenodes serves a request.
    *
    * @param label the word for it in the documentation
+   * @param path the path that decides; null when none does
    * @param index gives the namenode's index from the request and the number of namenodes; null when
    *     the caller names the namenode
+   * @param by the request with its paths in another form, see {@link SpreadPath}; null when it has
+   *     none
    * @param <Q> the request
    */
-  public record Routing<Q>(String label, ToIntBiFunction<Q, Integer> index) {}
+  public record Routing<Q>(
+      String label,
+      Function<Q, Utf8> path,
+      ToIntBiFunction<Q, Integer> index,
+      BiFunction<Q, UnaryOperator<Utf8>, Q> by) {
+    /** The path of a request that decides; null when none does. */
+    Utf8 path(Q request) {
+      return path == null ? null : path.apply(request);
+    }
+  }
 
   /** Writes a successful answer. */
   void answer(R response, long correlationId, ResponseWriter responses) {

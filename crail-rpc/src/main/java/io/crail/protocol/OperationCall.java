@@ -2,10 +2,12 @@
 package io.crail.protocol;
 
 import io.crail.common.Addresses;
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import java.nio.ByteBuffer;
+import java.util.function.UnaryOperator;
 
 /**
  * A call of an operation of the table: the client's stub for all of them. Made for one use, or
@@ -14,7 +16,7 @@ import java.nio.ByteBuffer;
  * @param <Q> the request
  * @param <R> the response
  */
-public class OperationCall<Q, R> extends RpcCall {
+public class OperationCall<Q, R> extends RpcCall implements RoutedCall {
   private final Operation<Q, R> operation;
   private Q request;
   private R response;
@@ -60,6 +62,16 @@ public class OperationCall<Q, R> extends RpcCall {
       throw failure.rethrown();
     }
     return response;
+  }
+
+  @Override
+  public final Utf8 path() {
+    return operation.routing().path(request);
+  }
+
+  @Override
+  public final void route(UnaryOperator<Utf8> form) {
+    request = operation.routing().by().apply(request, form);
   }
 
   @Override

@@ -237,8 +237,14 @@ public final class OperationServer implements Service {
      * request, over another connection, waits for it.
      */
     public <Q, R> Builder handleOrHold(Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
+      return handleOrHold(operation, handler, never());
+    }
+
+    /** As the other method, where some requests take as long as {@link #handleLong} says. */
+    public <Q, R> Builder handleOrHold(
+        Operation<Q, R> operation, Handler<Q, Outcome<R>> handler, Predicate<Q> takesLong) {
       return handleEach(
-          new Single<>(operation, reader(operation), holder(operation, handler), never(), null));
+          new Single<>(operation, reader(operation), holder(operation, handler), takesLong, null));
     }
 
     /**

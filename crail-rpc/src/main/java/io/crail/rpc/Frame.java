@@ -31,7 +31,7 @@ import java.nio.ByteBuffer;
  */
 public final class Frame {
   /** The version of the protocol that this build speaks. */
-  public static final int VERSION = 14;
+  public static final int VERSION = 15;
 
   /** Bytes of the header. */
   public static final int HEADER_LENGTH = 16;

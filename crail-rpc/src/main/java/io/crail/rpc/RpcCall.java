@@ -138,6 +138,13 @@ public abstract class RpcCall extends Completion implements LoopTask {
     return true;
   }
 
+  /** Sends a refused call to another peer of its loop. In the loop. */
+  final void moveTo(Peer other, CrailException refusal) {
+    peer.ended(this, refusal);
+    peer = other;
+    other.begin(this);
+  }
+
   /** Ends the call with an error. In the loop. */
   final void end(CrailException cause) {
     peer.ended(this, cause);

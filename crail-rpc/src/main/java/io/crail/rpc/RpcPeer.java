@@ -109,6 +109,21 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     void ended(RpcCall call, int opcode, CrailException failure);
   }
 
+  /** Decides where a call goes on that its server has refused. In the loop. */
+  @FunctionalInterface
+  public interface Redirection {
+    /** No call goes on. */
+    Redirection NONE = (call, refusal) -> null;
+
+    /**
+     * Where a refused call goes on.
+     *
+     * @return the peer that it is sent to now; its own peer to send it again after a pause; null to
+     *     end it
+     */
+    RpcCall.Peer after(RpcCall call, CrailException refusal);
+  }
+
   /** The calls that open a connection, one after the other. In the loop. */
   @FunctionalInterface
   public interface Handshake {
@@ -145,6 +160,11 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   private final Listener listener;
   private final CallSlots slots;
   private final CallQueue queue = new CallQueue();
+
+  /** Refused calls that are sent again at the next sweep. */
+  private final List<RpcCall> pausing = new ArrayList<>();
+
+  private Redirection redirection = Redirection.NONE;
 
   private State state = State.IDLE;
   private Link link;
@@ -186,6 +206,11 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     this.options = options;
     this.listener = listener;
     this.slots = new CallSlots(options.maxInFlight);
+  }
+
+  /** Sets what decides about refused calls. Must be called before the peer is used. */
+  public void redirectBy(Redirection newRedirection) {
+    redirection = newRedirection;
   }
 
   @Override
@@ -257,6 +282,8 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     abandonLink("closed by this side");
     List<RpcCall> ending = new ArrayList<>(takeInFlight());
     ending.addAll(queue.takeAll());
+    ending.addAll(pausing);
+    pausing.clear();
     endAll(ending, ErrorCode.CLOSED.exception("connection to " + addressText));
   }
 
@@ -491,10 +518,21 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       int length = Math.min(bodyLength, Frame.MAX_DETAIL_LENGTH);
       byte[] detail = new byte[length];
       buffer.get(body, detail);
-      call.end(ErrorCode.of(code).exception(new String(detail, StandardCharsets.UTF_8)));
+      refused(call, ErrorCode.of(code).exception(new String(detail, StandardCharsets.UTF_8)));
     }
     if (!queue.isEmpty()) {
       drainQueue();
+    }
+  }
+
+  private void refused(RpcCall call, CrailException refusal) {
+    RpcCall.Peer next = redirection.after(call, refusal);
+    if (next == null) {
+      call.end(refusal);
+    } else if (next == this) {
+      pausing.add(call);
+    } else {
+      call.moveTo(next, refusal);
     }
   }
 
@@ -566,6 +604,11 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     }
     if (slots.inFlight() > 0) {
       expireInFlight(nowNanos);
+    }
+    if (!pausing.isEmpty()) {
+      List<RpcCall> again = List.copyOf(pausing);
+      pausing.clear();
+      again.forEach(this::send);
     }
     if (!queue.isEmpty()) {
       expireQueued(nowNanos);

@@ -168,6 +168,9 @@ class NameNodeOperationsTest {
     }
     given.put(30, "report-datanodes");
     given.put(32, "login");
+    given.put(33, "create-spread");
+    given.put(34, "set-share");
+    given.put(35, "check-shares");
     given.put(36, "report-activity");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));

@@ -158,6 +158,16 @@ final class TestCluster implements AutoCloseable {
     return new ClassUsage(0, capacity, free, used, waiting, lost, 0);
   }
 
+  /** The nodes of all namenodes, their roots included. */
+  long nodes() throws Exception {
+    try (Transport transport = TransportProvider.open(configuration())) {
+      return askAll(transport, configuration(), NameNodeOperations.USAGE, new Usage.Request())
+          .stream()
+          .mapToLong(Usage.Response::nodes)
+          .sum();
+    }
+  }
+
   /** How often all namenodes have served an operation. */
   long operations(Operation<?, ?> operation) throws Exception {
     String prefix = "operation " + operation.name() + " ";

@@ -75,8 +75,8 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
         end(output);
       }
     }
-    if (removed.childCount() > 0) {
-      checkOthers(removed.id());
+    if (removed.type().isContainer() && (removed.childCount() > 0 || removed.isSpread())) {
+      checkOthers();
     }
     partEnded();
   }
@@ -96,15 +96,10 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
     }
   }
 
-  private void checkOthers(long removedId) {
-    int namenodes = context.namenodes().count();
-    long owner = Long.remainderUnsigned(removedId, namenodes);
+  private void checkOthers() {
     synchronized (this) {
-      unchecked =
-          store.streams().outputs().stream()
-              .filter(output -> Long.remainderUnsigned(output.id(), namenodes) == owner)
-              .filter(output -> !output.isEnded())
-              .iterator();
+      // At all namenodes: a spread directory may have been below the container.
+      unchecked = store.streams().outputs().stream().filter(output -> !output.isEnded()).iterator();
     }
     left.addAndGet(CHECKS_AT_ONCE);
     for (int i = 0; i < CHECKS_AT_ONCE; i++) {

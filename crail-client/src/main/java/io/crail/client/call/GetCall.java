@@ -97,11 +97,12 @@ public final class GetCall extends Completion implements Awaitable<CrailResult>,
     private CrailException refusal;
 
     Find() {
-      int namenode = NodePath.namenodeOf(path, context.namenodes().count());
+      Utf8 routed = context.namenodes().routed(path);
+      int namenode = NodePath.namenodeOf(routed, context.namenodes().count());
       long sentNanos = context.nanoTime();
       // The caller gets the memory back at the end of the get, whatever is in flight.
       long mostNanos = Math.min(context.rpcTimeoutNanos(), deadlineNanos - sentNanos);
-      prepare(context.namenodes().peer(namenode), path, sentNanos + mostNanos);
+      prepare(context.namenodes().peer(namenode), routed, sentNanos + mostNanos);
     }
 
     @Override

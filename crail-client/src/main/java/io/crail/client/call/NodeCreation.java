@@ -9,19 +9,22 @@ import io.crail.client.node.CoreFile;
 import io.crail.client.node.CoreNode;
 import io.crail.client.node.NodeHandles;
 import io.crail.client.node.StoreContext;
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.RoutedCall;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.ClientLoop;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** The create of a node of any type, and its future. */
-public final class NodeCreation extends CreateCall implements Awaitable<CrailNode> {
+public final class NodeCreation extends CreateCall implements Awaitable<CrailNode>, RoutedCall {
   private final String path;
-  private final Create.Request request;
+  private Create.Request request;
   private final CoreNode handle;
   private Create.Response response;
 
@@ -40,6 +43,16 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
       // Before the node can be met.
       store.leases().unused().created(((CoreFile) handle).lease());
     }
+  }
+
+  @Override
+  public Utf8 path() {
+    return request.path();
+  }
+
+  @Override
+  public void route(UnaryOperator<Utf8> form) {
+    request = request.by(form);
   }
 
   @Override

@@ -10,9 +10,11 @@ import io.crail.client.node.CoreKeyValue;
 import io.crail.client.node.StoreContext;
 import io.crail.client.stream.DirectOutput;
 import io.crail.client.stream.StreamOperation;
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.RoutedCall;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.part.Extent;
@@ -22,6 +24,7 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.loop.Completion;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Puts a whole value: create, write, close. The methods stand in the order of time; each stage
@@ -44,7 +47,7 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
   private final LoopContext context;
   private final String path;
   private final ByteBuffer root;
-  private final Put.Draft request;
+  private Put.Draft request;
   private final long deadlineNanos;
   private final Creation create;
 
@@ -84,11 +87,21 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
     create.submit();
   }
 
-  private final class Creation extends CreateCall {
+  private final class Creation extends CreateCall implements RoutedCall {
     private Put.Response response;
 
     Creation(RpcPeer namenode) {
       super(context, namenode);
+    }
+
+    @Override
+    public Utf8 path() {
+      return request.path();
+    }
+
+    @Override
+    public void route(UnaryOperator<Utf8> form) {
+      request = request.by(form);
     }
 
     @Override

@@ -82,7 +82,8 @@ public final class LoopContext {
 
   /** Makes a call ready to be submitted to the namenode of its request, with the usual deadline. */
   public <Q, R> void prepare(OperationCall<Q, R> call, Q request) {
-    call.prepare(namenodes.route(call.operation(), request), request, namenodes.newDeadlineNanos());
+    Q routed = namenodes.routed(call.operation(), request);
+    call.prepare(namenodes.route(call.operation(), routed), routed, namenodes.newDeadlineNanos());
   }
 
   /** Its connections to datanodes. */

@@ -12,12 +12,14 @@ import io.crail.client.lease.CreateCall;
 import io.crail.client.loop.IoWait;
 import io.crail.client.stream.DirectInput;
 import io.crail.client.stream.MultiFileInput;
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
 
@@ -95,6 +97,16 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
   }
 
   @Override
+  public final boolean isSpread() {
+    return infoUnchecked().isSpread();
+  }
+
+  /** Whether each namenode has a share of the children, as it has of those of the root. */
+  private boolean hasShares() throws CrailException, InterruptedException {
+    return store().context().namenodes().count() > 1 && (isRoot() || info().isSpread());
+  }
+
+  @Override
   public final int files() {
     try {
       return present().childCount();
@@ -114,7 +126,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
   /** What the namenode knows about this container now; for the root, the sum of all namenodes. */
   private NodeInfo present() throws CrailException, InterruptedException {
     if (isRoot()) {
-      return presentRoot();
+      return sum(NodePath.ROOT);
     }
     NodeInfo known = info();
     Lookup.Request request = new Lookup.Request(NodePath.parse(getPath()));
@@ -131,22 +143,24 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     if (present.id() != known.id()) {
       throw ErrorCode.STALE_NODE.exception(getPath());
     }
-    return present;
+    Utf8 text = request.path();
+    return hasShares() ? sum(SpreadPath.of(present.id(), text.length(), text)) : present;
   }
 
-  private NodeInfo presentRoot() throws CrailException, InterruptedException {
+  /** The container with the children of all its shares. */
+  private NodeInfo sum(Utf8 path) throws CrailException, InterruptedException {
     NodeInfo sum = null;
-    for (Lookup.Response each : Listing.rootEverywhere(store().context()).complete(getPath())) {
-      NodeInfo root = each.node();
+    for (Lookup.Response each : Listing.everywhere(store().context(), path).complete(getPath())) {
+      NodeInfo share = each.node();
       sum =
           sum == null
-              ? root
+              ? share
               : new NodeInfo(
                   sum.id(),
                   sum.size(),
-                  Math.max(sum.modifiedMillis(), root.modifiedMillis()),
+                  Math.max(sum.modifiedMillis(), share.modifiedMillis()),
                   sum.accessedMillis(),
-                  sum.childCount() + root.childCount(),
+                  sum.childCount() + share.childCount(),
                   sum.storageClass(),
                   sum.type(),
                   sum.flags(),
@@ -160,7 +174,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
   /** The enumerable children. */
   final Listing list(boolean randomize) throws CrailException, InterruptedException {
     store().checkOpen();
-    return new Listing(store(), store().context(), getPath(), info().id(), randomize);
+    return new Listing(store(), store().context(), getPath(), info().id(), hasShares(), randomize);
   }
 
   /**

@@ -4,7 +4,9 @@ package io.crail.client.node;
 import io.crail.CrailNode;
 import io.crail.client.loop.IoWait;
 import io.crail.client.loop.LoopContext;
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.IncompleteException;
 import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.Answers;
@@ -12,7 +14,6 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Lookup;
-import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -35,45 +36,70 @@ final class Listing implements Iterator<CrailNode> {
   private final String path;
   private final boolean isSpread;
   private final boolean randomize;
-  // The parts that are still to be listed: the root has one at each namenode.
-  private final Deque<NodeInfo> parts = new ArrayDeque<>();
+  // Ids of the shares that are still to be listed, each with its namenode.
+  private final Deque<Share> shares = new ArrayDeque<>();
   private final List<MissingNamenode> missing = new ArrayList<>();
-  private long containerId;
+  private Share share;
   private OperationCall<ListNodes.Request, ListNodes.Response> following;
   private List<ListNodes.Entry> page = List.of();
   private int index;
 
-  Listing(StoreContext store, LoopContext context, String path, long containerId, boolean randomize)
+  /** A container, or a share of it, at a namenode. */
+  private record Share(int namenode, long id) {}
+
+  /**
+   * Asks for the first page.
+   *
+   * @param isSpread whether each namenode has a share of the children
+   */
+  Listing(
+      StoreContext store,
+      LoopContext context,
+      String path,
+      long containerId,
+      boolean isSpread,
+      boolean randomize)
       throws CrailException, InterruptedException {
     this.store = store;
     this.context = context;
     this.path = path;
     this.randomize = randomize;
-    this.isSpread = path.equals(NodePath.ROOT.toString()) && context.namenodes().count() > 1;
-    if (isSpread) {
-      Answers<Lookup.Response> roots = rootEverywhere(context);
-      roots.present().forEach(root -> parts.add(root.node()));
+    this.isSpread = isSpread;
+    int count = context.namenodes().count();
+    if (isSpread && path.equals(NodePath.ROOT.toString())) {
+      Answers<Lookup.Response> roots = everywhere(context, NodePath.ROOT);
+      roots
+          .present()
+          .forEach(root -> shares.add(new Share(owner(root.node().id()), root.node().id())));
       missing.addAll(roots.missing());
-      this.containerId = parts.remove().id();
+    } else if (isSpread) {
+      for (int i = 0; i < count; i++) {
+        shares.add(new Share(i, containerId));
+      }
     } else {
-      this.containerId = containerId;
+      shares.add(new Share(owner(containerId), containerId));
     }
+    this.share = shares.remove();
     this.following = ask(0);
   }
 
-  /** The root of every namenode that answers. */
-  static Answers<Lookup.Response> rootEverywhere(LoopContext context)
+  private int owner(long id) {
+    return (int) Long.remainderUnsigned(id, context.namenodes().count());
+  }
+
+  /** What every namenode that answers finds at a path. */
+  static Answers<Lookup.Response> everywhere(LoopContext context, Utf8 path)
       throws CrailException, InterruptedException {
-    return Answers.of(
-        context.namenodes(), NameNodeOperations.LOOKUP, new Lookup.Request(NodePath.ROOT));
+    return Answers.of(context.namenodes(), NameNodeOperations.LOOKUP, new Lookup.Request(path));
   }
 
   private OperationCall<ListNodes.Request, ListNodes.Response> ask(long cursor) {
     return context
         .namenodes()
-        .call(
+        .callAt(
+            share.namenode,
             NameNodeOperations.LIST_NODES,
-            new ListNodes.Request(containerId, cursor, ListNodes.MAX_ENTRIES));
+            new ListNodes.Request(share.id, cursor, ListNodes.MAX_ENTRIES));
   }
 
   @Override
@@ -93,8 +119,8 @@ final class Listing implements Iterator<CrailNode> {
    */
   boolean fetch() throws CrailException, InterruptedException {
     while (index == page.size()) {
-      if (following == null && !parts.isEmpty()) {
-        containerId = parts.remove().id();
+      if (following == null && !shares.isEmpty()) {
+        share = shares.remove();
         following = ask(0);
       }
       if (following == null) {
@@ -117,9 +143,10 @@ final class Listing implements Iterator<CrailNode> {
       if (!isSpread) {
         throw e;
       }
-      int count = context.namenodes().count();
-      int namenode = (int) Long.remainderUnsigned(containerId, count);
-      missing.add(Answers.missing(context.namenodes(), namenode, e));
+      if (e.code() == ErrorCode.WRONG_NAMENODE) {
+        e = ErrorCode.NO_SHARE.exception(path);
+      }
+      missing.add(Answers.missing(context.namenodes(), share.namenode, e));
       following = null;
       return List.of();
     }

@@ -3,6 +3,7 @@ package io.crail.client.node;
 
 import io.crail.CrailNodeType;
 import io.crail.client.lease.CreateCall;
+import io.crail.common.Utf8;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
@@ -52,6 +53,9 @@ public final class NodeHandles {
 
   private static CoreNode container(
       StoreContext store, String path, NodeType type, CreateCall create, NodeInfo info) {
+    if (info != null && info.isSpread()) {
+      store.routes().add(Utf8.of(path), info.id());
+    }
     switch (type) {
       case DIRECTORY:
         return new CoreContainer.Directory(store, path, create, info);

@@ -9,6 +9,7 @@ import io.crail.client.loop.Loops;
 import io.crail.client.space.BlockLocations;
 import io.crail.client.stream.StreamContext;
 import io.crail.common.error.CrailException;
+import io.crail.protocol.Routes;
 import io.crail.protocol.part.NodeInfo;
 
 /**
@@ -18,6 +19,7 @@ import io.crail.protocol.part.NodeInfo;
  * @param names the names of owners and groups
  * @param locations where bytes lie, for schedulers
  * @param handles makes the handles of listed nodes
+ * @param routes the spread directories that it knows
  * @param randomizesListings whether several readers of a container get its children in different
  *     orders
  */
@@ -29,6 +31,7 @@ public record StoreContext(
     OwnerNames names,
     BlockLocations locations,
     Handles handles,
+    Routes routes,
     boolean randomizesListings) {
   /** Makes handles of nodes that the namenode has listed. */
   @FunctionalInterface

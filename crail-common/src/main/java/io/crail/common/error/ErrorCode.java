@@ -75,7 +75,19 @@ public enum ErrorCode {
    * There is no free space yet, but some is known to come. A client asks again, and turns this into
    * {@link #NO_SPACE} when its patience is over.
    */
-  SPACE_TO_COME(30, "no space yet");
+  SPACE_TO_COME(30, "no space yet"),
+  /**
+   * The path goes through a spread directory, and the child belongs to another namenode. The detail
+   * is a {@code SpreadPath.Hint}. A client asks that namenode, and its user does not see this.
+   */
+  SPREAD(31, "spread over namenodes"),
+  /**
+   * The namenode has no share of that spread directory, since the directory was removed, or the
+   * namenode was started again and gets its share soon. The detail is as with {@link #SPREAD}.
+   */
+  NO_SHARE(32, "no share of the spread directory", UnavailableException::new),
+  /** A spread directory, or one above it, is being removed. A client asks again after a pause. */
+  BEING_REMOVED(33, "is being removed", UnavailableException::new);
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

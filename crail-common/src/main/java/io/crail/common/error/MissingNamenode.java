@@ -16,7 +16,9 @@ public record MissingNamenode(int index, String address, CrailException cause) {
    * @return true for the errors of a namenode that is down
    */
   public static boolean isDown(ErrorCode code) {
-    return code == ErrorCode.UNAVAILABLE || code == ErrorCode.TIMED_OUT;
+    return code == ErrorCode.UNAVAILABLE
+        || code == ErrorCode.TIMED_OUT
+        || code == ErrorCode.NO_SHARE;
   }
 
   /**

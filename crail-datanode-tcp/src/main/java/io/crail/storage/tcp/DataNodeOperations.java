@@ -88,7 +88,7 @@ public final class DataNodeOperations {
             request,
             response,
             false,
-            new Routing<>("to the datanode", null),
+            new Routing<>("to the datanode", null, null, null),
             sentence);
     if (TABLE.put(number, operation) != null) {
       throw new AssertionError("operation number used twice: " + number);

@@ -93,6 +93,12 @@ public final class AdminClient implements AutoCloseable {
     return client.callAt(index, operation, request).join();
   }
 
+  /** Asks the namenode that the table says and waits for the answer. */
+  public <Q, R> R ask(Operation<Q, R> operation, Q request)
+      throws IOException, InterruptedException {
+    return client.call(operation, request).join();
+  }
+
   /**
    * Asks all namenodes for what there is to report.
    *

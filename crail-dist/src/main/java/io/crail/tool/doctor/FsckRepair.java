@@ -87,13 +87,11 @@ final class FsckRepair {
       return down.get(file.namenode);
     }
     try {
-      Lookup.Response found =
-          cluster.ask(file.namenode, NameNodeOperations.LOOKUP, new Lookup.Request(file.path));
+      Lookup.Response found = cluster.ask(NameNodeOperations.LOOKUP, new Lookup.Request(file.path));
       if (found.node().size() != file.size) {
         return ": was written to since";
       }
-      cluster.ask(
-          file.namenode, NameNodeOperations.REMOVE, new Remove.Request(false, file.id, file.path));
+      cluster.ask(NameNodeOperations.REMOVE, new Remove.Request(false, file.id, file.path));
       return "";
     } catch (CrailException e) {
       if (e.code() == ErrorCode.NODE_NOT_FOUND) {

@@ -60,18 +60,20 @@ final class NamespaceReader {
     if (!cursor.matches()) {
       throw ErrorCode.INVALID_ARGUMENT.exception("after=" + after);
     }
+    NodeInfo container =
+        isRoot
+            ? null
+            : namenodes.call(NameNodeOperations.LOOKUP, new Lookup.Request(plain)).join().node();
+    if (container != null && !container.type().isContainer()) {
+      throw ErrorCode.NOT_A_CONTAINER.exception(path);
+    }
+    boolean hasShares = isRoot || container.isSpread();
     Page page =
-        new Page(Integer.parseInt(cursor.group(1)), Long.parseLong(cursor.group(2)), isRoot);
-    NodeInfo container = null;
-    if (!isRoot) {
-      container =
-          namenodes.call(NameNodeOperations.LOOKUP, new Lookup.Request(plain)).join().node();
-      if (!container.type().isContainer()) {
-        throw ErrorCode.NOT_A_CONTAINER.exception(path);
-      }
-      page.add(namenodes.call(NameNodeOperations.LIST_NODES, page.request(container)).join());
+        new Page(Integer.parseInt(cursor.group(1)), Long.parseLong(cursor.group(2)), hasShares);
+    if (hasShares) {
+      addShares(page, container);
     } else {
-      addRoots(page);
+      page.add(namenodes.call(NameNodeOperations.LIST_NODES, page.request(container)).join());
     }
     Map<String, Object> answer = new LinkedHashMap<>();
     answer.put("path", plain.toString());
@@ -81,13 +83,20 @@ final class NamespaceReader {
     return answer;
   }
 
-  /** The root has a part at each namenode. One that does not answer ends the page. */
-  private void addRoots(Page page) throws CrailException, InterruptedException {
+  /**
+   * A spread directory, or the root for null, has a share at each namenode. One that does not
+   * answer ends the page.
+   */
+  private void addShares(Page page, NodeInfo directory)
+      throws CrailException, InterruptedException {
     Lookup.Request root = new Lookup.Request(NodePath.ROOT);
     while (!page.isLast && page.hasRoom() && page.missing.isEmpty()) {
       int index = page.namenode;
       try {
-        NodeInfo part = namenodes.callAt(index, NameNodeOperations.LOOKUP, root).join().node();
+        NodeInfo part =
+            directory != null
+                ? directory
+                : namenodes.callAt(index, NameNodeOperations.LOOKUP, root).join().node();
         page.add(namenodes.callAt(index, NameNodeOperations.LIST_NODES, page.request(part)).join());
       } catch (CrailException e) {
         page.missing.add(Answers.missing(namenodes, index, e).toString());
@@ -98,18 +107,18 @@ final class NamespaceReader {
 
   /** What an answer has so far, and where it goes on. */
   private final class Page {
-    private final boolean isRoot;
+    private final boolean hasShares;
     private final List<Map<String, Object>> entries = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
     private int namenode;
     private long cursor;
     private boolean isLast;
 
-    Page(int namenode, long cursor, boolean isRoot) {
+    Page(int namenode, long cursor, boolean hasShares) {
       this.namenode = namenode;
       this.cursor = cursor;
-      this.isRoot = isRoot;
-      this.isLast = isRoot && namenode >= namenodes.count();
+      this.hasShares = hasShares;
+      this.isLast = hasShares && namenode >= namenodes.count();
     }
 
     boolean hasRoom() {
@@ -133,7 +142,7 @@ final class NamespaceReader {
     void end() {
       cursor = 0;
       namenode++;
-      isLast = !isRoot || namenode == namenodes.count();
+      isLast = !hasShares || namenode == namenodes.count();
     }
   }
 
@@ -143,6 +152,9 @@ final class NamespaceReader {
     entry.put("type", NodeTypes.word(CrailNodeType.valueOf(node.type().name())));
     if (node.type().isContainer()) {
       entry.put("children", node.childCount());
+      if (node.isSpread()) {
+        entry.put("note", "spread");
+      }
     } else {
       entry.put("size", node.size());
     }

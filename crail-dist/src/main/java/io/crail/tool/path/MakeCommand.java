@@ -29,6 +29,7 @@ public final class MakeCommand extends PathCommand {
             "type",
             "type",
             "directory (the default), table, multifile, or bag, which is the same"),
+        flag("A", "spread", "spread the children of a directory or table over all namenodes"),
         PlacementOptions.storage(),
         PlacementOptions.strict(),
         PlacementOptions.location());
@@ -39,6 +40,7 @@ public final class MakeCommand extends PathCommand {
     return List.of(
         new Example("crail mkdir -p /data/2026", "a directory, and the one above"),
         new Example("crail mkdir -t table /cache", "a table for key-values"),
+        new Example("crail mkdir --spread -t table /big", "a table with a share at each namenode"),
         new Example("crail mkdir -c 1 /cold", "files in it go to storage class 1"));
   }
 
@@ -50,8 +52,17 @@ public final class MakeCommand extends PathCommand {
   @Override
   void check(CommandLine line) throws UsageException {
     atLeast(1, "a path", line);
-    type(line);
+    CrailNodeType type = type(line);
+    if (line.hasOption("A") && type == CrailNodeType.MULTIFILE) {
+      throw new UsageException("only a directory or a table can be spread");
+    }
     PlacementOptions.of(line);
+  }
+
+  /** Makes one node. */
+  @FunctionalInterface
+  private interface Maker {
+    CrailNode make(String path, CrailNodeType type) throws Exception;
   }
 
   private static CrailNodeType type(CommandLine line) throws UsageException {
@@ -72,29 +83,36 @@ public final class MakeCommand extends PathCommand {
     CrailNodeType type = type(line);
     Placement placement = PlacementOptions.of(line);
     boolean parents = line.hasOption("p");
+    Maker maker =
+        line.hasOption("A")
+            ? (path, of) -> placement.createSpread(run.store(), path, of)
+            : (path, of) -> placement.create(run.store(), path, of);
     for (String path : line.getArgList()) {
       run.attempt(
           path,
           () -> {
             if (parents) {
-              makeAll(run, path, type, placement);
+              makeAll(run, path, type, placement, maker);
             } else {
-              placement.create(run.store(), path, type);
+              maker.make(path, type);
             }
           });
     }
   }
 
-  private static void makeAll(PathRun run, String path, CrailNodeType type, Placement placement)
+  /** Makes a node, and directories above it. */
+  private static void makeAll(
+      PathRun run, String path, CrailNodeType type, Placement placement, Maker maker)
       throws Exception {
     if (PathRun.isRoot(path)) {
       return;
     }
     CrailNode present = run.store().lookup(path).get();
     if (present == null) {
-      makeAll(run, NodePath.parent(path), CrailNodeType.DIRECTORY, placement);
+      Maker above = (parent, of) -> placement.create(run.store(), parent, of);
+      makeAll(run, NodePath.parent(path), CrailNodeType.DIRECTORY, placement, above);
       try {
-        placement.create(run.store(), path, type);
+        maker.make(path, type);
         return;
       } catch (ExecutionException e) {
         if (!(e.getCause() instanceof NodeExistsException)) {

@@ -18,4 +18,9 @@ record Placement(CrailStorageClass storage, CrailLocationClass location) {
   CrailNode create(CrailStore store, String path, CrailNodeType type) throws Exception {
     return store.create(path, type, storage, location, true).get();
   }
+
+  /** Creates a directory or table whose children are spread over all namenodes. */
+  CrailNode createSpread(CrailStore store, String path, CrailNodeType type) throws Exception {
+    return store.createSpread(path, type, storage, location, true).get();
+  }
 }

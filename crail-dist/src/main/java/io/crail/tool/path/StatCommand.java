@@ -60,6 +60,9 @@ public final class StatCommand extends PathCommand {
     row(run, "type", NodeTypes.word(node.getType()));
     if (node.getType().isContainer()) {
       row(run, "children", String.valueOf(node.asContainer().files()));
+      if (node.asContainer().isSpread()) {
+        row(run, "spread", "each namenode has a share of the children");
+      }
     } else {
       long size = node.getCapacity();
       row(run, "size", size < 1024 ? size + " B" : ByteText.of(size) + " (" + size + " B)");

@@ -65,6 +65,7 @@ public final class NamenodeCommand extends OptionsCommand {
                 configuration, index, addresses.size(), bind, transport, Clock.SYSTEM);
         ClusterPage page = ClusterPage.of(server, configuration, transport);
         MetricsServer metrics = MetricsServer.of(server, configuration, page.pages())) {
+      server.meet(addresses);
       metrics.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
       metrics.url("/").ifPresent(url -> context.announce("the cluster's page is at " + url));
       context.announce(

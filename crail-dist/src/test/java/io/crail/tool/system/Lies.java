@@ -4,6 +4,7 @@ package io.crail.tool.system;
 import io.crail.common.Utf8;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
@@ -16,6 +17,7 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
 import io.crail.protocol.cluster.ReportActivity;
 import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
@@ -73,6 +75,9 @@ final class Lies {
           Map.entry(NameNodeOperations.DESCRIBE_DATANODE, DescribeDatanode.Request.class),
           Map.entry(NameNodeOperations.LIST_DATANODES, ListDatanodes.Request.class),
           Map.entry(NameNodeOperations.REPORT_DATANODES, ReportDatanodes.Request.class),
+          Map.entry(NameNodeOperations.CREATE_SPREAD, Create.Request.class),
+          Map.entry(NameNodeOperations.SET_SHARE, SetShare.Request.class),
+          Map.entry(NameNodeOperations.CHECK_SHARES, CheckShares.Request.class),
           Map.entry(NameNodeOperations.REPORT_ACTIVITY, ReportActivity.Request.class),
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),
           Map.entry(NameNodeOperations.DUMP, Dump.Request.class),

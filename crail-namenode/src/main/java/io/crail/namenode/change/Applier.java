@@ -14,7 +14,9 @@ import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SpaceWriter;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Share;
 import io.crail.namenode.tree.TreeWriter;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.SetSize;
 
 /**
@@ -216,6 +218,52 @@ public final class Applier {
     // The new ones are held already, also where they are the same.
     state.users().release(owner);
     state.users().release(group);
+  }
+
+  /** This namenode gets a share of a spread directory. */
+  public void addShare(Share share) {
+    if (sink != null) {
+      report(ShareChange.of(share, SetShare.OPEN));
+    }
+    tree.addShare(share);
+  }
+
+  /**
+   * A share gets another state. Under its monitor.
+   *
+   * @param attributes from {@link Node#attributes(int, int, int)}
+   */
+  public void setShare(
+      Share share, boolean isSealed, long version, long attributes, long modifiedMillis) {
+    attributes(
+        share,
+        attributes,
+        Math.max(share.modifiedMillis(), modifiedMillis),
+        share.accessedMillis());
+    tree.seal(share, isSealed, version);
+    if (sink != null) {
+      report(ShareChange.of(share, isSealed ? SetShare.SEALED : SetShare.OPEN));
+    }
+  }
+
+  /**
+   * A share ends. What is below it is taken apart afterwards, see {@link #unlinkLastChild}. Under
+   * its monitor.
+   */
+  public void removeShare(Share share) {
+    if (sink != null) {
+      report(ShareChange.of(share, SetShare.GONE));
+    }
+    tree.removeShare(share);
+    forget(share);
+  }
+
+  /**
+   * A spread directory takes no new children, or takes them again. It is in no record: a namenode
+   * that starts removes no directory. Under its monitor.
+   */
+  public void seal(Container directory, boolean isSealed) {
+    tree.seal(directory, isSealed, 0);
   }
 
   /** A client gets the write lease of a node. */

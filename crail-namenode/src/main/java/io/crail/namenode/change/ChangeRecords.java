@@ -20,7 +20,8 @@ public final class ChangeRecords {
           SpaceChange.User.CODEC,
           SpaceChange.Host.CODEC,
           SpaceChange.Datanode.CODEC,
-          SpaceChange.LentRegion.CODEC);
+          SpaceChange.LentRegion.CODEC,
+          ShareChange.CODEC);
 
   /** The number of kinds; their numbers are 1 to this. */
   public static final int COUNT = CODECS.size();

@@ -12,7 +12,7 @@ import java.util.function.BooleanSupplier;
  * Takes the locks under which decisions are made and applied. All locks of nodes are taken here, in
  * one order, so that no two threads wait for each other: containers by their ids; then the {@link
  * RenameSequence}; then nodes with bytes, a node before the one that is to replace it. The lock of
- * all datanodes is taken without any of these.
+ * all datanodes is taken without any of these, and that of all shares before them.
  *
  * <p>The classes of the state have locks of their own. They are taken under those above and never
  * the other way round, and most of them one at a time. The others have this order: {@code
@@ -22,6 +22,7 @@ import java.util.function.BooleanSupplier;
 public final class Locks {
   private final RenameSequence renames;
   private final Object datanodes = new Object();
+  private final Object shares = new Object();
 
   public Locks(RenameSequence renames) {
     this.renames = renames;
@@ -118,6 +119,16 @@ public final class Locks {
   public <T, E extends Exception> T ofRename(boolean isOfContainer, Decision<T, E> decision)
       throws E {
     return isOfContainer ? renames.runAlone(decision::make) : renames.runBeside(decision::make);
+  }
+
+  /**
+   * Under the lock of all shares of spread directories: which there are, and in which state. It is
+   * taken without any of the others, and before those of nodes.
+   */
+  public <T, E extends Exception> T ofShares(Decision<T, E> decision) throws E {
+    synchronized (shares) {
+      return decision.make();
+    }
   }
 
   /** Under the lock of all datanodes: which there are, what they lend and may be used for. */

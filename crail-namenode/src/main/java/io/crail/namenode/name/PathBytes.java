@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.name;
 
+import io.crail.common.ByteSequence;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** A checked path, read in place. May be reused. Not thread-safe. */
-public final class PathBytes {
+/**
+ * A checked path, read in place: from the root, or from a spread directory (see {@link
+ * SpreadPath}). May be reused. Not thread-safe.
+ */
+public final class PathBytes implements ByteSequence {
   private ByteBuffer bytes;
+  // Where it begins as it travels.
+  private int from;
+  // The spread directory that it begins at; 0 for the root.
+  private long spread;
+  // Where the text begins.
   private int start;
+  private int firstStart;
   private int nameStart;
   private int end;
 
@@ -25,21 +36,53 @@ public final class PathBytes {
   /** Reads a path from a buffer. */
   public void read(ByteBuffer in, int offset, int length) throws CrailException {
     bytes = in;
-    start = offset;
+    from = offset;
     end = offset + length;
+    boolean isFromSpread = SpreadPath.isFromSpread(this);
+    start = isFromSpread ? Math.min(end, offset + SpreadPath.HEADER_LENGTH) : offset;
     try {
-      NodePath.check(in, offset, length);
+      if (isFromSpread) {
+        SpreadPath.check(in, offset, length);
+      }
+      NodePath.check(in, start, end - start);
     } catch (CrailException e) {
       throw e.code().exception(e.detail() + ": " + this);
     }
+    spread = isFromSpread ? SpreadPath.id(in, offset) : 0;
+    firstStart = 1 + start + (isFromSpread ? SpreadPath.prefix(in, offset) : 0);
     nameStart = end;
     while (in.get(nameStart - 1) != '/') {
       nameStart--;
     }
   }
 
+  @Override
+  public int length() {
+    return end - from;
+  }
+
+  @Override
+  public byte byteAt(int index) {
+    return bytes.get(from + index);
+  }
+
   public boolean isRoot() {
     return end - start == 1;
+  }
+
+  /** The id of the spread directory that the path begins at; 0 when it begins at the root. */
+  public long spread() {
+    return spread;
+  }
+
+  /** True when it ends with the spread directory that it begins at. */
+  public boolean isSpreadItself() {
+    return firstStart > end;
+  }
+
+  /** The detail that names a spread directory on this path. */
+  public SpreadPath.Hint hint(long id, int directoryEnd) {
+    return new SpreadPath.Hint(id, Utf8.copyOf(bytes, start, directoryEnd - start));
   }
 
   /** The buffer that holds the path, at the offsets below. */
@@ -47,9 +90,9 @@ public final class PathBytes {
     return bytes;
   }
 
-  /** Where the first component begins. */
+  /** Where the first component begins that is looked up. */
   public int firstStart() {
-    return start + 1;
+    return firstStart;
   }
 
   /** Where the last component begins. */
@@ -68,7 +111,7 @@ public final class PathBytes {
 
   /** The namenode that owns the path. */
   public int namenode(int count) {
-    return NodePath.namenodeOf(bytes, start, end - start, count);
+    return NodePath.namenodeOf(this, count);
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.name.NameHash;
 import io.crail.namenode.name.NodeName;
+import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
@@ -16,12 +17,11 @@ import io.crail.namenode.tree.NodeTable;
 import io.crail.namenode.tree.RenameSequence;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Lookup;
-import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.login.Caller;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /**
  * Looks up many paths at once, straight from the request bytes. A lookup's cost is its cache
@@ -105,7 +105,7 @@ public final class LookupBatch {
     int bodyLength = batch.bodyLength(request);
     int length =
         bodyLength < COUNT_LENGTH ? 0 : in.getShort(body + Lookup.Request.PATH_LENGTH) & 0xffff;
-    if (length == 0 || length > NodePath.MAX_LENGTH || bodyLength != COUNT_LENGTH + length) {
+    if (length == 0 || length > SpreadPath.MAX_LENGTH || bodyLength != COUNT_LENGTH + length) {
       Lookup.Request.LAYOUT.check(in, body, bodyLength);
     }
     pathStart[i] = body + COUNT_LENGTH;
@@ -135,7 +135,11 @@ public final class LookupBatch {
     int searchedCount = 0;
     for (int i = 0; i < count; i++) {
       node[i] = null;
-      if (in.get(pathStart[i]) == '/') {
+      if (in.get(pathStart[i]) == 0) {
+        if (beginAtSpread(in, i)) {
+          searched[searchedCount++] = i;
+        }
+      } else if (in.get(pathStart[i]) == '/') {
         if (pathEnd[i] - pathStart[i] == 1) {
           node[i] = tree.root();
         } else {
@@ -175,6 +179,25 @@ public final class LookupBatch {
       System.arraycopy(deeper, 0, searched, 0, deeperCount);
       searchedCount = deeperCount;
     }
+  }
+
+  /** Begins a walk at a spread directory. Returns false when there is no way to go. */
+  private boolean beginAtSpread(ByteBuffer in, int i) {
+    int text = pathStart[i] + SpreadPath.HEADER_LENGTH;
+    if (pathEnd[i] <= text) {
+      return false;
+    }
+    Container directory = tree.spreadOf(SpreadPath.id(in, pathStart[i]));
+    int start = text + SpreadPath.prefix(in, pathStart[i]) + 1;
+    if (directory != null && start < pathEnd[i]) {
+      parent[i] = directory;
+      nameStart[i] = start;
+      return true;
+    }
+    if (start == pathEnd[i] + 1) {
+      node[i] = directory;
+    }
+    return false;
   }
 
   private void hashNames(ByteBuffer in, int count) {
@@ -296,19 +319,17 @@ public final class LookupBatch {
   /** Finds out why there is no node. The rules of a path are checked only now. */
   private void refuse(ByteBuffer in, long correlationId, int i, ResponseWriter responses) {
     int length = pathEnd[i] - pathStart[i];
-    Utf8 path = Utf8.copyOf(in, pathStart[i], length);
-    ErrorCode code = ErrorCode.NODE_NOT_FOUND;
-    String detail = path.toString();
+    Utf8 copy = Utf8.copyOf(in, pathStart[i], length);
+    CrailException why;
     try {
-      ByteBuffer copy = ByteBuffer.wrap(path.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
-      NodePath.check(copy, 0, length);
-      if (NodePath.namenodeOf(path, namenodeCount) != index) {
-        code = ErrorCode.WRONG_NAMENODE;
-      }
+      PathBytes path = PathBytes.of(copy);
+      why =
+          path.isRoot() || path.isSpreadItself() || path.namenode(namenodeCount) == index
+              ? tree.absent(path, ErrorCode.NODE_NOT_FOUND)
+              : ErrorCode.WRONG_NAMENODE.exception(path.toString());
     } catch (CrailException e) {
-      code = e.code();
-      detail = e.detail() + ": " + path;
+      why = e;
     }
-    responses.fail(correlationId, code, detail);
+    responses.fail(correlationId, why.code(), why.detail());
   }
 }

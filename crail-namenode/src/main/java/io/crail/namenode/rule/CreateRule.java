@@ -38,6 +38,7 @@ public final class CreateRule {
   private final SessionUser user;
 
   private final Locks.Decision<Node, CrailException> underParent = this::decide;
+  private final Locks.Decision<Node, CrailException> alone = this::decideSpread;
   private final Locks.Decision<Node, CrailException> underOld = this::make;
   private final Locks.Decision<Node, CrailException> underNode = this::placeForWriter;
 
@@ -101,7 +102,7 @@ public final class CreateRule {
                   + parent.type()
                   + "; choose another parent, such as a directory");
         }
-        made = locks.of(parent, underParent);
+        made = request.spreadId() == 0 ? locks.of(parent, underParent) : locks.of(parent, alone);
       }
       return made;
     } finally {
@@ -124,6 +125,7 @@ public final class CreateRule {
     if (!tree.admits(parent, request.path())) {
       return null;
     }
+    tree.requireOpen(parent);
     old = tree.child(parent, request.path());
     if (old == null) {
       return make();
@@ -134,6 +136,20 @@ public final class CreateRule {
     }
     // So that a value which its writer ends now is either there before, or refused.
     return locks.of(old, underOld);
+  }
+
+  /** As {@link #decide}, for a spread directory: the other namenodes know it by its path. */
+  private Node decideSpread() throws CrailException {
+    return locks.withoutRenames(
+        () -> {
+          for (Container at = parent; at != null; at = Container.of(at)) {
+            if (at.isSpread()) {
+              throw ErrorCode.INVALID_ARGUMENT.exception(
+                  request.path() + " is in " + at.path() + ", which is spread already");
+            }
+          }
+          return tree.locate(request.path()).parent() == parent ? decide() : null;
+        });
   }
 
   /** Takes what the node needs, or nothing, and makes it. Under the lock of the old one too. */
@@ -148,7 +164,7 @@ public final class CreateRule {
       boolean isKept = value != null && supply.takeSmall(value, old);
       node =
           request.node(
-              tree.newId(),
+              request.spreadId() == 0 ? tree.newId() : request.spreadId(),
               parent,
               state.hosts(),
               !isKept,

@@ -14,6 +14,7 @@ import io.crail.protocol.node.Put;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /**
  * The requested properties and first contents of a new node: a create or a put, read in place from
@@ -34,6 +35,25 @@ public final class NewNode {
   private long length;
   private int value;
   private int valueLength;
+  // 0 for a node that is not spread.
+  private long spreadId;
+
+  /** A copy of a request for a spread directory, which will have this id. */
+  static NewNode spread(Create.Request request, long id) throws CrailException {
+    ByteBuffer bytes =
+        ByteBuffer.allocate(Create.Request.CODEC.length(request)).order(ByteOrder.LITTLE_ENDIAN);
+    Create.Request.CODEC.encode(request, bytes, 0);
+    NewNode made = new NewNode();
+    made.readCreate(bytes, 0);
+    made.spreadId = id;
+    made.flags |= NodeInfo.SPREAD;
+    return made;
+  }
+
+  /** The id that a spread directory was given before; 0 for any other node. */
+  long spreadId() {
+    return spreadId;
+  }
 
   /**
    * Reads a create.
@@ -144,7 +164,7 @@ public final class NewNode {
       boolean isToCome,
       long attributes,
       long nowMillis) {
-    int ownClass = storageClass == Create.PARENT_CLASS ? parent.storageClass() : storageClass;
+    int ownClass = storageClass(parent);
     int ownHost = host(parent, hosts);
     int ownFlags = flags | (isToCome && put && length > 0 ? NodeInfo.BEING_PUT : 0);
     return type.isContainer()
@@ -152,7 +172,18 @@ public final class NewNode {
         : new Node(id, type, ownClass, ownHost, ownFlags, attributes, nowMillis);
   }
 
-  private int host(Container parent, HostNames hosts) {
+  /** As in {@link NodeInfo}. */
+  int flags() {
+    return flags;
+  }
+
+  /** The storage class that the node will have. */
+  int storageClass(Container parent) {
+    return storageClass == Create.PARENT_CLASS ? parent.storageClass() : storageClass;
+  }
+
+  /** The number of the host that the node will prefer. */
+  int host(Container parent, HostNames hosts) {
     if (hostLength == 0) {
       return HostNames.ANY;
     }

@@ -13,6 +13,9 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.rpc.login.Caller;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 
 /** Decides removals. What is below a removed container is taken apart later. Thread-safe. */
 public final class RemoveRule {
@@ -34,60 +37,97 @@ public final class RemoveRule {
   }
 
   /**
+   * What has become of a removal.
+   *
+   * @param node the node that was removed; null when nothing was
+   * @param unsealed the spread directories that have to be sealed before, so that no namenode adds
+   *     a child to them after the removal
+   */
+  record Removal(NodeInfo node, List<Container> unsealed) {}
+
+  /**
+   * The spread directories that take no new children, at any namenode.
+   *
+   * @param directories the directories
+   * @param childrenElsewhere the children that they have at other namenodes
+   */
+  record Sealed(Set<Container> directories, long childrenElsewhere) {
+    /** None. */
+    static final Sealed NONE = new Sealed(Set.of(), 0);
+  }
+
+  /**
    * Removes a node, and with {@code recursive} all that is below it.
    *
    * @param id the node that has to be at the path; 0 for any
    * @param caller who asks
+   * @param sealed the spread directories that may be removed
    */
-  public NodeInfo remove(Utf8 pathText, boolean recursive, long id, Caller caller)
+  Removal remove(Utf8 pathText, boolean recursive, long id, Caller caller, Sealed sealed)
       throws CrailException {
     PathBytes path = PathBytes.of(pathText);
     tree.requireOwn(path);
     if (path.isRoot()) {
       throw ErrorCode.ROOT.exception("/");
     }
-    NodeInfo info = null;
+    Removal removal = null;
     Node node = null;
-    while (info == null) {
+    while (removal == null) {
       Tree.Place place = tree.locate(path);
       if (place.child() == null) {
-        throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
+        throw tree.absent(path, ErrorCode.NODE_NOT_FOUND);
       }
       if (id != 0 && place.child().id() != id) {
         throw ErrorCode.STALE_NODE.exception(path.toString());
       }
       Node child = place.child();
-      info =
+      removal =
           locks.ofChild(
               place.container(),
               child,
               () -> tree.isStill(child, place.container(), path),
-              () -> decide(child, path, recursive));
+              () -> decide(child, path, recursive, sealed));
       node = child;
     }
-    if (info.childCount() > 0) {
+    if (removal.node() != null && removal.node().childCount() > 0) {
       dismantler.add((Container) node);
       dismantler.run(TAKEN_APART_AT_ONCE);
     }
-    return info;
+    return removal;
   }
 
-  private NodeInfo decide(Node node, PathBytes path, boolean recursive) throws CrailException {
+  private Removal decide(Node node, PathBytes path, boolean recursive, Sealed sealed)
+      throws CrailException {
+    if (node instanceof Container container) {
+      return container.childCount() == 0 && !container.isSpread()
+          ? removed(container)
+          : locks.withoutRenames(() -> decide(container, path, recursive, sealed));
+    }
     NodeInfo info = node.info();
-    long now = clock.currentTimeMillis();
-    if (!(node instanceof Container container)) {
-      applier.remove(node, now);
-    } else if (container.childCount() == 0) {
-      applier.removeContainer(container, now);
-    } else if (recursive) {
-      locks.withoutRenames(
-          () -> {
-            applier.removeContainer(container, now);
-            return null;
-          });
-    } else {
+    applier.remove(node, clock.currentTimeMillis());
+    return new Removal(info, List.of());
+  }
+
+  private Removal decide(Container container, PathBytes path, boolean recursive, Sealed sealed)
+      throws CrailException {
+    boolean isFull = container.childCount() > 0;
+    if (isFull && !recursive) {
       throw ErrorCode.NOT_EMPTY.exception(path.toString());
     }
-    return info;
+    List<Container> unsealed = new ArrayList<>(tree.spread().in(container));
+    unsealed.removeAll(sealed.directories());
+    if (!unsealed.isEmpty()) {
+      return new Removal(null, unsealed);
+    }
+    if (container.isSpread() && sealed.childrenElsewhere() > 0 && !recursive) {
+      throw ErrorCode.NOT_EMPTY.exception(path.toString());
+    }
+    return removed(container);
+  }
+
+  private Removal removed(Container container) {
+    NodeInfo info = container.info();
+    applier.removeContainer(container, clock.currentTimeMillis());
+    return new Removal(info, List.of());
   }
 }

@@ -70,9 +70,9 @@ public final class RenameRule {
       throws CrailException {
     Node node = from.child();
     if (node == null) {
-      throw ErrorCode.NODE_NOT_FOUND.exception(source.toString());
+      throw tree.absent(source, ErrorCode.NODE_NOT_FOUND);
     }
-    Container parent = Tree.requireContainer(to.parent(), target);
+    Container parent = tree.requireContainer(to.parent(), target);
     // A container that is replaced has to stay empty, so its lock is taken too.
     Container third = replace && to.child() instanceof Container old ? old : parent;
     return locks.of(
@@ -105,15 +105,20 @@ public final class RenameRule {
       return null;
     }
     requireRename(node, source, to, target, replace);
+    tree.requireOpen(to.container());
     return isReachable(node, source, to.container(), target)
         ? rename(node, source, to.container(), target, to.child())
         : null;
   }
 
   /** Refuses a rename that is not allowed. Under the locks. */
-  private static void requireRename(
+  private void requireRename(
       Node node, PathBytes source, Tree.Place to, PathBytes target, boolean replace)
       throws CrailException {
+    if (node instanceof Container && !tree.spread().in(node).isEmpty()) {
+      throw ErrorCode.CROSS_NAMENODE.exception(
+          source + " is spread over the namenodes, or a directory below it is");
+    }
     for (Node at = to.container(); at != null; at = at.parent()) {
       if (at == node) {
         throw ErrorCode.CYCLE.exception(source + " to " + target);
@@ -130,7 +135,7 @@ public final class RenameRule {
       if (!replace || !alike || node == old) {
         throw ErrorCode.NODE_EXISTS.exception(target.toString());
       }
-      if (old.childCount() > 0) {
+      if (old.childCount() > 0 || old.isSpread()) {
         throw ErrorCode.NOT_EMPTY.exception(target.toString());
       }
     }
@@ -211,9 +216,11 @@ public final class RenameRule {
   /** Bytes of a container's path, without the slash of the root. */
   private static int pathLength(Node container) {
     int length = 0;
-    for (Node at = container; at.parent() != null; at = at.parent()) {
+    Node at = container;
+    while (at.parent() != null) {
       length += 1 + at.nameLength();
+      at = at.parent();
     }
-    return length;
+    return length + at.topLength();
   }
 }

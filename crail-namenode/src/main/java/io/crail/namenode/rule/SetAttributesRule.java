@@ -41,7 +41,7 @@ public final class SetAttributesRule {
     while (info == null) {
       Tree.Place place = tree.locate(path);
       if (place.child() == null) {
-        throw ErrorCode.NODE_NOT_FOUND.exception(path.toString());
+        throw tree.absent(path, ErrorCode.NODE_NOT_FOUND);
       }
       Node node = place.child();
       // Its writer sets its time under its lock, and its children set that of a directory.

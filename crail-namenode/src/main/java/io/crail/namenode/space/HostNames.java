@@ -60,6 +60,16 @@ public final class HostNames {
     return refused ? ANY : give(key, true);
   }
 
+  /** The name with a number, in small letters; empty for {@link #ANY}. Looks at all names. */
+  public synchronized Utf8 name(int number) {
+    for (Map.Entry<String, Integer> each : numbers.entrySet()) {
+      if (each.getValue() == number) {
+        return Utf8.of(each.getKey());
+      }
+    }
+    return Utf8.EMPTY;
+  }
+
   /**
    * The number of a datanode's host. When all numbers are used, {@link #ANY}; then no node prefers
    * the host.

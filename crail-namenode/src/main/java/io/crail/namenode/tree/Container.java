@@ -10,11 +10,12 @@ import java.lang.invoke.VarHandle;
  * set or the names of the children. The children are found in the {@link NameTable}. This class
  * only has their order.
  */
-public final class Container extends Node {
+public class Container extends Node {
   private static final VarHandle REACH = reachHandle();
 
   private final ChildList children = new ChildList();
   private volatile int childCount;
+  private volatile boolean sealed;
   // No path below is longer than this container's own path by more than this many bytes.
   private volatile int reach;
 
@@ -62,6 +63,16 @@ public final class Container extends Node {
   @Override
   public int reach() {
     return reach;
+  }
+
+  /** True while it is being removed, so that nothing may be added below. */
+  public final boolean isSealed() {
+    return sealed;
+  }
+
+  /** Sets whether it is being removed. Under the monitor. */
+  final void seal(boolean isSealed) {
+    sealed = isSealed;
   }
 
   /** Notes that a path below will be longer than this container's path by this many bytes. */

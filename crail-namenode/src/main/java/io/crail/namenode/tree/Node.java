@@ -50,7 +50,7 @@ public class Node {
   private final long id;
   private final byte typeNumber;
   private final byte storageClass;
-  // Changed under the node's monitor.
+  // Changed under the node's monitor. Whether it is spread never changes.
   private volatile byte flags;
   private final short host;
 
@@ -253,7 +253,7 @@ public class Node {
   }
 
   /** Bytes of heap of this node with its name, without its space and its lease. */
-  public final long footprint() {
+  public long footprint() {
     return footprint(type(), nameLength());
   }
 
@@ -270,22 +270,34 @@ public class Node {
     return name != null ? name.clone() : NodeName.bytes(word0, word1, word2, nameLength());
   }
 
+  /** The path of a node that is in no container. */
+  String topPath() {
+    return "/";
+  }
+
+  /** Bytes of the path of a node that is in no container, without the slash of the root. */
+  public int topLength() {
+    return 0;
+  }
+
+  /** True for a container whose children are distributed over all namenodes. */
+  public final boolean isSpread() {
+    return (flags & NodeInfo.SPREAD) != 0;
+  }
+
   /**
    * The whole path, for messages. During a rename it may be neither the old path nor the new one.
    */
   public final String path() {
-    Node container = parent;
-    if (container == null) {
-      return "/";
-    }
     StringBuilder path = new StringBuilder();
     Node node = this;
-    while (container != null) {
+    for (Node container = parent; container != null; container = container.parent()) {
       path.insert(0, new String(node.nameBytes(), StandardCharsets.UTF_8)).insert(0, '/');
       node = container;
-      container = container.parent();
     }
-    return path.toString();
+    return node.topLength() == 0 && path.length() > 0
+        ? path.toString()
+        : path.insert(0, node.topPath()).toString();
   }
 
   /** True once the node itself was removed or replaced. See also {@link Tree#isDetached}. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
@@ -47,6 +48,7 @@ public final class Tree {
   private final IdTable ids;
   private final NameTable names;
   private final PendingNodes pending;
+  private final SpreadDirectories spread = new SpreadDirectories();
   private final RenameSequence renames = new RenameSequence();
   private final AtomicLong nextId;
 
@@ -98,6 +100,11 @@ public final class Tree {
     return ids;
   }
 
+  /** The spread directories, and the shares of them. */
+  public SpreadDirectories spread() {
+    return spread;
+  }
+
   public PendingNodes pending() {
     return pending;
   }
@@ -129,14 +136,17 @@ public final class Tree {
 
   /** Compares the sizes of the tables, and the nodes themselves, with their numbers; for tests. */
   public void verify() {
-    if (ids.size() != size() || names.size() + pending.size() + 1 != size()) {
+    long tops = 1 + spread.shares().size();
+    if (ids.size() != size() || names.size() + pending.size() + tops != size()) {
       throw new AssertionError(
           size()
               + " nodes, but "
               + ids.size()
               + " ids and "
               + names.size()
-              + " names beside the root and "
+              + " names, "
+              + tops
+              + " nodes without one and "
               + pending.size()
               + " nodes to come");
     }
@@ -173,13 +183,14 @@ public final class Tree {
    * The node of an id.
    *
    * @throws CrailException with {@link ErrorCode#WRONG_NAMENODE} when another namenode gave out
-   *     that id; with {@link ErrorCode#STALE_NODE} when the node is gone
+   *     that id, and this one has no share of it; with {@link ErrorCode#STALE_NODE} when the node
+   *     is gone
    */
   public Node require(long id) throws CrailException {
-    if (count > 1 && Long.remainderUnsigned(id, count) != index) {
+    Node node = ids.find(id);
+    if (node == null && count > 1 && Long.remainderUnsigned(id, count) != index) {
       throw ErrorCode.WRONG_NAMENODE.exception("node " + id);
     }
-    Node node = ids.find(id);
     if (node == null || isDetached(node)) {
       throw ErrorCode.STALE_NODE.exception("node " + id);
     }
@@ -242,7 +253,7 @@ public final class Tree {
    * may not be a container.
    */
   private Node walkToParent(PathBytes path) {
-    Node at = root;
+    Node at = top(path);
     int start = path.firstStart();
     while (start < path.nameStart() && at instanceof Container container) {
       int end = NodeName.endOfComponent(path.bytes(), start, path.nameStart());
@@ -250,6 +261,20 @@ public final class Tree {
       start = end + 1;
     }
     return at;
+  }
+
+  /** The container in which the first component of a path is looked up; null when it is gone. */
+  public Container top(PathBytes path) {
+    return path.spread() == 0 ? root : spreadOf(path.spread());
+  }
+
+  /** This namenode's share of a spread directory, or the directory itself; null for none. */
+  public Container spreadOf(long id) {
+    return ids.find(id) instanceof Container container
+            && container.isSpread()
+            && !isDetached(container)
+        ? container
+        : null;
   }
 
   /** The container for the last component of a path. Allocates nothing unless it fails. */
@@ -260,15 +285,78 @@ public final class Tree {
         renames.isUnchanged(before) ? parent : renames.read(() -> walkToParent(path)), path);
   }
 
-  /** Refuses a parent that does not exist or is no container. */
-  public static Container requireContainer(Node parent, PathBytes path) throws CrailException {
+  /**
+   * Refuses a parent that does not exist or is no container, and a child of a spread directory that
+   * belongs to another namenode.
+   */
+  public Container requireContainer(Node parent, PathBytes path) throws CrailException {
     if (parent == null) {
-      throw ErrorCode.PARENT_NOT_FOUND.exception(path.toString());
+      throw absent(path, ErrorCode.PARENT_NOT_FOUND);
     }
     if (!(parent instanceof Container container)) {
       throw ErrorCode.NOT_A_CONTAINER.exception(path.toString());
     }
+    if (container.isSpread() && path.spread() != container.id()) {
+      requireOwnChild(container, path, path.nameStart(), path.end());
+    }
     return container;
+  }
+
+  private void requireOwnChild(Container directory, PathBytes path, int start, int end)
+      throws CrailException {
+    Utf8 child = Utf8.copyOf(path.bytes(), start - 1, end - start + 1);
+    if (NodePath.namenodeOf(child, count) != index) {
+      throw ErrorCode.SPREAD.exception(path.hint(directory.id(), start - 1).toString());
+    }
+  }
+
+  /**
+   * Why there is no node at a path: because another namenode has it, as the child of a spread
+   * directory, or because of {@code otherwise}.
+   */
+  public CrailException absent(PathBytes path, ErrorCode otherwise) {
+    return renames.read(
+        () -> {
+          Node at = top(path);
+          int start = path.firstStart();
+          try {
+            requireShare(path);
+            while (start < path.end() && at instanceof Container container) {
+              int end = NodeName.endOfComponent(path.bytes(), start, path.end());
+              if (container.isSpread()) {
+                requireOwnChild(container, path, start, end);
+              }
+              at = names.find(container, path.bytes(), start, end);
+              start = end + 1;
+            }
+          } catch (CrailException e) {
+            return e;
+          }
+          return otherwise.exception(path.toString());
+        });
+  }
+
+  /** Refuses a path that begins at a spread directory of which this namenode has no share. */
+  private void requireShare(PathBytes path) throws CrailException {
+    if (path.spread() != 0 && spreadOf(path.spread()) == null) {
+      throw ErrorCode.NO_SHARE.exception(
+          path.hint(path.spread(), path.firstStart() - 1).toString());
+    }
+  }
+
+  /**
+   * Refuses a new child of a container that is being removed, or is below one. Under the monitor of
+   * the container.
+   */
+  public void requireOpen(Container parent) throws CrailException {
+    if (!spread.isAnySealed()) {
+      return;
+    }
+    for (Container at = parent; at != null; at = Container.of(at)) {
+      if (at.isSealed()) {
+        throw ErrorCode.BEING_REMOVED.exception(at.path());
+      }
+    }
   }
 
   /** The child of a container whose name is the last component of a path, or null. */
@@ -310,11 +398,13 @@ public final class Tree {
    */
   public static int extendReach(Container container, int bytes) {
     int length = bytes;
-    for (Container at = container; at.parent() != null; at = Container.of(at)) {
+    Container at = container;
+    while (at.parent() != null) {
       at.extendReach(length);
       length += 1 + at.nameLength();
+      at = Container.of(at);
     }
-    return length;
+    return length + at.topLength();
   }
 
   public static boolean isWithBytes(Node node) {
@@ -328,16 +418,21 @@ public final class Tree {
 
   /** Refuses a path that another namenode owns. */
   public void requireOwn(PathBytes path) throws CrailException {
+    if (path.isSpreadItself()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(path + ": only a lookup may ask for a share");
+    }
     if (!path.isRoot() && path.namenode(count) != index) {
       throw ErrorCode.WRONG_NAMENODE.exception(path.toString());
     }
+    requireShare(path);
   }
 
   /** Refuses to move a node to a path that another namenode owns. */
   public void requireOneNamenode(PathBytes source, PathBytes target) throws CrailException {
-    if (target.namenode(count) != index) {
+    if (!target.isSpreadItself() && target.namenode(count) != index) {
       throw ErrorCode.CROSS_NAMENODE.exception(source + " to " + target);
     }
+    requireOwn(target);
   }
 
   public static void requirePermissions(PathBytes path, int permissions) throws CrailException {

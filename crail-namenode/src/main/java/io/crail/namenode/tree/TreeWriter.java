@@ -42,6 +42,35 @@ public final class TreeWriter {
     tree.ids().add(node);
     tree.names().add(node);
     Container.of(node).add(node, node.modifiedMillis());
+    if (node.isSpread()) {
+      tree.spread().add((Container) node);
+    }
+  }
+
+  /** Adds a share of a spread directory of another namenode. */
+  public void addShare(Share share) {
+    tree.count(share, 1);
+    tree.spread().add(share);
+    tree.ids().add(share);
+  }
+
+  /** Removes a share. Its id is found until {@link #forget}. Under its monitor. */
+  public void removeShare(Share share) {
+    share.markRemoved();
+    tree.spread().remove(share);
+    tree.count(share, -1);
+  }
+
+  /**
+   * Sets whether a spread directory, or a share of one, takes new children. Under its monitor.
+   *
+   * @param version number of the state of a share; not used for the directory itself
+   */
+  public void seal(Container directory, boolean isSealed, long version) {
+    tree.spread().seal(directory, isSealed);
+    if (directory instanceof Share share) {
+      share.version(version);
+    }
   }
 
   /**
@@ -109,6 +138,8 @@ public final class TreeWriter {
     if (!isWithBytes(node)) {
       // First, so that it gets no child.
       node.markRemoved();
+      // No other namenode is told any more of those below.
+      tree.spread().in(node).forEach(tree.spread()::remove);
     }
     Container.of(node).remove(node, nowMillis);
     tree.names().remove(node);

@@ -106,6 +106,20 @@ public final class UserNames {
     return name;
   }
 
+  /**
+   * The name that another namenode has sent, held for a node; see {@link #text}.
+   *
+   * @throws CrailException as {@link SessionUser#hold(Utf8)} does
+   */
+  public UserName holdText(Utf8 text) throws CrailException {
+    return text.length() == 0 ? own() : hold(text, null, false);
+  }
+
+  /** The name of a number, for another namenode; empty for {@link #OWN}. */
+  public Utf8 text(int number) {
+    return number == OWN ? Utf8.EMPTY : bySlot[slot(number)].text();
+  }
+
   /** Gives a name back that was held for a node. */
   public void release(int number) {
     if (number != OWN) {

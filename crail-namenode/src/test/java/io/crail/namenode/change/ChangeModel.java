@@ -10,6 +10,7 @@ import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Names;
@@ -196,6 +197,7 @@ final class ChangeModel implements ChangeSink {
       case 8 -> name((SpaceChange.Host) read);
       case 9 -> datanode((SpaceChange.Datanode) read);
       case 10 -> region((SpaceChange.LentRegion) read);
+      case 11 -> share((ShareChange) read);
       default -> throw new AssertionError(read);
     }
   }
@@ -333,6 +335,26 @@ final class ChangeModel implements ChangeSink {
       present.heir = contents.id();
       entry.present = link.replaces();
     }
+  }
+
+  private void share(ShareChange share) {
+    if (share.state() == SetShare.GONE) {
+      end(share.id());
+      return;
+    }
+    Entry entry = entries.get(share.id());
+    if (entry == null) {
+      entry = new Entry();
+      entry.accessed = share.modifiedMillis();
+      gone.remove(share.id());
+      entries.put(share.id(), entry);
+    }
+    entry.type = share.type();
+    entry.storageClass = share.storageClass();
+    entry.host = host(share.host());
+    attributes(entry, share.attributes());
+    entry.flags = share.flags();
+    entry.modified = share.modifiedMillis();
   }
 
   private void replace(long old, long id) {

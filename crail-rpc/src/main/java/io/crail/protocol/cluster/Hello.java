@@ -25,6 +25,9 @@ public final class Hello {
   /** Role of a datanode. */
   public static final int ROLE_DATANODE = 1;
 
+  /** Another namenode of the cluster. */
+  public static final int ROLE_NAMENODE = 2;
+
   private Hello() {}
 
   /**
@@ -33,7 +36,7 @@ public final class Hello {
    * @param magic always Hello.MAGIC
    * @param minVersion lowest protocol version of the client
    * @param maxVersion highest protocol version of the client
-   * @param role 0: client, 1: datanode
+   * @param role 0: client, 1: datanode, 2: namenode
    * @param mechanism how the client logs in; 0: it proves nothing
    * @param clientId random number of the client, the owner of its write leases
    * @param peer distinguishes the connections that this client has at a time; a connection that
@@ -62,7 +65,7 @@ public final class Hello {
             .i32("magic", "always Hello.MAGIC")
             .u8("minVersion", "lowest protocol version of the client")
             .u8("maxVersion", "highest protocol version of the client")
-            .u8("role", "0: client, 1: datanode")
+            .u8("role", "0: client, 1: datanode, 2: namenode")
             .u8("mechanism", "how the client logs in; 0: it proves nothing")
             .i64("clientId", "random number of the client, the owner of its write leases")
             .i64("peer", "the same for a connection and those that replace it")

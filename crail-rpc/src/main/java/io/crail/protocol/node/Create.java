@@ -6,10 +6,11 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.protocol.part.TextLimits;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Creates a node. In a table, and elsewhere if the request asks for it, the new node atomically
@@ -39,7 +40,7 @@ public final class Create {
    * @param token if not 0, the write lease that the creator takes on a node with bytes
    * @param wanted bytes that a creator with a lease will write at once; the first extent for them
    *     is allocated if there is space; 0 for none
-   * @param path the path, in the form of NodePath
+   * @param path the path, in the form of NodePath or SpreadPath
    * @param host host on which its space should be: empty for any, * for the parent's
    */
   public record Request(
@@ -80,8 +81,7 @@ public final class Create {
             .i64("wanted", "bytes that are written next, with a token; or 0")
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
-            .bytes(
-                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath")
+            .bytes("path", "pathLength", 1, SpreadPath.MAX_LENGTH, SpreadPath.MEANING)
             .bytes(
                 "host",
                 "hostLength",
@@ -121,6 +121,21 @@ public final class Create {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** The same request with its path in another form. */
+    public Request by(UnaryOperator<Utf8> form) {
+      return new Request(
+          type,
+          enumerable,
+          strict,
+          replace,
+          permissions,
+          storageClass,
+          token,
+          wanted,
+          form.apply(path),
+          host);
+    }
   }
 
   /**

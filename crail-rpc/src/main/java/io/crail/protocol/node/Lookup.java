@@ -8,9 +8,10 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** Finds a node by its path, with its first extents. */
 public final class Lookup {
@@ -22,15 +23,14 @@ public final class Lookup {
   /**
    * The request.
    *
-   * @param path the path, in the form of NodePath
+   * @param path the path, in the form of NodePath or SpreadPath
    */
   public record Request(Utf8 path) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Lookup.Request")
             .u16("pathLength", "bytes of path")
-            .bytes(
-                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath");
+            .bytes("path", "pathLength", 1, SpreadPath.MAX_LENGTH, SpreadPath.MEANING);
 
     /** Offset of the number of path bytes. */
     public static final int PATH_LENGTH = LAYOUT.offset("pathLength");
@@ -56,6 +56,11 @@ public final class Lookup {
             return new Request(path);
           }
         };
+
+    /** The same request with its path in another form. */
+    public Request by(UnaryOperator<Utf8> form) {
+      return new Request(form.apply(path));
+    }
 
     /** Bytes of the request for a path. */
     public static int lengthFor(Utf8 path) {

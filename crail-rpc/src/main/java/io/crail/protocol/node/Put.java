@@ -8,10 +8,11 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.protocol.part.TextLimits;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Puts a whole value: creates a key-value in a table, and replaces an existing one. The namenode
@@ -37,7 +38,7 @@ public final class Put {
    * @param length bytes of the whole value. If there is no space for all of them, or for as many as
    *     the extents in one answer to extend can hold, the put fails with NO_SPACE and changes
    *     nothing
-   * @param path the path, in the form of NodePath
+   * @param path the path, in the form of NodePath or SpreadPath
    * @param host host on which its space should be: empty for any, * for the parent's
    * @param value all bytes, or none. A namenode that has memory for them keeps them, and the node
    *     is closed at once and has no lease. Otherwise the namenode ignores them
@@ -64,8 +65,7 @@ public final class Put {
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
             .i32("valueLength", "bytes of value")
-            .bytes(
-                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath")
+            .bytes("path", "pathLength", 1, SpreadPath.MAX_LENGTH, SpreadPath.MEANING)
             .bytes(
                 "host",
                 "hostLength",
@@ -108,6 +108,20 @@ public final class Put {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** The same request with its path in another form. */
+    public Request by(UnaryOperator<Utf8> form) {
+      return new Request(
+          enumerable,
+          strict,
+          permissions,
+          storageClass,
+          token,
+          length,
+          form.apply(path),
+          host,
+          value);
+    }
   }
 
   /**
@@ -131,6 +145,22 @@ public final class Put {
       int from,
       int length,
       boolean carried) {
+    /** The same request with its path in another form. */
+    public Draft by(UnaryOperator<Utf8> form) {
+      return new Draft(
+          enumerable,
+          strict,
+          permissions,
+          storageClass,
+          token,
+          form.apply(path),
+          host,
+          memory,
+          from,
+          length,
+          carried);
+    }
+
     /** Bytes of the request. */
     public int encodedLength() {
       return Request.LAYOUT.fixedLength() + path.length() + host.length() + (carried ? length : 0);

@@ -5,7 +5,8 @@ import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
+import java.util.function.UnaryOperator;
 
 /**
  * Moves a node to another name, atomically for every reader. If the target exists, the request is
@@ -29,11 +30,16 @@ public final class Rename {
             .u8("replace", "whether it takes the place of a node at the target; 0 or 1")
             .u16("sourceLength", "bytes of source")
             .u16("targetLength", "bytes of target")
-            .bytes("source", "sourceLength", 1, NodePath.MAX_LENGTH, "present path")
-            .bytes("target", "targetLength", 1, NodePath.MAX_LENGTH, "new path");
+            .bytes("source", "sourceLength", 1, SpreadPath.MAX_LENGTH, SpreadPath.MEANING)
+            .bytes("target", "targetLength", 1, SpreadPath.MAX_LENGTH, "new path, in such a form");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** The same request with its paths in another form. */
+    public Request by(UnaryOperator<Utf8> form) {
+      return new Request(replace, form.apply(source), form.apply(target));
+    }
   }
 
   /**

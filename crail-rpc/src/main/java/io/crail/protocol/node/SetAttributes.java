@@ -5,8 +5,9 @@ import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.protocol.part.TextLimits;
+import java.util.function.UnaryOperator;
 
 /** Sets owner, group, permission bits and times of a node, each only if the request asks for it. */
 public final class SetAttributes {
@@ -37,7 +38,7 @@ public final class SetAttributes {
    * @param permissions twelve permission bits
    * @param modifiedMillis milliseconds since 1970
    * @param accessedMillis milliseconds since 1970
-   * @param path the path, in the form of NodePath
+   * @param path the path, in the form of NodePath or SpreadPath
    * @param owner name of the owner
    * @param group name of the group
    */
@@ -61,13 +62,18 @@ public final class SetAttributes {
             .u16("pathLength", "bytes of path")
             .u16("ownerLength", "bytes of owner")
             .u16("groupLength", "bytes of group")
-            .bytes(
-                "path", "pathLength", 1, NodePath.MAX_LENGTH, "the path, in the form of NodePath")
+            .bytes("path", "pathLength", 1, SpreadPath.MAX_LENGTH, SpreadPath.MEANING)
             .bytes("owner", "ownerLength", 0, TextLimits.USER, "name of the owner")
             .bytes("group", "groupLength", 0, TextLimits.USER, "name of the group");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** The same request with its path in another form. */
+    public Request by(UnaryOperator<Utf8> form) {
+      return new Request(
+          which, permissions, modifiedMillis, accessedMillis, form.apply(path), owner, group);
+    }
   }
 
   /**

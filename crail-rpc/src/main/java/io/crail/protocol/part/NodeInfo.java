@@ -17,7 +17,8 @@ import java.nio.ByteBuffer;
  * @param childCount children of a container
  * @param storageClass the class that its space comes from
  * @param type the type
- * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT} and {@link #ABANDONED}
+ * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT}, {@link #ABANDONED} and
+ *     {@link #SPREAD}
  * @param permissions twelve permission bits, as in POSIX
  * @param owner number of the owner's name at the namenode; the operation {@code names} returns the
  *     name
@@ -50,6 +51,12 @@ public record NodeInfo(
   /** Flag: the put of the value has ended without a byte, and no put has brought one since. */
   public static final int ABANDONED = 8;
 
+  /**
+   * Flag: a container whose children are distributed over all namenodes, each of which has a share
+   * of it. Its {@code childCount} is that of one share.
+   */
+  public static final int SPREAD = 16;
+
   /** All permission bits. */
   public static final int PERMISSIONS = 07777;
 
@@ -63,7 +70,7 @@ public record NodeInfo(
           .i32("childCount", "children of a container")
           .u16("storageClass", "storage class")
           .u8("type", "node type")
-          .u8("flags", "1: enumerable, 2: strict storage class, 4: being put, 8: put abandoned")
+          .u8("flags", "1: enumerable, 2: strict class, 4: being put, 8: put abandoned, 16: spread")
           .u16("permissions", "permission bits, 0 to 07777")
           .i32("owner", "number of the owner's name")
           .i32("group", "number of the group's name");
@@ -97,6 +104,11 @@ public record NodeInfo(
   /** True when the node appears in listings. */
   public boolean enumerable() {
     return (flags & ENUMERABLE) != 0;
+  }
+
+  /** True for a container whose children are distributed over all namenodes. */
+  public boolean isSpread() {
+    return (flags & SPREAD) != 0;
   }
 
   /** True for a value that is being put: it has no bytes yet. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol.part;
 
+import io.crail.common.ByteSequence;
 import io.crail.common.LostText;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
@@ -232,31 +233,35 @@ public final class NodePath {
   }
 
   /**
-   * The namenode that owns a path: a stable hash (FNV-1a) of its first component, so that a whole
-   * top-level subtree lives on one namenode. Every namenode has a root; requests for the root go to
-   * namenode 0.
+   * The namenode that owns a path: a stable hash of its first component, so that a whole top-level
+   * subtree lives on one namenode. For a path that begins at a spread directory, see {@link
+   * SpreadPath}, it is the first component below that directory. If the component has a part in
+   * braces, as {@code job{17}.log}, only that part counts, so that names can be kept together.
+   * Requests for the root go to namenode 0.
    */
-  public static int namenodeOf(Utf8 path, int namenodeCount) {
-    if (namenodeCount == 1 || path.length() <= 1) {
+  public static int namenodeOf(ByteSequence path, int namenodeCount) {
+    int start = SpreadPath.childStart(path);
+    if (namenodeCount == 1 || start >= path.length()) {
       return 0;
     }
-    long hash = FNV_BASIS;
-    for (int i = 1; i < path.length() && path.byteAt(i) != SLASH; i++) {
-      hash = hashed(hash, path.byteAt(i));
+    long whole = FNV_BASIS;
+    long part = FNV_BASIS;
+    int opened = -1;
+    for (int i = start; i < path.length() && path.byteAt(i) != SLASH; i++) {
+      byte next = path.byteAt(i);
+      whole = hashed(whole, next);
+      if (opened < 0) {
+        opened = next == '{' ? i : -1;
+      } else if (next != '}') {
+        part = hashed(part, next);
+      } else if (i > opened + 1) {
+        return ownerOf(part, namenodeCount);
+      } else {
+        // Nothing is in the braces, so they have no meaning.
+        opened = Integer.MAX_VALUE - 1;
+      }
     }
-    return ownerOf(hash, namenodeCount);
-  }
-
-  /** As the other method, for a path in a buffer. */
-  public static int namenodeOf(ByteBuffer buffer, int offset, int length, int namenodeCount) {
-    if (namenodeCount == 1 || length <= 1) {
-      return 0;
-    }
-    long hash = FNV_BASIS;
-    for (int i = offset + 1; i < offset + length && buffer.get(i) != SLASH; i++) {
-      hash = hashed(hash, buffer.get(i));
-    }
-    return ownerOf(hash, namenodeCount);
+    return ownerOf(whole, namenodeCount);
   }
 
   private static long hashed(long hash, byte next) {

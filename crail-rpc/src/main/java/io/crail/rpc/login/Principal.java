@@ -20,6 +20,8 @@ public record Principal(Role role, Utf8 name) {
     CLIENT,
     /** Lends space. */
     DATANODE,
+    /** Keeps a part of the namespace. */
+    NAMENODE,
     /** Has named no role. */
     ANYBODY
   }

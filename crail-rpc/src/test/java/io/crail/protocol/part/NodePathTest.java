@@ -3,6 +3,7 @@ package io.crail.protocol.part;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +11,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.InvalidPathException;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -141,6 +143,49 @@ class NodePathTest {
   void theHashIsPermanent() {
     // Clients of different versions must agree; these are FNV-1a's.
     assertEquals(24, NodePath.namenodeOf(Utf8.of("/a"), 100));
+  }
+
+  @Test
+  void onlyThePartInBracesCounts() {
+    for (int count = 2; count < 9; count++) {
+      int owner = NodePath.namenodeOf(Utf8.of("/seven"), count);
+      for (String path : List.of("/{seven}", "/a{seven}b", "/{seven}{eight}", "/x{seven}/{y}")) {
+        assertEquals(owner, NodePath.namenodeOf(Utf8.of(path), count), path);
+      }
+    }
+    // These have no such part, so that the whole name counts.
+    for (String name : List.of("{}", "a{}b", "}{", "{open", "close}")) {
+      boolean differs = false;
+      for (int count = 2; count < 99; count++) {
+        differs |=
+            NodePath.namenodeOf(Utf8.of("/" + name), count)
+                != NodePath.namenodeOf(Utf8.of("/" + name + "x"), count);
+      }
+      assertTrue(differs, name);
+    }
+  }
+
+  @Test
+  void aPathFromASpreadDirectoryIsOwnedByItsChild() throws CrailException {
+    for (int count = 1; count < 9; count++) {
+      Utf8 text = Utf8.of("/a/spread/child/below");
+      Utf8 path = SpreadPath.of(Long.MIN_VALUE + 7, "/a/spread".length(), text);
+      int owner = NodePath.namenodeOf(Utf8.of("/child"), count);
+      assertEquals(owner, NodePath.namenodeOf(path, count));
+      assertEquals(text, SpreadPath.text(path));
+      assertEquals(0, NodePath.namenodeOf(SpreadPath.of(7, text.length(), text), count));
+    }
+  }
+
+  @Test
+  void aHintIsReadAsItWasWritten() throws CrailException {
+    for (long id : new long[] {1, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
+      SpreadPath.Hint hint = new SpreadPath.Hint(id, NodePath.parse("/a/with space/c"));
+      assertEquals(hint, SpreadPath.Hint.of(hint.toString()));
+    }
+    for (String bad : List.of("", "7", "7 ", "x /a", "7 a", "/a", "7 /a/", "7  /a")) {
+      assertNull(SpreadPath.Hint.of(bad), bad);
+    }
   }
 
   @Test

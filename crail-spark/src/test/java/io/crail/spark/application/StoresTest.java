@@ -204,6 +204,16 @@ class StoresTest {
     }
 
     @Override
+    public Upcoming<CrailNode> createSpread(
+        String path,
+        CrailNodeType type,
+        CrailStorageClass storage,
+        CrailLocationClass location,
+        boolean enumerable) {
+      throw unused();
+    }
+
+    @Override
     public Upcoming<CrailNode> lookup(String path) {
       throw unused();
     }

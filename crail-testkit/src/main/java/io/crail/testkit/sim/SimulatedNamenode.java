@@ -3,9 +3,11 @@ package io.crail.testkit.sim;
 
 import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
+import io.crail.protocol.ClusterKeys;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * A namenode on a simulated host: the real code, with its timer in virtual time. It pauses and dies
@@ -61,6 +63,10 @@ public final class SimulatedNamenode implements AutoCloseable {
             network.clock(),
             network.random());
     server = started;
+    List<InetSocketAddress> all = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    if (all.size() == count) {
+      started.meet(all);
+    }
     tickLater(started);
   }
 

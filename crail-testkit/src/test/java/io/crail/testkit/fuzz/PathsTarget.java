@@ -49,7 +49,6 @@ final class PathsTarget implements Target {
     Utf8 text = Utf8.copyOf(path, 0, path.length);
     int owner = NodePath.namenodeOf(text, namenodes);
     Require.that(owner >= 0 && owner < namenodes, "namenode " + owner);
-    Require.equal(owner, NodePath.namenodeOf(buffer, 0, path.length, namenodes), "namenode");
     if (right) {
       try {
         Require.equal(text, NodePath.parse(text.toString()), "what is right is parsed to another");

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.rule.SpreadRule;
+import io.crail.namenode.rule.SpreadRule.Round;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.NameNodeClient;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.SetShare;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Transport;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+
+/**
+ * The calls of a namenode to the others. It says how the shares of its spread directories stand,
+ * and compares once a second while it owns such directories. It also does so after its start, so
+ * that others drop the shares of an earlier one, and after a call without an answer, which may
+ * still be served. Thread-safe.
+ */
+final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
+  private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MOST_ROUND_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** Comparisons after the start, or after a call without an answer. */
+  private static final int CHECKS = 3;
+
+  private final int index;
+  private final Clock clock;
+  private final long roundNanos;
+  private volatile NameNodeClient client;
+  private volatile Check[] checks = {};
+  private boolean closed;
+
+  /** Creates it without addresses; calls fail until {@link #open}. */
+  NeighbourCalls(Configuration conf, int index, Clock clock) {
+    this.index = index;
+    this.clock = clock;
+    // A removal takes a few rounds, and has to end before its client gives up.
+    this.roundNanos = Math.min(MOST_ROUND_NANOS, conf.get(ClusterKeys.RPC_TIMEOUT).toNanos() / 8);
+  }
+
+  /** Names the addresses of all namenodes, its own among them. Connects when it has to. */
+  synchronized void open(
+      Configuration conf,
+      Transport transport,
+      List<InetSocketAddress> addresses,
+      RandomGenerator random) {
+    if (closed || client != null || addresses.size() < 2) {
+      return;
+    }
+    ClientLoop loop = transport.newClientLoop("crail-namenode-" + index + "-neighbours");
+    NameNodeClient.Identity identity =
+        new NameNodeClient.Identity(
+            Hello.ROLE_NAMENODE, random.nextLong(), "", conf.get(ClusterKeys.CLUSTER_NAME));
+    Check[] others = new Check[addresses.size()];
+    for (int i = 0; i < others.length; i++) {
+      others[i] = i == index ? null : new Check(i);
+    }
+    checks = others;
+    client = new NameNodeClient(loop, addresses, identity, transport.peerOptions(), roundNanos);
+  }
+
+  @Override
+  public long roundNanos() {
+    return roundNanos;
+  }
+
+  @Override
+  public void say(SetShare.Request state, Consumer<Round> done) {
+    NameNodeClient to = client;
+    if (to == null) {
+      done.accept(new Round(0, ErrorCode.UNAVAILABLE.exception("the other namenodes")));
+      return;
+    }
+    AtomicInteger left = new AtomicInteger(to.count() - 1);
+    AtomicReference<Round> sum = new AtomicReference<>(new Round(0, null));
+    for (int i = 0; i < to.count(); i++) {
+      if (i != index) {
+        OperationCall<SetShare.Request, SetShare.Response> call =
+            to.newCallAt(i, NameNodeOperations.SET_SHARE, state);
+        Check check = checks[i];
+        call.whenComplete(
+            () -> {
+              if (call.failure() != null) {
+                check.again();
+              }
+              sum.accumulateAndGet(roundOf(call), Round::plus);
+              if (left.decrementAndGet() == 0) {
+                done.accept(sum.get());
+              }
+            });
+        call.submit();
+      }
+    }
+  }
+
+  private static Round roundOf(OperationCall<?, SetShare.Response> call) {
+    CrailException failure = call.failure();
+    return new Round(failure == null ? call.response().childCount() : 0, failure);
+  }
+
+  /** Begins the comparisons that are due. */
+  synchronized void tick(SpreadRule directories) {
+    for (Check check : checks) {
+      if (check != null) {
+        check.tick(directories);
+      }
+    }
+  }
+
+  /** The comparison with one namenode. */
+  private final class Check {
+    private final int namenode;
+    private int left = CHECKS;
+    private boolean running;
+    private long nextNanos = clock.nanoTime();
+
+    Check(int namenode) {
+      this.namenode = namenode;
+    }
+
+    synchronized void tick(SpreadRule directories) {
+      if (!running && (directories.isAny() || left > 0) && clock.nanoTime() - nextNanos >= 0) {
+        running = true;
+        send(directories, 0);
+      }
+    }
+
+    private void send(SpreadRule directories, long first) {
+      CheckShares.Request page = directories.page(first);
+      OperationCall<CheckShares.Request, CheckShares.Response> call =
+          client.newCallAt(namenode, NameNodeOperations.CHECK_SHARES, page);
+      call.whenComplete(() -> answered(directories, page, call));
+      call.submit();
+    }
+
+    private void answered(
+        SpreadRule directories,
+        CheckShares.Request page,
+        OperationCall<?, CheckShares.Response> call) {
+      if (call.failure() != null) {
+        end(false);
+        return;
+      }
+      for (long id : call.response().ids()) {
+        SetShare.Request state = directories.presentState(id);
+        if (state != null) {
+          // If it fails, the next comparison shows it.
+          client.newCallAt(namenode, NameNodeOperations.SET_SHARE, state).submit();
+        }
+      }
+      if (page.last() == -1) {
+        end(true);
+      } else {
+        send(directories, page.last() + 1);
+      }
+    }
+
+    synchronized void again() {
+      left = CHECKS;
+    }
+
+    private synchronized void end(boolean good) {
+      left = good ? Math.max(0, left - 1) : left;
+      running = false;
+      nextNanos = clock.nanoTime() + CHECK_NANOS;
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    if (client != null) {
+      client.close();
+      client.loop().close();
+    }
+  }
+}

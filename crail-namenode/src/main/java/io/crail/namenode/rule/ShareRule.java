@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Share;
+import io.crail.namenode.tree.Tree;
+import io.crail.namenode.user.UserNames;
+import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.SetShare;
+import io.crail.protocol.part.NodeInfo;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decides which shares of spread directories this namenode has, as their owners say. Thread-safe.
+ */
+public final class ShareRule {
+  private final NameNodeOptions options;
+  private final State state;
+  private final Tree tree;
+  private final Locks locks;
+  private final Applier applier;
+  private final Dismantler dismantler;
+  private final Clock clock;
+
+  public ShareRule(
+      NameNodeOptions options,
+      State state,
+      Locks locks,
+      Applier applier,
+      Dismantler dismantler,
+      Clock clock) {
+    this.options = options;
+    this.state = state;
+    this.tree = state.tree();
+    this.locks = locks;
+    this.applier = applier;
+    this.dismantler = dismantler;
+    this.clock = clock;
+  }
+
+  /** Sets the state of a share. Returns the children that it has. */
+  public SetShare.Response set(SetShare.Request request) throws CrailException {
+    requireOther(request.owner());
+    if (request.state() > SetShare.GONE
+        || !request.type().isContainer()
+        || (request.flags() & NodeInfo.SPREAD) == 0
+        || request.id() == 0
+        || Long.remainderUnsigned(request.id(), options.count()) != request.owner()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("share " + request.id());
+    }
+    PathBytes path = PathBytes.of(request.path());
+    Tree.requirePermissions(path, request.permissions());
+    return new SetShare.Response(locks.ofShares(() -> decide(request, path)));
+  }
+
+  private void requireOther(int owner) throws CrailException {
+    if (owner == options.index() || owner >= options.count()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("a share of namenode " + owner);
+    }
+  }
+
+  private int decide(SetShare.Request request, PathBytes path) throws CrailException {
+    Share share = tree.spread().shares().get(request.id());
+    if (share != null && share.incarnation() != request.incarnation()) {
+      // Ids are random, so this is not the same directory.
+      drop(share);
+      share = null;
+    }
+    if (share == null) {
+      share = request.state() == SetShare.GONE ? null : make(request, path);
+      return share == null ? 0 : share.childCount();
+    }
+    Share present = share;
+    int children = locks.of(present, present::childCount);
+    if (request.version() <= present.version()) {
+      return children;
+    }
+    if (request.state() == SetShare.GONE) {
+      drop(present);
+      return children;
+    }
+    long attributes = attributes(request);
+    return locks.of(
+        present,
+        () -> {
+          applier.setShare(
+              present,
+              request.state() == SetShare.SEALED,
+              request.version(),
+              attributes,
+              request.modifiedMillis());
+          return present.childCount();
+        });
+  }
+
+  private Share make(SetShare.Request request, PathBytes path) throws CrailException {
+    if (tree.find(request.id()) != null) {
+      throw ErrorCode.NODE_EXISTS.exception("node " + request.id());
+    }
+    long footprint = Share.footprint(request.type(), request.path().length());
+    state.budget().require(footprint, 0, path);
+    long attributes;
+    try {
+      attributes = attributes(request);
+    } catch (CrailException e) {
+      state.budget().give(footprint);
+      throw e;
+    }
+    Share share =
+        new Share(
+            request.id(),
+            request.type(),
+            request.storageClass(),
+            state.hosts().find(request.host()),
+            request.flags(),
+            attributes,
+            clock.currentTimeMillis(),
+            request.path(),
+            request.owner(),
+            request.incarnation(),
+            request.version());
+    applier.addShare(share);
+    if (request.state() == SetShare.SEALED) {
+      locks.of(
+          share,
+          () -> {
+            long same = hold(share);
+            applier.setShare(share, true, request.version(), same, share.modifiedMillis());
+            return null;
+          });
+    }
+    return share;
+  }
+
+  /** Permission bits, and the owner and group, held for the share. */
+  private long attributes(SetShare.Request request) throws CrailException {
+    UserNames users = state.users();
+    int owner = users.holdText(request.user()).number();
+    try {
+      int group = users.holdText(request.group()).number();
+      return Node.attributes(request.permissions(), owner, group);
+    } catch (CrailException e) {
+      users.release(owner);
+      throw e;
+    }
+  }
+
+  /** The attributes that a share has, with owner and group held once more. */
+  private long hold(Share share) {
+    state.users().hold(share.owner());
+    state.users().hold(share.group());
+    return share.attributes();
+  }
+
+  /** Under the lock of all shares. */
+  private void drop(Share share) {
+    boolean isFull =
+        locks.of(
+            share,
+            () -> {
+              applier.removeShare(share);
+              return share.childCount() > 0;
+            });
+    if (isFull) {
+      dismantler.add(share);
+    }
+  }
+
+  /** Drops the shares that their owner does not name, and returns what it has to say again. */
+  public CheckShares.Response check(CheckShares.Request request) throws CrailException {
+    requireOther(request.owner());
+    if (Long.compareUnsigned(request.first(), request.last()) > 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("ids from " + request.first());
+    }
+    Map<Long, Long> named = new HashMap<>();
+    request.directories().forEach(each -> named.put(each.id(), each.version()));
+    return locks.ofShares(
+        () -> {
+          Map<Long, Share> present =
+              tree.spread().shares().subMap(request.first(), true, request.last(), true);
+          for (Share share : List.copyOf(present.values())) {
+            boolean isOld =
+                share.incarnation() != request.incarnation()
+                    || (!named.containsKey(share.id()) && share.version() <= request.version());
+            if (share.owningNamenode() == request.owner() && isOld) {
+              drop(share);
+            }
+          }
+          List<Long> missing = new ArrayList<>();
+          named.forEach(
+              (id, version) -> {
+                Share share = tree.spread().shares().get(id);
+                if (share == null || share.version() < version) {
+                  missing.add(id);
+                }
+              });
+          return new CheckShares.Response(missing);
+        });
+  }
+}

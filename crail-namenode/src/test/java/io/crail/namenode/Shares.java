@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Utf8;
+import io.crail.protocol.cluster.SetShare;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodeType;
+
+/** States of shares, as the owner of their directory says them. */
+public final class Shares {
+  private Shares() {}
+
+  /** A share that takes children. */
+  public static SetShare.Request open(int owner, long id, long version, String path) {
+    return state(owner, 5, id, version, SetShare.OPEN, path, "", "");
+  }
+
+  /** Any state. */
+  public static SetShare.Request state(
+      int owner,
+      long incarnation,
+      long id,
+      long version,
+      int state,
+      String path,
+      String user,
+      String group) {
+    return new SetShare.Request(
+        owner,
+        incarnation,
+        id,
+        version,
+        state,
+        NodeType.DIRECTORY,
+        NodeInfo.ENUMERABLE | NodeInfo.SPREAD,
+        0755,
+        0,
+        0,
+        Utf8.of(path),
+        Utf8.EMPTY,
+        Utf8.of(user),
+        Utf8.of(group));
+  }
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.ManualClock;
+import io.crail.namenode.Shares;
+import io.crail.namenode.TestStore;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.SetShare;
+import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Remove;
+import io.crail.protocol.node.Rename;
+import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.SpreadPath;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The shares of spread directories that another namenode owns, which says random states of them, in
+ * any order, and starts again. Beside it, clients use the shares. The records of changes must say
+ * all that is there.
+ */
+class ShareChangeTest {
+  private static final int ROUNDS = 4_000;
+  private static final int OWNER = 1;
+  private static final int NAMENODES = 2;
+  private static final int DIRECTORIES = 4;
+
+  private final long seed = TestStore.seed();
+  private final Random random = new Random(seed);
+  private final ManualClock clock = new ManualClock();
+  private final ChangeModel model = new ChangeModel();
+  private final TestStore store;
+  private final Map<ErrorCode, Integer> outcomes = new EnumMap<>(ErrorCode.class);
+
+  private long incarnation = 5;
+  private long version = 10;
+  private final Map<Long, Long> versions = new HashMap<>();
+
+  ShareChangeTest() throws CrailException {
+    store = new TestStore(clock, 0, NAMENODES, model);
+    model.begin(store.namenode);
+  }
+
+  private static long id(int directory) {
+    return 100L * NAMENODES + directory * NAMENODES + OWNER;
+  }
+
+  private static Utf8 path(int directory, String rest) {
+    String prefix = "/spread" + directory;
+    return SpreadPath.of(id(directory), prefix.length(), Utf8.of(prefix + rest));
+  }
+
+  /** A child that belongs to this namenode, or something below it. */
+  private Utf8 child(int directory) {
+    int i = random.nextInt(6);
+    while (NodePath.namenodeOf(path(directory, "/c" + i), NAMENODES) != 0) {
+      i++;
+    }
+    return path(directory, "/c" + i + (random.nextInt(4) == 0 ? "/below" : ""));
+  }
+
+  private void tried(int kind) {
+    int directory = random.nextInt(DIRECTORIES);
+    try {
+      switch (kind) {
+        case 0, 1, 2 -> say(directory);
+        case 3 -> check();
+        case 4, 5, 6 ->
+            store.wire.call(
+                NameNodeOperations.CREATE,
+                TestStore.creation(
+                    random.nextBoolean() ? NodeType.DIRECTORY : NodeType.DATAFILE,
+                    child(directory),
+                    0));
+        case 7 ->
+            store.wire.call(
+                NameNodeOperations.REMOVE,
+                new Remove.Request(random.nextBoolean(), child(directory)));
+        case 8 ->
+            store.wire.call(
+                NameNodeOperations.RENAME,
+                new Rename.Request(
+                    random.nextBoolean(), child(directory), child(random.nextInt(DIRECTORIES))));
+        default -> store.wire.call(NameNodeOperations.LOOKUP, new Lookup.Request(child(directory)));
+      }
+      outcomes.merge(ErrorCode.OK, 1, Integer::sum);
+    } catch (CrailException e) {
+      assertTrue(e.code() != ErrorCode.INTERNAL && e.code() != ErrorCode.PROTOCOL, e.toString());
+      outcomes.merge(e.code(), 1, Integer::sum);
+    }
+  }
+
+  private void say(int directory) throws CrailException {
+    // Sometimes a state that was said before arrives late.
+    long said = random.nextInt(4) == 0 ? version - random.nextInt(5) : ++version;
+    int state = random.nextInt(5);
+    state = state < 3 ? SetShare.OPEN : state == 3 ? SetShare.SEALED : SetShare.GONE;
+    if (state == SetShare.GONE) {
+      versions.remove(id(directory));
+    } else {
+      versions.put(id(directory), said);
+    }
+    store.call(
+        NameNodeOperations.SET_SHARE,
+        Shares.state(
+            OWNER,
+            incarnation,
+            id(directory),
+            said,
+            state,
+            "/spread" + directory,
+            "user-" + random.nextInt(3),
+            random.nextBoolean() ? "" : "group-" + random.nextInt(3)));
+  }
+
+  private void check() throws CrailException {
+    if (random.nextInt(10) == 0) {
+      incarnation++;
+      versions.clear();
+    }
+    List<CheckShares.Directory> directories = new ArrayList<>();
+    versions.forEach((id, said) -> directories.add(new CheckShares.Directory(id, said)));
+    List<Long> missing =
+        store
+            .call(
+                NameNodeOperations.CHECK_SHARES,
+                new CheckShares.Request(OWNER, incarnation, version, 0, -1, directories))
+            .ids();
+    long left = versions.keySet().stream().filter(id -> !missing.contains(id)).count();
+    assertEquals(left, store.namenode.tree().spread().shares().size() - older(missing), "shares");
+  }
+
+  /** The shares that are there in a state that has to be said again. */
+  private long older(List<Long> missing) {
+    return missing.stream().filter(store.namenode.tree().spread().shares()::containsKey).count();
+  }
+
+  @Test
+  void theRecordsSayAllOfTheShares() throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      tried(random.nextInt(11));
+      if (round % 50 == 0) {
+        clock.advanceMillis(1);
+        store.namenode.tick();
+        model.verify(store.namenode);
+        store.namenode.verify();
+      }
+    }
+    store.call(
+        NameNodeOperations.CHECK_SHARES,
+        new CheckShares.Request(OWNER, incarnation + 1, 0, 0, -1, List.of()));
+    store.namenode.tick();
+    assertEquals(1, store.namenode.tree().size());
+    store.namenode.verify();
+    // Otherwise it has not tried them.
+    for (ErrorCode code :
+        List.of(
+            ErrorCode.OK,
+            ErrorCode.NO_SHARE,
+            ErrorCode.BEING_REMOVED,
+            ErrorCode.NODE_NOT_FOUND,
+            ErrorCode.NODE_EXISTS)) {
+      assertTrue(outcomes.containsKey(code), code + " is missing in " + outcomes);
+    }
+  }
+}
