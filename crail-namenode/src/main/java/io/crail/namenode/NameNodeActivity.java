@@ -33,6 +33,7 @@ final class NameNodeActivity {
   private static final Set<Operation<?, ?>> CHANGES =
       Set.of(
           NameNodeOperations.CREATE,
+          NameNodeOperations.CREATE_SPREAD,
           NameNodeOperations.PUT,
           NameNodeOperations.SET_SIZE,
           NameNodeOperations.EXTEND,

@@ -57,6 +57,7 @@ class NameNodeActivityTest {
             .toList();
     assertEquals(
         List.of(
+            "check-shares",
             "describe-datanode",
             "drain-datanode",
             "dump",
@@ -74,6 +75,7 @@ class NameNodeActivityTest {
             "renew-leases",
             "report-activity",
             "report-datanodes",
+            "set-share",
             "usage"),
         others);
   }

@@ -65,8 +65,8 @@ class ServiceTest {
     }
     refused(
         ErrorCode.INVALID_ARGUMENT,
-        "role 2",
-        () -> stranger.call(operation, hello(Hello.MAGIC, version, version, 2)));
+        "role 3",
+        () -> stranger.call(operation, hello(Hello.MAGIC, version, version, 3)));
     refused(ErrorCode.PROTOCOL, () -> stranger.call(NameNodeOperations.PING, new Ping.Request(1)));
   }
 

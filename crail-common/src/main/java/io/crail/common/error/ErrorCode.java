@@ -85,9 +85,9 @@ public enum ErrorCode {
    * The namenode has no share of that spread directory, since the directory was removed, or the
    * namenode was started again and gets its share soon. The detail is as with {@link #SPREAD}.
    */
-  NO_SHARE(32, "no share of the spread directory", UnavailableException::new),
+  NO_SHARE(32, "no share of the spread directory"),
   /** A spread directory, or one above it, is being removed. A client asks again after a pause. */
-  BEING_REMOVED(33, "is being removed", UnavailableException::new);
+  BEING_REMOVED(33, "is being removed");
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

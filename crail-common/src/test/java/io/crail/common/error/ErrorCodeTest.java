@@ -46,7 +46,10 @@ class ErrorCodeTest {
       "UNSUPPORTED",
       "ADDRESS_TAKEN",
       "SPACE_PINNED",
-      "SPACE_TO_COME"
+      "SPACE_TO_COME",
+      "SPREAD",
+      "NO_SHARE",
+      "BEING_REMOVED"
     };
     for (int number = 0; number < given.length; number++) {
       assertEquals(given[number], ErrorCode.of(number).name());
@@ -93,7 +96,10 @@ class ErrorCodeTest {
             ErrorCode.UNSUPPORTED,
             ErrorCode.ADDRESS_TAKEN,
             ErrorCode.SPACE_PINNED,
-            ErrorCode.SPACE_TO_COME),
+            ErrorCode.SPACE_TO_COME,
+            ErrorCode.SPREAD,
+            ErrorCode.NO_SHARE,
+            ErrorCode.BEING_REMOVED),
         plain);
   }
 
