@@ -34,6 +34,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.SetAttributes;
@@ -368,7 +369,7 @@ public final class CoreStore extends CrailStore {
     Utf8 to = NodePath.parse(target);
     LoopContext context = store.context();
     boolean root = from.equals(NodePath.ROOT) || to.equals(NodePath.ROOT);
-    if (!root && namenodeOf(from, context) != namenodeOf(to, context)) {
+    if (!root && isAcross(from, to, context)) {
       throw ErrorCode.CROSS_NAMENODE.exception(from + " to " + to);
     }
     context.throttle();
@@ -384,6 +385,25 @@ public final class CoreStore extends CrailStore {
             Rename.Response::node);
     call.submit();
     return call;
+  }
+
+  /** Whether two paths are at different namenodes; what is known of their way may be old. */
+  private static boolean isAcross(Utf8 from, Utf8 to, LoopContext context)
+      throws InterruptedException {
+    if (namenodeOf(from, context) != namenodeOf(to, context) && !context.loop().isDriver()) {
+      learn(from, context);
+      learn(to, context);
+    }
+    return namenodeOf(from, context) != namenodeOf(to, context);
+  }
+
+  /** Looks a path up, since that shows whether a spread directory is on its way. */
+  private static void learn(Utf8 path, LoopContext context) throws InterruptedException {
+    try {
+      context.namenodes().call(NameNodeOperations.LOOKUP, new Lookup.Request(path)).join();
+    } catch (CrailException e) {
+      // What is known is all that can be judged by.
+    }
   }
 
   private static int namenodeOf(Utf8 path, LoopContext context) {

@@ -30,6 +30,11 @@ public final class Utf8 implements ByteSequence, Comparable<Utf8> {
     return text.isEmpty() ? EMPTY : new Utf8(text.getBytes(StandardCharsets.UTF_8));
   }
 
+  /** The text of an array that the caller gives away: it must not change any more. */
+  public static Utf8 ofGiven(byte[] bytes) {
+    return new Utf8(bytes);
+  }
+
   /** A copy of bytes in an array. */
   public static Utf8 copyOf(byte[] bytes, int offset, int length) {
     return length == 0 ? EMPTY : new Utf8(Arrays.copyOfRange(bytes, offset, offset + length));
@@ -63,6 +68,11 @@ public final class Utf8 implements ByteSequence, Comparable<Utf8> {
   /** Copies all bytes into a buffer, at an absolute offset. */
   public void copyTo(ByteBuffer buffer, int offset) {
     buffer.put(offset, bytes);
+  }
+
+  /** Copies all bytes into an array. */
+  public void copyTo(byte[] target, int offset) {
+    System.arraycopy(bytes, 0, target, offset, bytes.length);
   }
 
   /** A copy of the bytes. */

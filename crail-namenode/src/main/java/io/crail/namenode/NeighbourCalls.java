@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.namenode.rule.SpreadRule;
+import io.crail.common.error.MissingNamenode;
 import io.crail.namenode.rule.SpreadRule.Round;
+import io.crail.namenode.rule.SpreadRule;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -92,12 +94,13 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
         OperationCall<SetShare.Request, SetShare.Response> call =
             to.newCallAt(i, NameNodeOperations.SET_SHARE, state);
         Check check = checks[i];
+        int namenode = i;
         call.whenComplete(
             () -> {
               if (call.failure() != null) {
                 check.again();
               }
-              sum.accumulateAndGet(roundOf(call), Round::plus);
+              sum.accumulateAndGet(roundOf(to, namenode, call), Round::plus);
               if (left.decrementAndGet() == 0) {
                 done.accept(sum.get());
               }
@@ -107,9 +110,20 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     }
   }
 
-  private static Round roundOf(OperationCall<?, SetShare.Response> call) {
+  /** The answer of a namenode; one that is silent, or ends, is not reachable. */
+  private static Round roundOf(
+      NameNodeClient to, int namenode, OperationCall<?, SetShare.Response> call) {
     CrailException failure = call.failure();
-    return new Round(failure == null ? call.response().childCount() : 0, failure);
+    if (failure == null) {
+      return new Round(call.response().childCount(), null);
+    }
+    boolean isDown =
+        failure.code() == ErrorCode.TIMED_OUT
+            || failure.code() == ErrorCode.CLOSED
+            || failure.code() == ErrorCode.UNAVAILABLE;
+    String name =
+        MissingNamenode.name(namenode, Addresses.text(to.peer(namenode).address()));
+    return new Round(0, isDown ? ErrorCode.UNAVAILABLE.exception(name) : failure);
   }
 
   /** Begins the comparisons that are due. */
@@ -158,8 +172,15 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
       for (long id : call.response().ids()) {
         SetShare.Request state = directories.presentState(id);
         if (state != null) {
-          // If it fails, the next comparison shows it.
-          client.newCallAt(namenode, NameNodeOperations.SET_SHARE, state).submit();
+          OperationCall<SetShare.Request, SetShare.Response> again =
+              client.newCallAt(namenode, NameNodeOperations.SET_SHARE, state);
+          again.whenComplete(
+              () -> {
+                if (again.failure() != null) {
+                  again();
+                }
+              });
+          again.submit();
         }
       }
       if (page.last() == -1) {

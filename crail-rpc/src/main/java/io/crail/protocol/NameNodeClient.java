@@ -35,7 +35,8 @@ public final class NameNodeClient {
   /**
    * The process that sends the requests.
    *
-   * @param role {@link Hello#ROLE_CLIENT} or {@link Hello#ROLE_DATANODE}
+   * @param role {@link Hello#ROLE_CLIENT}, {@link Hello#ROLE_DATANODE} or {@link
+   *     Hello#ROLE_NAMENODE}
    * @param clientId random; owns the write leases
    * @param host name of this host
    * @param cluster name of the cluster that the namenodes must have
@@ -179,15 +180,19 @@ public final class NameNodeClient {
         || SpreadPath.isDirectory(routed.path())) {
       return null;
     }
-    switch (routes.after(refusal)) {
+    switch (routes.after(refusal, routed.path())) {
       case AGAIN:
         return call.peer();
+      case OWNER:
+        routed.route(SpreadPath::text);
+        break;
       case ELSEWHERE:
         routed.route(path -> routes.of(SpreadPath.text(path)));
-        return peers[NodePath.namenodeOf(routed.path(), peers.length)];
+        break;
       default:
         return null;
     }
+    return peers[NodePath.namenodeOf(routed.path(), peers.length)];
   }
 
   /** The namenode that serves a request, whose paths are as they travel. */

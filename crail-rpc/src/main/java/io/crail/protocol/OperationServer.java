@@ -441,6 +441,9 @@ public final class OperationServer implements Service {
           return true;
         default:
           // Another connection of this peer is being served, or has an answer that is held.
+          if (reply.isHeld()) {
+            batch.session().waitForAnswer();
+          }
           return false;
       }
     }

@@ -5,6 +5,7 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.SpreadHint;
 import io.crail.protocol.part.SpreadPath;
 import java.util.concurrent.TimeUnit;
 
@@ -20,10 +21,10 @@ public final class Routes {
   static final int MOST = 4096;
 
   /**
-   * How long a request waits after a namenode had no share of a directory that its owner still has:
-   * that namenode was started again, and gets its share soon.
+   * How long a request waits after a namenode had no share of a directory that its owner still has,
+   * since it was started again and gets its share soon; or one that was being removed.
    */
-  private static final long DOUBT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final long DOUBT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private static final int DOUBTS = 16;
   private static final Known[] NONE = new Known[1];
@@ -37,6 +38,7 @@ public final class Routes {
   private int count;
   private final long[] doubted = new long[DOUBTS];
   private final long[] doubtedNanos = new long[DOUBTS];
+  private final boolean[] isConfirmed = new boolean[DOUBTS];
   private int nextDoubt;
 
   /**
@@ -137,24 +139,24 @@ public final class Routes {
     if (known == null || (id != 0 && known.id != id)) {
       return;
     }
-    Known[] old = table;
-    table = NONE;
-    count = 0;
-    for (Known each : old) {
-      if (each != null && each != known) {
-        rebuild(each);
+    count--;
+    table = count == 0 ? NONE : copy(table.length, known);
+  }
+
+  /** The table without one directory. */
+  private Known[] copy(int length, Known without) {
+    Known[] copy = new Known[length];
+    for (Known each : table) {
+      if (each != null && each != without) {
+        insert(copy, each);
       }
     }
+    return copy;
   }
 
   private void rebuild(Known added) {
-    Known[] old = table;
-    Known[] wider = new Known[Math.max(8, Integer.highestOneBit(++count) * 4)];
-    for (Known each : old) {
-      if (each != null) {
-        insert(wider, each);
-      }
-    }
+    count++;
+    Known[] wider = copy(Math.max(8, Integer.highestOneBit(count) * 4), null);
     insert(wider, added);
     table = wider;
   }
@@ -173,46 +175,94 @@ public final class Routes {
     NONE,
     /** The request may be served in a moment. */
     AGAIN,
-    /** The request may have another way now. */
+    /** The owner of the directory has to be asked, which has the path from the root. */
+    OWNER,
+    /** The request has another way now. */
     ELSEWHERE
   }
 
-  /** Learns from the refusal of a request. */
-  Lesson after(CrailException refusal) {
-    if (refusal.code() == ErrorCode.BEING_REMOVED) {
-      return Lesson.AGAIN;
+  /**
+   * Learns from the refusal of a request.
+   *
+   * @param path the path of the request, as it has travelled
+   */
+  Lesson after(CrailException refusal, Utf8 path) {
+    boolean isAtShare = SpreadPath.isFromSpread(path);
+    switch (refusal.code()) {
+      case SPREAD, NO_SHARE:
+        break;
+      case BEING_REMOVED:
+        if (isAtShare) {
+          break;
+        }
+        return Lesson.AGAIN;
+      default:
+        return Lesson.NONE;
     }
-    if (refusal.code() != ErrorCode.SPREAD && refusal.code() != ErrorCode.NO_SHARE) {
-      return Lesson.NONE;
-    }
-    SpreadPath.Hint hint = SpreadPath.Hint.of(refusal.detail());
+    SpreadHint hint = SpreadHint.of(refusal.detail());
     if (hint == null) {
       return Lesson.NONE;
     }
-    if (refusal.code() == ErrorCode.NO_SHARE) {
-      doubt(hint.id());
+    if (refusal.code() == ErrorCode.SPREAD) {
+      return confirmed(hint) ? Lesson.AGAIN : Lesson.ELSEWHERE;
+    }
+    if (doubt(hint.id()) && refusal.code() == ErrorCode.NO_SHARE) {
       drop(hint.path(), hint.id());
-    } else if (isDoubted(hint.id())) {
-      return Lesson.AGAIN;
+    }
+    return Lesson.OWNER;
+  }
+
+  /**
+   * The owner of a directory names it.
+   *
+   * @return whether a share of it was in doubt a moment ago
+   */
+  private synchronized boolean confirmed(SpreadHint hint) {
+    int doubt = indexOfDoubt(hint.id());
+    boolean isRecent = doubt >= 0 && doubtedNanos[doubt] - clock.nanoTime() > 0;
+    if (isRecent) {
+      isConfirmed[doubt] = true;
     } else {
+      if (doubt >= 0) {
+        doubted[doubt] = 0;
+      }
       add(hint.path(), hint.id());
     }
-    return Lesson.ELSEWHERE;
+    return isRecent;
   }
 
-  private synchronized boolean isDoubted(long id) {
-    long now = clock.nanoTime();
+  /**
+   * A namenode has no share of a directory, or one that is being removed.
+   *
+   * @return whether that was so before, and the owner has not named the directory since
+   */
+  private synchronized boolean doubt(long id) {
+    int known = indexOfDoubt(id);
+    boolean isOld = known >= 0 && !isConfirmed[known];
+    int index = known >= 0 ? known : nextDoubt;
+    nextDoubt = known >= 0 ? nextDoubt : (nextDoubt + 1) % DOUBTS;
+    doubted[index] = id;
+    doubtedNanos[index] = clock.nanoTime() + DOUBT_NANOS;
+    isConfirmed[index] = false;
+    return isOld;
+  }
+
+  private int indexOfDoubt(long id) {
     for (int i = 0; i < DOUBTS; i++) {
-      if (doubted[i] == id && doubtedNanos[i] - now > 0) {
-        return true;
+      if (doubted[i] == id) {
+        return i;
       }
     }
-    return false;
+    return -1;
   }
 
-  private synchronized void doubt(long id) {
-    doubted[nextDoubt] = id;
-    doubtedNanos[nextDoubt] = clock.nanoTime() + DOUBT_NANOS;
-    nextDoubt = (nextDoubt + 1) % DOUBTS;
+  /** Forgets a directory that is gone. */
+  public void forget(Utf8 path, long id) {
+    drop(path, id);
+  }
+
+  /** True when any directory is known. */
+  public boolean isAny() {
+    return table != NONE;
   }
 }

@@ -529,6 +529,8 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     RpcCall.Peer next = redirection.after(call, refusal);
     if (next == null) {
       call.end(refusal);
+    } else if (loop.clock().nanoTime() - call.deadlineNanos() >= 0) {
+      call.end(ErrorCode.TIMED_OUT.exception(addressText + ": " + refusal.getMessage()));
     } else if (next == this) {
       pausing.add(call);
     } else {
@@ -608,7 +610,13 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     if (!pausing.isEmpty()) {
       List<RpcCall> again = List.copyOf(pausing);
       pausing.clear();
-      again.forEach(this::send);
+      for (RpcCall call : again) {
+        if (nowNanos - call.deadlineNanos() >= 0) {
+          call.end(ErrorCode.TIMED_OUT.exception("asked " + addressText + " again and again"));
+        } else {
+          send(call);
+        }
+      }
     }
     if (!queue.isEmpty()) {
       expireQueued(nowNanos);

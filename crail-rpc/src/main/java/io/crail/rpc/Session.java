@@ -15,6 +15,7 @@ public final class Session {
   private Caller caller;
   private Object attachment;
   private Replies replies;
+  private boolean waitsForAnswer;
 
   /** Creates the session of a new connection that holds no answers back. */
   public Session(String peer) {
@@ -60,6 +61,21 @@ public final class Session {
     if (held.isFull()) {
       responses.setFull(true);
     }
+  }
+
+  /**
+   * Notes that the first request which is given back waits for an answer that another connection
+   * holds. The connection offers it again now and then, rather than at once.
+   */
+  public void waitForAnswer() {
+    waitsForAnswer = true;
+  }
+
+  /** Whether {@link #waitForAnswer} was called since this was asked last. */
+  public boolean takeWaitsForAnswer() {
+    boolean waits = waitsForAnswer;
+    waitsForAnswer = false;
+    return waits;
   }
 
   /** The login of this connection; null before its first message. */

@@ -182,7 +182,9 @@ class HeldReplyTest {
     Connection first = new Connection();
     Connection second = new Connection();
     assertEquals("held", first.send(1));
+    assertFalse(second.session.takeWaitsForAnswer());
     assertEquals("waits", second.send(1));
+    assertTrue(second.session.takeWaitsForAnswer());
     assertEquals("waits", second.send(2), "a later one in its slot");
     release(1);
     assertEquals("waits", second.send(1), "it has not left");

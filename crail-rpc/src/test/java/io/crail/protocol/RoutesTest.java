@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertSame;
-
 import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.Routes.Lesson;
+import io.crail.protocol.part.SpreadHint;
 import io.crail.protocol.part.SpreadPath;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 
 /** What a client learns of spread directories, and the ways that its requests take. */
 class RoutesTest {
@@ -32,8 +32,12 @@ class RoutesTest {
             }
           });
 
+  /** The lesson from a refusal of the owner, or of a share. */
   private Lesson refused(ErrorCode code, long id, String path) {
-    return routes.after(code.exception(new SpreadPath.Hint(id, Utf8.of(path)).toString()));
+    Utf8 text = Utf8.of(path + "/x");
+    return routes.after(
+        code.exception(new SpreadHint(id, Utf8.of(path)).toString()),
+        code == ErrorCode.SPREAD ? text : SpreadPath.of(id, path.length(), text));
   }
 
   private void assertPlain(String path) {
@@ -62,30 +66,46 @@ class RoutesTest {
   void aRefusalNamesTheDirectoryOnTheWay() {
     assertEquals(Lesson.ELSEWHERE, refused(ErrorCode.SPREAD, 7, "/a"));
     assertFrom(7, "/a", "/a/x");
-    assertEquals(Lesson.ELSEWHERE, refused(ErrorCode.NO_SHARE, 7, "/a"));
-    assertPlain("/a/x");
     assertEquals(Lesson.NONE, refused(ErrorCode.NODE_NOT_FOUND, 7, "/a"));
-    assertEquals(Lesson.NONE, routes.after(ErrorCode.SPREAD.exception("nonsense")));
-    assertEquals(Lesson.AGAIN, routes.after(ErrorCode.BEING_REMOVED.exception("/a")));
+    Utf8 text = Utf8.of("/a/x");
+    assertEquals(Lesson.NONE, routes.after(ErrorCode.SPREAD.exception("nonsense"), text));
+    assertEquals(Lesson.AGAIN, routes.after(ErrorCode.BEING_REMOVED.exception("7 /a"), text));
+    assertEquals(Lesson.OWNER, refused(ErrorCode.BEING_REMOVED, 7, "/a"));
+    assertFrom(7, "/a", "/a/x");
   }
 
   @Test
   void anOldRefusalDoesNotForgetANewDirectory() {
     routes.add(Utf8.of("/a"), 8);
-    assertEquals(Lesson.ELSEWHERE, refused(ErrorCode.NO_SHARE, 7, "/a"));
+    assertEquals(Lesson.OWNER, refused(ErrorCode.NO_SHARE, 7, "/a"));
+    assertEquals(Lesson.OWNER, refused(ErrorCode.NO_SHARE, 7, "/a"));
     assertFrom(8, "/a", "/a/x");
   }
 
   @Test
   void aShareThatIsMissingIsAskedForAfterAPause() {
     refused(ErrorCode.SPREAD, 7, "/a");
-    refused(ErrorCode.NO_SHARE, 7, "/a");
+    assertEquals(Lesson.OWNER, refused(ErrorCode.NO_SHARE, 7, "/a"));
+    // Other children are reached meanwhile.
+    assertFrom(7, "/a", "/a/x");
     assertEquals(Lesson.AGAIN, refused(ErrorCode.SPREAD, 7, "/a"));
-    assertPlain("/a/x");
     assertEquals(Lesson.ELSEWHERE, refused(ErrorCode.SPREAD, 9, "/b"));
     nanos += TimeUnit.SECONDS.toNanos(1);
     assertEquals(Lesson.ELSEWHERE, refused(ErrorCode.SPREAD, 7, "/a"));
     assertFrom(7, "/a", "/a/x");
+  }
+
+  @Test
+  void aDirectoryThatItsOwnerDoesNotNameIsForgotten() {
+    refused(ErrorCode.SPREAD, 7, "/a");
+    for (int i = 0; i < 5; i++) {
+      assertEquals(Lesson.OWNER, refused(ErrorCode.NO_SHARE, 7, "/a"));
+      assertFrom(7, "/a", "/a/x");
+      assertEquals(Lesson.AGAIN, refused(ErrorCode.SPREAD, 7, "/a"));
+    }
+    assertEquals(Lesson.OWNER, refused(ErrorCode.NO_SHARE, 7, "/a"));
+    assertEquals(Lesson.OWNER, refused(ErrorCode.NO_SHARE, 7, "/a"));
+    assertPlain("/a/x");
   }
 
   @Test
@@ -98,7 +118,7 @@ class RoutesTest {
       String path = "/d" + random.nextInt(500);
       Long known = model.get(path);
       if (known != null && random.nextInt(3) == 0) {
-        refused(ErrorCode.NO_SHARE, known, path);
+        routes.forget(Utf8.of(path), known);
         model.remove(path);
       } else {
         routes.add(Utf8.of(path), i);

@@ -293,6 +293,103 @@ class SpreadDirectoryTest {
     }
   }
 
+  /** Nothing of a directory comes back by its attributes, and no removal opens another one's seal. */
+  @Test
+  void attributesRemovalsAndCreatesBesideEachOtherLeaveNothing() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(2 + 2 + NAMENODES);
+    try {
+      for (int round = 0; round < 2 * ROUNDS; round++) {
+        String path = "/beside" + round;
+        spread(path, CrailNodeType.DIRECTORY);
+        CyclicBarrier barrier = new CyclicBarrier(2 + 2 + NAMENODES);
+        List<Future<Boolean>> attributes = new ArrayList<>();
+        List<Future<Boolean>> removals = new ArrayList<>();
+        List<Future<Boolean>> creates = new ArrayList<>();
+        for (CrailStore each : List.of(store, other)) {
+          CrailAttributeChanges changes = CrailAttributeChanges.ofPermissions(0700 + round % 8);
+          attributes.add(
+              threads.submit(
+                  () -> together(barrier, () -> each.setAttributes(path, changes).get())));
+          removals.add(
+              threads.submit(() -> together(barrier, () -> each.delete(path, false).get())));
+        }
+        for (int i = 0; i < NAMENODES; i++) {
+          String child = path + "/" + nameAt(i, "d");
+          CrailStore user = i % 2 == 0 ? store : other;
+          creates.add(threads.submit(() -> together(barrier, () -> directory(user, child))));
+        }
+        int removed = successes(removals);
+        int created = successes(creates);
+        successes(attributes);
+        assertTrue(removed <= 1, "removed twice, round " + round);
+        assertTrue(removed == 0 || created == 0, "a create was lost, round " + round);
+        if (removed == 0) {
+          assertEquals(created, list(store, path).size(), "round " + round);
+          store.delete(path, true).get(60, TimeUnit.SECONDS);
+        }
+      }
+      awaitNodes(NAMENODES);
+    } finally {
+      threads.shutdownNow();
+      assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
+    }
+  }
+
+  private static int successes(List<Future<Boolean>> operations) throws Exception {
+    int successes = 0;
+    for (Future<Boolean> each : operations) {
+      successes += each.get(60, TimeUnit.SECONDS) ? 1 : 0;
+    }
+    return successes;
+  }
+
+  @Test
+  void aClientLearnsThatADirectoryIsPlainNow() throws Exception {
+    spread("/again", CrailNodeType.DIRECTORY);
+    directory(store, "/again/" + nameAt(0, "x"));
+    other.delete("/again", true).get(60, TimeUnit.SECONDS);
+    directory(other, "/again");
+    String first = "/again/" + nameAt(0, "a");
+    String second = "/again/" + nameAt(1, "b");
+    directory(other, first);
+    store.rename(first, second).get(60, TimeUnit.SECONDS);
+    assertNotNull(lookup(other, second));
+  }
+
+  @Test
+  void aRenameDoesNotDependOnWhatAClientKnows() throws Exception {
+    spread("/one", CrailNodeType.DIRECTORY);
+    spread("/two", CrailNodeType.DIRECTORY);
+    directory(store, "/one/{k}a");
+    other.rename("/one/{k}a", "/two/{k}b").get(60, TimeUnit.SECONDS);
+    assertNotNull(lookup(store, "/two/{k}b"));
+  }
+
+  @Test
+  void withOneNamenodeItIsAnOrdinaryOne() throws Exception {
+    try (TestCluster one = TestCluster.start(1, 1)) {
+      CrailStore own = one.newStore();
+      for (String path : List.of("/top/a", "/top/b")) {
+        directory(own, "/top");
+        CrailNode made =
+            own.createSpread(
+                    path,
+                    CrailNodeType.DIRECTORY,
+                    CrailStorageClass.DEFAULT,
+                    CrailLocationClass.DEFAULT,
+                    true)
+                .get();
+        assertFalse(made.asContainer().isSpread());
+        directory(own, path + "/child");
+        own.rename(path, "/top/moved").get();
+        own.delete("/top/moved/child", false).get();
+        own.delete("/top/moved", false).get();
+        own.delete("/top", true).get();
+      }
+      assertEquals(1, one.nodes());
+    }
+  }
+
   @Test
   void attributesAreThoseOfAllShares() throws Exception {
     spread("/spread", CrailNodeType.DIRECTORY);

@@ -76,7 +76,10 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
       }
     }
     if (removed.type().isContainer() && (removed.childCount() > 0 || removed.isSpread())) {
-      checkOthers();
+      checkOthers(removed.id());
+    }
+    if (removed.isSpread()) {
+      store.routes().forget(Utf8.of(path), removed.id());
     }
     partEnded();
   }
@@ -96,10 +99,18 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
     }
   }
 
-  private void checkOthers() {
+  private void checkOthers(long removedId) {
+    int namenodes = context.namenodes().count();
+    long owner = Long.remainderUnsigned(removedId, namenodes);
+    // A spread directory may have been below the container.
+    boolean isAtAll = store.routes().isAny();
     synchronized (this) {
-      // At all namenodes: a spread directory may have been below the container.
-      unchecked = store.streams().outputs().stream().filter(output -> !output.isEnded()).iterator();
+      unchecked =
+          store.streams().outputs().stream()
+              .filter(output -> !output.isEnded())
+              .filter(
+                  output -> isAtAll || Long.remainderUnsigned(output.id(), namenodes) == owner)
+              .iterator();
     }
     left.addAndGet(CHECKS_AT_ONCE);
     for (int i = 0; i < CHECKS_AT_ONCE; i++) {

@@ -128,6 +128,13 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     if (isRoot()) {
       return sum(NodePath.ROOT);
     }
+    NodeInfo present = presentHere();
+    Utf8 text = NodePath.parse(getPath());
+    return hasShares() ? sum(SpreadPath.of(present.id(), text.length(), text)) : present;
+  }
+
+  /** What the namenode of its path knows about this container now. */
+  private NodeInfo presentHere() throws CrailException, InterruptedException {
     NodeInfo known = info();
     Lookup.Request request = new Lookup.Request(NodePath.parse(getPath()));
     NodeInfo present;
@@ -143,8 +150,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     if (present.id() != known.id()) {
       throw ErrorCode.STALE_NODE.exception(getPath());
     }
-    Utf8 text = request.path();
-    return hasShares() ? sum(SpreadPath.of(present.id(), text.length(), text)) : present;
+    return present;
   }
 
   /** The container with the children of all its shares. */
@@ -186,7 +192,7 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     // The request for the first page is in flight during the check.
     Listing nodes = list(randomize);
     if (!isRoot()) {
-      present();
+      presentHere();
     }
     return nodes;
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
+import io.crail.protocol.part.SpreadHint;
 import java.util.function.BiFunction;
 
 /**
@@ -78,7 +79,7 @@ public enum ErrorCode {
   SPACE_TO_COME(30, "no space yet"),
   /**
    * The path goes through a spread directory, and the child belongs to another namenode. The detail
-   * is a {@code SpreadPath.Hint}. A client asks that namenode, and its user does not see this.
+   * is a {@code SpreadHint}. A client asks that namenode, and its user does not see this.
    */
   SPREAD(31, "spread over namenodes"),
   /**

@@ -99,7 +99,11 @@ final class NamespaceReader {
                 : namenodes.callAt(index, NameNodeOperations.LOOKUP, root).join().node();
         page.add(namenodes.callAt(index, NameNodeOperations.LIST_NODES, page.request(part)).join());
       } catch (CrailException e) {
-        page.missing.add(Answers.missing(namenodes, index, e).toString());
+        CrailException why =
+            directory != null && e.code() == ErrorCode.WRONG_NAMENODE
+                ? ErrorCode.NO_SHARE.exception(NodePath.name("/"))
+                : e;
+        page.missing.add(Answers.missing(namenodes, index, why).toString());
         page.end();
       }
     }

@@ -221,11 +221,11 @@ public final class Applier {
   }
 
   /** This namenode gets a share of a spread directory. */
-  public void addShare(Share share) {
+  public void addShare(Share share, boolean isSealed) {
     if (sink != null) {
-      report(ShareChange.of(share, SetShare.OPEN));
+      report(ShareChange.of(share, isSealed ? SetShare.SEALED : SetShare.OPEN));
     }
-    tree.addShare(share);
+    tree.addShare(share, isSealed);
   }
 
   /**

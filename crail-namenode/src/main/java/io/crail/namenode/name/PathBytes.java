@@ -5,6 +5,7 @@ import io.crail.common.ByteSequence;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.part.NodePath;
+import io.crail.protocol.part.SpreadHint;
 import io.crail.protocol.part.SpreadPath;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -81,8 +82,8 @@ public final class PathBytes implements ByteSequence {
   }
 
   /** The detail that names a spread directory on this path. */
-  public SpreadPath.Hint hint(long id, int directoryEnd) {
-    return new SpreadPath.Hint(id, Utf8.copyOf(bytes, start, directoryEnd - start));
+  public SpreadHint hint(long id, int directoryEnd) {
+    return new SpreadHint(id, Utf8.copyOf(bytes, start, directoryEnd - start));
   }
 
   /** The buffer that holds the path, at the offsets below. */

@@ -184,7 +184,7 @@ public final class LookupBatch {
   /** Begins a walk at a spread directory. Returns false when there is no way to go. */
   private boolean beginAtSpread(ByteBuffer in, int i) {
     int text = pathStart[i] + SpreadPath.HEADER_LENGTH;
-    if (pathEnd[i] <= text) {
+    if (!SpreadPath.isGood(in, pathStart[i], pathEnd[i] - pathStart[i])) {
       return false;
     }
     Container directory = tree.spreadOf(SpreadPath.id(in, pathStart[i]));

@@ -18,7 +18,6 @@ import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserName;
 import io.crail.namenode.user.UserNames;
-import io.crail.protocol.node.Create;
 import io.crail.protocol.part.NodeType;
 
 /**
@@ -81,27 +80,14 @@ public final class CreateRule {
     if (path.isRoot()) {
       throw ErrorCode.ROOT.exception("/");
     }
-    int storageClass = request.storageClass();
-    if (storageClass < Create.PARENT_CLASS || storageClass >= storageClasses) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          "storage class " + storageClass + ", there are " + storageClasses);
-    }
-    Tree.requirePermissions(path, request.permissions());
+    request.requireClass(storageClasses);
     // Before anything is taken, since there may be no heap, and before the parent is locked.
     value = valueOf();
     try {
       Node made = null;
       while (made == null) {
         parent = tree.parentOf(path);
-        if (!parent.type().mayHold(request.type())) {
-          throw ErrorCode.WRONG_TYPE.exception(
-              path
-                  + ": no "
-                  + request.type()
-                  + " in a "
-                  + parent.type()
-                  + "; choose another parent, such as a directory");
-        }
+        request.requireType(parent);
         made = request.spreadId() == 0 ? locks.of(parent, underParent) : locks.of(parent, alone);
       }
       return made;
@@ -142,12 +128,7 @@ public final class CreateRule {
   private Node decideSpread() throws CrailException {
     return locks.withoutRenames(
         () -> {
-          for (Container at = parent; at != null; at = Container.of(at)) {
-            if (at.isSpread()) {
-              throw ErrorCode.INVALID_ARGUMENT.exception(
-                  request.path() + " is in " + at.path() + ", which is spread already");
-            }
-          }
+          request.requireNoneAbove(parent);
           return tree.locate(request.path()).parent() == parent ? decide() : null;
         });
   }

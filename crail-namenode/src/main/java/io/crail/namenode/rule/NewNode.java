@@ -9,6 +9,7 @@ import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.part.NodeInfo;
@@ -38,16 +39,54 @@ public final class NewNode {
   // 0 for a node that is not spread.
   private long spreadId;
 
-  /** A copy of a request for a spread directory, which will have this id. */
-  static NewNode spread(Create.Request request, long id) throws CrailException {
+  /** A copy of a request. */
+  static NewNode of(Create.Request request) throws CrailException {
     ByteBuffer bytes =
         ByteBuffer.allocate(Create.Request.CODEC.length(request)).order(ByteOrder.LITTLE_ENDIAN);
     Create.Request.CODEC.encode(request, bytes, 0);
     NewNode made = new NewNode();
     made.readCreate(bytes, 0);
+    return made;
+  }
+
+  /** A copy of a request for a spread directory, which will have this id. */
+  static NewNode spread(Create.Request request, long id) throws CrailException {
+    NewNode made = of(request);
     made.spreadId = id;
     made.flags |= NodeInfo.SPREAD;
     return made;
+  }
+
+  /** Refuses what this parent may not hold. */
+  void requireType(Container parent) throws CrailException {
+    if (!parent.type().mayHold(type)) {
+      throw ErrorCode.WRONG_TYPE.exception(
+          path
+              + ": no "
+              + type
+              + " in a "
+              + parent.type()
+              + "; choose another parent, such as a directory");
+    }
+  }
+
+  /** Refuses a storage class or permissions that do not exist. */
+  void requireClass(int storageClasses) throws CrailException {
+    if (storageClass < Create.PARENT_CLASS || storageClass >= storageClasses) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + storageClass + ", there are " + storageClasses);
+    }
+    Tree.requirePermissions(path, permissions);
+  }
+
+  /** Refuses a spread directory in another one. */
+  void requireNoneAbove(Container parent) throws CrailException {
+    for (Container at = parent; at != null; at = Container.of(at)) {
+      if (at.isSpread()) {
+        throw ErrorCode.INVALID_ARGUMENT.exception(
+            path + " is in " + at.path() + ", which is spread already");
+      }
+    }
   }
 
   /** The id that a spread directory was given before; 0 for any other node. */

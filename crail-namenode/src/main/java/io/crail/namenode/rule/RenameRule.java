@@ -132,10 +132,10 @@ public final class RenameRule {
     if (old != null) {
       boolean alike =
           Tree.isWithBytes(node) ? Tree.isWithBytes(old) : node.typeNumber() == old.typeNumber();
-      if (!replace || !alike || node == old) {
+      if (!replace || !alike || node == old || old.isSpread()) {
         throw ErrorCode.NODE_EXISTS.exception(target.toString());
       }
-      if (old.childCount() > 0 || old.isSpread()) {
+      if (old.childCount() > 0) {
         throw ErrorCode.NOT_EMPTY.exception(target.toString());
       }
     }

@@ -90,13 +90,15 @@ public final class ShareRule {
       drop(present);
       return children;
     }
-    long attributes = attributes(request);
+    boolean isSealed = request.state() == SetShare.SEALED;
+    // A removal must not fail for lack of heap for a name.
+    long attributes = isSealed ? hold(present) : attributes(request);
     return locks.of(
         present,
         () -> {
           applier.setShare(
               present,
-              request.state() == SetShare.SEALED,
+              isSealed,
               request.version(),
               attributes,
               request.modifiedMillis());
@@ -130,16 +132,7 @@ public final class ShareRule {
             request.owner(),
             request.incarnation(),
             request.version());
-    applier.addShare(share);
-    if (request.state() == SetShare.SEALED) {
-      locks.of(
-          share,
-          () -> {
-            long same = hold(share);
-            applier.setShare(share, true, request.version(), same, share.modifiedMillis());
-            return null;
-          });
-    }
+    applier.addShare(share, request.state() == SetShare.SEALED);
     return share;
   }
 

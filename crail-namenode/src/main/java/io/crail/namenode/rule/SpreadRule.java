@@ -27,12 +27,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
@@ -89,8 +86,20 @@ public final class SpreadRule {
     Node create(NewNode newNode) throws CrailException;
   }
 
-  /** Rounds of a removal: seal, drop; and once more for directories that came in between. */
+  /**
+   * Most rounds of a request: a removal counts, seals, perhaps seals directories that came in
+   * between, and drops or opens.
+   */
   private static final int MOST_ROUNDS = 4;
+
+  /** How often a removal seals. */
+  private static final int MOST_SEALS = 2;
+
+  /** Most spread directories of a namenode: each costs all namenodes, and some work looks at all. */
+  static final int MOST_DIRECTORIES = 4096;
+
+  /** Most requests that wait for other namenodes at one time. */
+  private static final int MOST_WAITING = 1024;
 
   /** The heap that a request takes which waits for other namenodes. */
   private static final int HELD_BYTES = 4096;
@@ -104,17 +113,27 @@ public final class SpreadRule {
   private final Neighbours neighbours;
   private final long incarnation;
 
-  private final AtomicLong lastVersion;
+  private long lastVersion;
 
-  /** The versions of all directories that have shares, by id, in the order of unsigned numbers. */
-  private final ConcurrentSkipListMap<Long, Long> versions =
-      new ConcurrentSkipListMap<>(Long::compareUnsigned);
+  /** Requests that wait for other namenodes. */
+  private final AtomicInteger waiting = new AtomicInteger();
 
-  /** The directories that are made: they have shares, and no name. */
-  private final Map<Long, SetShare.Request> coming = new ConcurrentHashMap<>();
+  /**
+   * All directories that have shares, by id, in the order of unsigned numbers. Those that are being
+   * made are here before their first share, those that are gone until their last state is said.
+   * Guarded by "this", like their fields and {@link #lastVersion}: so a version always belongs to
+   * one state.
+   */
+  private final TreeMap<Long, Standing> standings = new TreeMap<>(Long::compareUnsigned);
 
-  /** The directories that are being removed. */
-  private final Set<Long> leaving = ConcurrentHashMap.newKeySet();
+  /** How a directory stands with its shares. */
+  private static final class Standing {
+    private long version;
+    // OPEN or SEALED.
+    private int state;
+    // The first state of a directory that is being made and has no name yet; null later.
+    private SetShare.Request coming;
+  }
 
   /**
    * Creates the rule.
@@ -139,7 +158,7 @@ public final class SpreadRule {
     this.removals = removals;
     this.neighbours = neighbours;
     this.incarnation = incarnation;
-    this.lastVersion = new AtomicLong(firstVersion);
+    this.lastVersion = firstVersion;
   }
 
   /**
@@ -154,14 +173,19 @@ public final class SpreadRule {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "only a directory or a table may be spread, not a " + request.type());
     }
-    long id = tree.newId();
-    NewNode newNode = NewNode.spread(request, id);
-    Container parent = parentOf(newNode.path());
     if (options.count() == 1) {
-      return Outcome.now(answer(creator.create(newNode)));
+      return Outcome.now(answer(creator.create(NewNode.of(request))));
     }
-    SetShare.Request open = stateOf(newNode, parent, caller.principal().name());
-    coming.put(id, open);
+    NewNode newNode = NewNode.spread(request, tree.newId());
+    Container parent = parentOf(newNode);
+    takePlace(newNode.path().toString());
+    SetShare.Request open;
+    try {
+      open = begin(newNode, parent, caller.principal().name());
+    } catch (CrailException e) {
+      waiting.decrementAndGet();
+      throw e;
+    }
     Outcome.Held<Create.Response> held = held();
     neighbours.say(
         open,
@@ -171,11 +195,13 @@ public final class SpreadRule {
               throw round.failure();
             }
             Create.Response response = answer(creator.create(newNode));
-            coming.remove(id);
-            held.release(response);
+            named(open.id());
+            end(held, response, null);
           } catch (CrailException e) {
-            coming.remove(id);
-            gone(open, dropped -> held.fail(e));
+            notMade(open, held, e);
+          } catch (RuntimeException | Error e) {
+            notMade(open, held, ErrorCode.INTERNAL.exception(open.path().toString()));
+            throw e;
           }
         });
     return held;
@@ -185,12 +211,34 @@ public final class SpreadRule {
     return new Create.Response(node.info(), List.of());
   }
 
+  /**
+   * A place among the requests that wait. They have a limit of their own, since a request waits on
+   * when its connection is gone.
+   */
+  private void takePlace(String what) throws CrailException {
+    if (waiting.incrementAndGet() > MOST_WAITING) {
+      waiting.decrementAndGet();
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          what + ": " + MOST_WAITING + " requests wait for other namenodes");
+    }
+  }
+
   private <R> Outcome.Held<R> held() {
     return Outcome.held((MOST_ROUNDS + 1) * neighbours.roundNanos(), HELD_BYTES);
   }
 
+  private <R> void end(Outcome.Held<R> held, R answer, CrailException failure) {
+    waiting.decrementAndGet();
+    if (failure == null) {
+      held.release(answer);
+    } else {
+      held.fail(failure);
+    }
+  }
+
   /** The parent. Refuses early what could not succeed, before any namenode makes a share. */
-  private Container parentOf(PathBytes path) throws CrailException {
+  private Container parentOf(NewNode newNode) throws CrailException {
+    PathBytes path = newNode.path();
     tree.requireOwn(path);
     if (path.isRoot()) {
       throw ErrorCode.ROOT.exception("/");
@@ -200,13 +248,16 @@ public final class SpreadRule {
     if (place.child() != null) {
       throw ErrorCode.NODE_EXISTS.exception(path.toString());
     }
+    newNode.requireClass(options.storageClasses());
+    newNode.requireType(parent);
+    newNode.requireNoneAbove(parent);
     return parent;
   }
 
-  /** A directory has ended, or was not made. */
-  private void gone(SetShare.Request last, Consumer<Round> done) {
-    versions.remove(last.id());
-    neighbours.say(state(last, lastVersion.incrementAndGet(), SetShare.GONE), done);
+  private void notMade(
+      SetShare.Request open, Outcome.Held<Create.Response> held, CrailException why) {
+    neighbours.say(
+        state(open, forgotten(open.id()), SetShare.GONE), round -> end(held, null, why));
   }
 
   private static SetShare.Request state(SetShare.Request of, long version, int newState) {
@@ -246,30 +297,73 @@ public final class SpreadRule {
         state.users().text(directory.group()));
   }
 
-  /** The state of a directory that is to be made, as far as it is known before. */
-  private SetShare.Request stateOf(NewNode newNode, Container parent, Utf8 user) {
-    return new SetShare.Request(
-        options.index(),
-        incarnation,
-        newNode.spreadId(),
-        newVersion(newNode.spreadId()),
-        SetShare.OPEN,
-        newNode.type(),
-        newNode.flags(),
-        newNode.permissions(),
-        newNode.storageClass(parent),
-        0,
-        Utf8.of(newNode.path().toString()),
-        state.hosts().name(newNode.host(parent, state.hosts())),
-        user,
-        state.users().text(parent.group()));
+  /** Notes a directory that is to be made. Returns its first state, as far as it is known. */
+  private synchronized SetShare.Request begin(NewNode newNode, Container parent, Utf8 user)
+      throws CrailException {
+    if (standings.size() >= MOST_DIRECTORIES) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          newNode.path() + ": this namenode has " + MOST_DIRECTORIES + " spread directories");
+    }
+    Standing standing = new Standing();
+    standing.version = ++lastVersion;
+    standing.state = SetShare.OPEN;
+    standing.coming =
+        new SetShare.Request(
+            options.index(),
+            incarnation,
+            newNode.spreadId(),
+            standing.version,
+            SetShare.OPEN,
+            newNode.type(),
+            newNode.flags(),
+            newNode.permissions(),
+            newNode.storageClass(parent),
+            0,
+            Utf8.of(newNode.path().toString()),
+            state.hosts().name(newNode.host(parent, state.hosts())),
+            user,
+            state.users().text(parent.group()));
+    standings.put(newNode.spreadId(), standing);
+    return standing.coming;
   }
 
-  /** A version and the list of all directories change together, see {@link #page}. */
-  private synchronized long newVersion(long id) {
-    long version = lastVersion.incrementAndGet();
-    versions.put(id, version);
-    return version;
+  private synchronized void named(long id) {
+    Standing standing = standings.get(id);
+    if (standing != null) {
+      standing.coming = null;
+    }
+  }
+
+  /** Forgets a directory that is gone. Returns the version of that state. */
+  private synchronized long forgotten(long id) {
+    standings.remove(id);
+    return ++lastVersion;
+  }
+
+  /**
+   * Changes the state of a directory.
+   *
+   * @param from the state that it must have
+   * @return the new state, to be said; null when it has another one, or is gone
+   */
+  private synchronized SetShare.Request change(Container directory, int from, int to) {
+    Standing standing = standings.get(directory.id());
+    if (standing == null || standing.state != from) {
+      return null;
+    }
+    standing.version = ++lastVersion;
+    standing.state = to;
+    return stateOf(directory, standing.version, to);
+  }
+
+  /** The state of a directory under a new version, since its attributes have changed. */
+  private synchronized SetShare.Request renew(Container directory) {
+    Standing standing = standings.get(directory.id());
+    if (standing == null) {
+      return null;
+    }
+    standing.version = ++lastVersion;
+    return stateOf(directory, standing.version, standing.state);
   }
 
   /**
@@ -277,22 +371,16 @@ public final class SpreadRule {
    *
    * @return the answer to whoever has set them
    */
-  public <R> Outcome<R> attributesChanged(long id, R answer) {
-    Container directory = options.count() == 1 ? null : tree.spread().owned().get(id);
-    if (directory == null) {
+  public <R> Outcome<R> attributesChanged(long id, R answer) throws CrailException {
+    Container directory = tree.spread().owned().get(id);
+    SetShare.Request state = directory == null ? null : renew(directory);
+    if (state == null) {
       return Outcome.now(answer);
     }
-    int present = leaving.contains(id) ? SetShare.SEALED : SetShare.OPEN;
+    // Without a place, the shares learn it with the next comparison.
+    takePlace(directory.path());
     Outcome.Held<R> held = held();
-    neighbours.say(
-        stateOf(directory, newVersion(id), present),
-        round -> {
-          if (round.failure() == null) {
-            held.release(answer);
-          } else {
-            held.fail(round.failure());
-          }
-        });
+    neighbours.say(state, round -> end(held, answer, round.failure()));
     return held;
   }
 
@@ -304,8 +392,9 @@ public final class SpreadRule {
     if (removal.node() != null) {
       return Outcome.now(new Remove.Response(removal.node()));
     }
+    takePlace(SpreadPath.text(request.path()).toString());
     SealedRemoval sealed = new SealedRemoval(request, caller);
-    sealed.seal(removal.unsealed());
+    sealed.begin(removal.unsealed());
     return sealed.held;
   }
 
@@ -316,24 +405,49 @@ public final class SpreadRule {
     private final Outcome.Held<Remove.Response> held = SpreadRule.this.held();
     private final Set<Container> directories = new HashSet<>();
     private long children;
-    private int rounds;
+    private int seals;
 
     SealedRemoval(Remove.Request request, Caller caller) {
       this.request = request;
       this.caller = caller;
     }
 
+    /**
+     * Asks how many children there are before anything is sealed: if the directory has some, and
+     * they are not to be removed with it, its users are not disturbed.
+     */
+    void begin(List<Container> unsealed) {
+      SetShare.Request known = request.recursive() ? null : presentState(unsealed.get(0).id());
+      if (known == null) {
+        seal(unsealed);
+        return;
+      }
+      neighbours.say(
+          known,
+          round -> {
+            if (round.failure() != null) {
+              refuse(round.failure());
+            } else if (round.children() > 0) {
+              refuse(ErrorCode.NOT_EMPTY.exception(unsealed.get(0).path()));
+            } else {
+              seal(unsealed);
+            }
+          });
+    }
+
     void seal(List<Container> unsealed) {
-      rounds++;
+      seals++;
       List<SetShare.Request> states = new ArrayList<>();
       for (Container each : unsealed) {
-        if (!leaving.add(each.id())) {
+        SetShare.Request sealed = change(each, SetShare.OPEN, SetShare.SEALED);
+        if (sealed == null) {
+          // Another removal is at it.
           refuse(ErrorCode.BEING_REMOVED.exception(each.path()));
           return;
         }
         directories.add(each);
         sealHere(each, true);
-        states.add(stateOf(each, newVersion(each.id()), SetShare.SEALED));
+        states.add(sealed);
       }
       say(states, this::sealed);
     }
@@ -356,10 +470,13 @@ public final class SpreadRule {
       } catch (CrailException e) {
         refuse(e);
         return;
+      } catch (RuntimeException | Error e) {
+        refuse(ErrorCode.INTERNAL.exception(SpreadPath.text(request.path()).toString()));
+        throw e;
       }
       if (removal.node() != null) {
         drop(removal.node());
-      } else if (rounds < MOST_ROUNDS / 2) {
+      } else if (seals < MOST_SEALS) {
         seal(removal.unsealed());
       } else {
         refuse(ErrorCode.BEING_REMOVED.exception(SpreadPath.text(request.path()).toString()));
@@ -369,32 +486,23 @@ public final class SpreadRule {
     private void drop(NodeInfo removed) {
       List<SetShare.Request> states = new ArrayList<>();
       for (Container each : directories) {
-        versions.remove(each.id());
-        leaving.remove(each.id());
-        states.add(stateOf(each, lastVersion.incrementAndGet(), SetShare.GONE));
+        states.add(stateOf(each, forgotten(each.id()), SetShare.GONE));
       }
-      say(
-          states,
-          round -> {
-            if (round.failure() == null) {
-              held.release(new Remove.Response(removed));
-            } else {
-              held.fail(round.failure());
-            }
-          });
+      say(states, round -> end(held, new Remove.Response(removed), round.failure()));
     }
 
     /** Opens all shares again. Those that do not hear of it learn it later. */
     private void refuse(CrailException why) {
       List<SetShare.Request> states = new ArrayList<>();
       for (Container each : directories) {
-        leaving.remove(each.id());
+        // First, so that the seal of the next removal is not taken away.
         sealHere(each, false);
-        if (tree.spread().owned().containsKey(each.id())) {
-          states.add(stateOf(each, newVersion(each.id()), SetShare.OPEN));
+        SetShare.Request open = change(each, SetShare.SEALED, SetShare.OPEN);
+        if (open != null) {
+          states.add(open);
         }
       }
-      say(states, round -> held.fail(why));
+      say(states, round -> end(held, null, why));
     }
   }
 
@@ -432,36 +540,31 @@ public final class SpreadRule {
    * @param first the lowest id of the page
    */
   public synchronized CheckShares.Request page(long first) {
-    long version = lastVersion.get();
-    NavigableMap<Long, Long> rest = versions.tailMap(first, true);
     List<CheckShares.Directory> directories = new ArrayList<>();
     long last = -1;
-    for (Map.Entry<Long, Long> each : rest.entrySet()) {
+    for (Map.Entry<Long, Standing> each : standings.tailMap(first, true).entrySet()) {
       if (directories.size() == CheckShares.MAX_DIRECTORIES) {
         last = directories.get(directories.size() - 1).id();
         break;
       }
-      directories.add(new CheckShares.Directory(each.getKey(), each.getValue()));
+      directories.add(new CheckShares.Directory(each.getKey(), each.getValue().version));
     }
-    return new CheckShares.Request(options.index(), incarnation, version, first, last, directories);
+    return new CheckShares.Request(
+        options.index(), incarnation, lastVersion, first, last, directories);
   }
 
   /** True when any directory has shares. */
-  public boolean isAny() {
-    return !versions.isEmpty();
+  public synchronized boolean isAny() {
+    return !standings.isEmpty();
   }
 
   /** The present state of a directory, to be said again; null when it is gone. */
-  public SetShare.Request presentState(long id) {
-    Long version = versions.get(id);
+  public synchronized SetShare.Request presentState(long id) {
+    Standing standing = standings.get(id);
     Container directory = tree.spread().owned().get(id);
-    if (version == null) {
-      return null;
+    if (standing == null || directory == null) {
+      return standing == null ? null : standing.coming;
     }
-    if (directory == null) {
-      return coming.get(id);
-    }
-    int present = leaving.contains(id) ? SetShare.SEALED : SetShare.OPEN;
-    return stateOf(directory, version, present);
+    return stateOf(directory, standing.version, standing.state);
   }
 }

@@ -50,6 +50,20 @@ public final class SpreadDirectories {
     return sealed.get() > 0;
   }
 
+  /** Compares with what is in the tree; for tests. */
+  void verify(long ownedInTree, long sealedInTree) {
+    if (owned.size() != ownedInTree || sealed.get() != sealedInTree) {
+      throw new AssertionError(
+          ownedInTree
+              + " spread directories, "
+              + sealedInTree
+              + " sealed, counted as "
+              + owned.size()
+              + " and "
+              + sealed);
+    }
+  }
+
   void add(Container directory) {
     if (directory instanceof Share share) {
       shares.put(share.id(), share);

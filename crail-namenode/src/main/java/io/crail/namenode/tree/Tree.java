@@ -14,6 +14,7 @@ import io.crail.namenode.user.UserNames;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.SpreadHint;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -154,7 +155,16 @@ public final class Tree {
     for (NodeType type : NodeType.values()) {
       found.put(type, 0L);
     }
-    walk(0, Long.MAX_VALUE, node -> found.merge(node.type(), 1L, Long::sum) > 0);
+    long[] spreads = new long[2];
+    walk(
+        0,
+        Long.MAX_VALUE,
+        node -> {
+          spreads[0] += node.isSpread() && !(node instanceof Share) && !isDetached(node) ? 1 : 0;
+          spreads[1] += node instanceof Container container && container.isSealed() ? 1 : 0;
+          return found.merge(node.type(), 1L, Long::sum) > 0;
+        });
+    spread.verify(spreads[0], spreads[1]);
     if (!found.equals(sizes())) {
       throw new AssertionError(found + " are there, but counted are " + sizes());
     }
@@ -268,11 +278,16 @@ public final class Tree {
     return path.spread() == 0 ? root : spreadOf(path.spread());
   }
 
-  /** This namenode's share of a spread directory, or the directory itself; null for none. */
+  /**
+   * This namenode's share of a spread directory, or the directory itself; null for none, and for a
+   * share that is sealed, since only the owner knows whether the directory is still there.
+   */
   public Container spreadOf(long id) {
     return ids.find(id) instanceof Container container
             && container.isSpread()
-            && !isDetached(container)
+            // A spread directory, and all above it, keep their names.
+            && !reachesRemoved(container)
+            && !(container instanceof Share && container.isSealed())
         ? container
         : null;
   }
@@ -315,6 +330,9 @@ public final class Tree {
    * directory, or because of {@code otherwise}.
    */
   public CrailException absent(PathBytes path, ErrorCode otherwise) {
+    if (path.spread() == 0 && spread.owned().isEmpty()) {
+      return otherwise.exception(path.toString());
+    }
     return renames.read(
         () -> {
           Node at = top(path);
@@ -339,8 +357,9 @@ public final class Tree {
   /** Refuses a path that begins at a spread directory of which this namenode has no share. */
   private void requireShare(PathBytes path) throws CrailException {
     if (path.spread() != 0 && spreadOf(path.spread()) == null) {
-      throw ErrorCode.NO_SHARE.exception(
-          path.hint(path.spread(), path.firstStart() - 1).toString());
+      boolean isSealed = spread.shares().containsKey(path.spread());
+      throw (isSealed ? ErrorCode.BEING_REMOVED : ErrorCode.NO_SHARE)
+          .exception(path.hint(path.spread(), path.firstStart() - 1).toString());
     }
   }
 
@@ -354,7 +373,8 @@ public final class Tree {
     }
     for (Container at = parent; at != null; at = Container.of(at)) {
       if (at.isSealed()) {
-        throw ErrorCode.BEING_REMOVED.exception(at.path());
+        throw ErrorCode.BEING_REMOVED.exception(
+            new SpreadHint(at.id(), Utf8.of(at.path())).toString());
       }
     }
   }

@@ -48,9 +48,11 @@ public final class TreeWriter {
   }
 
   /** Adds a share of a spread directory of another namenode. */
-  public void addShare(Share share) {
+  public void addShare(Share share, boolean isSealed) {
     tree.count(share, 1);
     tree.spread().add(share);
+    tree.spread().seal(share, isSealed);
+    // Last, so that it gets no child before it is sealed.
     tree.ids().add(share);
   }
 

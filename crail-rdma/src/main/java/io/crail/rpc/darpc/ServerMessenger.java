@@ -60,6 +60,9 @@ final class ServerMessenger extends Messenger {
   /** Requests of the batch were not served and wait for a turn. */
   private boolean waits;
 
+  /** The first of them waits for an answer that another connection holds. */
+  private boolean waitsForAnswer;
+
   /** This connection is in the queue of those that wait for their turn. */
   private boolean queued;
 
@@ -175,7 +178,9 @@ final class ServerMessenger extends Messenger {
       if (batch.count() > 0) {
         waits = true;
         // A connection that holds as many answers as it may gets its turn when some of them leave.
-        if (!held.isFull() || held.isAnyLeaving()) {
+        if (session.takeWaitsForAnswer()) {
+          waitsForAnswer = true;
+        } else if (!held.isFull() || held.isAnyLeaving()) {
           queue();
         }
       }
@@ -259,6 +264,10 @@ final class ServerMessenger extends Messenger {
 
   /** Looks at the deadlines. */
   void sweep(long nowNanos) {
+    if (waitsForAnswer) {
+      waitsForAnswer = false;
+      queue();
+    }
     if ((served == 0 || session.isInHandshake())
         && nowNanos - openedNanos >= settings().handshakeTimeoutNanos()) {
       refuse("no handshake in time");

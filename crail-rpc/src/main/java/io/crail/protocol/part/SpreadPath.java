@@ -6,7 +6,6 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /**
  * A path as it travels to the namenode of a child of a spread directory. Only the directory's owner
@@ -44,12 +43,14 @@ public final class SpreadPath {
    * @param prefix bytes of the text that lead to the directory
    */
   public static Utf8 of(long id, int prefix, Utf8 text) {
-    ByteBuffer bytes =
-        ByteBuffer.allocate(HEADER_LENGTH + text.length()).order(ByteOrder.LITTLE_ENDIAN);
-    bytes.putLong(ID, id);
-    bytes.putShort(PREFIX, (short) prefix);
+    byte[] bytes = new byte[HEADER_LENGTH + text.length()];
+    for (int i = 0; i < Long.BYTES; i++) {
+      bytes[ID + i] = (byte) (id >>> i * Byte.SIZE);
+    }
+    bytes[PREFIX] = (byte) prefix;
+    bytes[PREFIX + 1] = (byte) (prefix >>> Byte.SIZE);
     text.copyTo(bytes, HEADER_LENGTH);
-    return Utf8.copyOf(bytes, 0, bytes.capacity());
+    return Utf8.ofGiven(bytes);
   }
 
   /** True when a path begins at a spread directory, as far as its first byte says. */
@@ -100,38 +101,19 @@ public final class SpreadPath {
    * @throws CrailException with {@link ErrorCode#INVALID_PATH}
    */
   public static void check(ByteBuffer in, int offset, int length) throws CrailException {
-    int text = length - HEADER_LENGTH;
-    int prefix = text < 2 ? 0 : prefix(in, offset);
-    boolean isEnd = prefix == text;
-    if (prefix < 2 || prefix > text || !isEnd && in.get(offset + HEADER_LENGTH + prefix) != '/') {
+    if (!isGood(in, offset, length)) {
       throw ErrorCode.INVALID_PATH.exception("path does not lead through its spread directory");
     }
   }
 
-  /**
-   * The detail of {@link ErrorCode#SPREAD}: the directory that a path goes through, as its id, a
-   * space, and its path.
-   *
-   * @param id the id of the directory
-   * @param path its path
-   */
-  public record Hint(long id, Utf8 path) {
-    /** Reads a detail; null when it is none. */
-    public static Hint of(String detail) {
-      int space = detail.indexOf(' ');
-      try {
-        Utf8 path = Utf8.of(detail.substring(space + 1));
-        return NodePath.parse(path.toString()).equals(path)
-            ? new Hint(Long.parseLong(detail.substring(0, Math.max(space, 0))), path)
-            : null;
-      } catch (NumberFormatException | CrailException e) {
-        return null;
-      }
+  /** Whether a header names a directory, and the text goes through it or ends with it. */
+  public static boolean isGood(ByteBuffer in, int offset, int length) {
+    int text = length - HEADER_LENGTH;
+    if (text < 2 || id(in, offset) == 0) {
+      return false;
     }
-
-    @Override
-    public String toString() {
-      return id + " " + path;
-    }
+    int prefix = prefix(in, offset);
+    return prefix >= 2
+        && (prefix == text || prefix < text && in.get(offset + HEADER_LENGTH + prefix) == '/');
   }
 }

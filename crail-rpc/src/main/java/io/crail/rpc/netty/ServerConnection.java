@@ -81,6 +81,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
   private State state = State.SERVING;
   private boolean serving;
   private boolean closed;
+
+  /** The request at the front waits for an answer that another connection holds. */
+  private boolean waitsForAnswer;
   private long servedBytes;
   private long sweptBytes;
   private long partialSinceNanos;
@@ -171,6 +174,12 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     // The end of a cancelled read is not reported.
     input.giveBackIfEmpty();
     countHeld();
+    if (waitsForAnswer) {
+      waitsForAnswer = false;
+      if (state == State.BLOCKED && !isFull()) {
+        queue();
+      }
+    }
     if ((servedBytes == 0 || session.isInHandshake())
         && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close(CloseReason.NO_HANDSHAKE, "");
@@ -350,6 +359,9 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     } else if (!context.channel().isActive()) {
       // The peer is gone, so it does not wait for the answers any more.
       letGo();
+    } else if (gaveBack && session.takeWaitsForAnswer()) {
+      waitsForAnswer = true;
+      block();
     } else if (gaveBack || loop.turns().isOver()) {
       queue();
     }

@@ -54,7 +54,7 @@ public final class Reply {
   private int length;
   private int code;
   private boolean lost;
-  private boolean held;
+  private volatile boolean held;
 
   Reply(ReplyMemory memory) {
     this.memory = memory;
@@ -94,7 +94,7 @@ public final class Reply {
     held = true;
   }
 
-  /** True when the answer is held, so that whoever writes it ends the claim. Under a claim. */
+  /** True when the answer is held, so that whoever writes it ends the claim. */
   public boolean isHeld() {
     return held;
   }

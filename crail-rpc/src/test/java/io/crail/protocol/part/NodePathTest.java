@@ -180,11 +180,11 @@ class NodePathTest {
   @Test
   void aHintIsReadAsItWasWritten() throws CrailException {
     for (long id : new long[] {1, -1, Long.MIN_VALUE, Long.MAX_VALUE}) {
-      SpreadPath.Hint hint = new SpreadPath.Hint(id, NodePath.parse("/a/with space/c"));
-      assertEquals(hint, SpreadPath.Hint.of(hint.toString()));
+      SpreadHint hint = new SpreadHint(id, NodePath.parse("/a/with space/c"));
+      assertEquals(hint, SpreadHint.of(hint.toString()));
     }
     for (String bad : List.of("", "7", "7 ", "x /a", "7 a", "/a", "7 /a/", "7  /a")) {
-      assertNull(SpreadPath.Hint.of(bad), bad);
+      assertNull(SpreadHint.of(bad), bad);
     }
   }
 

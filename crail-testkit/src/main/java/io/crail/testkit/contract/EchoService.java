@@ -52,6 +52,9 @@ public final class EchoService implements Service {
    */
   public static final int HOLD = 9;
 
+  /** Answers with the request's body, once an answer that another connection holds is there. */
+  public static final int AWAIT = 10;
+
   /** An answer that is held. */
   public record Held(HeldAnswer answer, byte[] body) {
     /** Lets it leave; false when it has ended before. */
@@ -74,6 +77,8 @@ public final class EchoService implements Service {
   private final AtomicInteger mostLabour = new AtomicInteger();
   private final Queue<Long> numbers = new ConcurrentLinkedQueue<>();
   private final Queue<Held> held = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger offered = new AtomicInteger();
+  private volatile boolean isAnswerThere;
   private volatile CountDownLatch stall;
   private volatile ErrorCode refusal;
 
@@ -108,6 +113,16 @@ public final class EchoService implements Service {
   /** The answers that were held, in the order of their requests; the test takes them out. */
   public Queue<Held> held() {
     return held;
+  }
+
+  /** How often requests were offered that await the answer of another connection. */
+  public int offered() {
+    return offered.get();
+  }
+
+  /** Lets requests pass that await the answer of another connection. */
+  public void answerIsThere() {
+    isAnswerThere = true;
   }
 
   /** Makes the serving thread wait with the next request. */
@@ -146,6 +161,14 @@ public final class EchoService implements Service {
         laboured++;
         mostLabour.accumulateAndGet(laboured, Math::max);
       }
+      if (batch.opcode(i) == AWAIT) {
+        offered.incrementAndGet();
+        if (!isAnswerThere) {
+          batch.session().waitForAnswer();
+          batch.giveBackFrom(i);
+          return;
+        }
+      }
       if (batch.opcode(i) == HOLD && responses.isFull()) {
         batch.giveBackFrom(i);
         return;
@@ -172,7 +195,7 @@ public final class EchoService implements Service {
         batch.session().attach(this);
         answer(responses, correlationId, in, from, length);
         return;
-      case ECHO, LABOUR:
+      case ECHO, LABOUR, AWAIT:
         if (length >= Long.BYTES) {
           numbers.add(in.getLong(from));
         }

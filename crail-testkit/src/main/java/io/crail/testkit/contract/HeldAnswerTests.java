@@ -103,6 +103,24 @@ interface HeldAnswerTests extends TransportBench {
   }
 
   @Test
+  default void offersARequestNowAndThenThatAwaitsAnAnswerOfAnotherConnection() throws Exception {
+    Transport.ServerEndpoint server = newServer();
+    RpcPeer other = newPeer(newLoop(), server);
+    EchoCall waiting =
+        EchoCall.once(newPeer(newLoop(), server), EchoService.AWAIT, pattern(40), LONG);
+    waiting.submit();
+    eventually("offered", () -> service().offered() > 0);
+    for (int i = 0; i < 2000; i++) {
+      echo(other, i);
+    }
+    int offered = service().offered();
+    assertTrue(offered < 200, "offered " + offered + " times");
+    assertFalse(waiting.isComplete());
+    service().answerIsThere();
+    assertArrayEquals(waiting.request(), succeed(waiting).answer());
+  }
+
+  @Test
   default void releasesThousandsOfManyConnectionsAtOnce() throws Exception {
     Transport.ServerEndpoint server = newServer();
     RpcPeer.Options options = new RpcPeer.Options(1000, 100_000, 3, LONG / 4, 5_000_000);
