@@ -174,6 +174,17 @@ public final class ClientKeys implements ConfigKeys {
           "Whether listEntries and multi-file streams take the children of each page in random"
               + " order, so that many readers of one container do not follow each other.");
 
+  /** Directories over all namenodes. */
+  public static final ConfigKey<List<String>> SPREAD =
+      ConfigKey.of(
+              "crail.client.spread",
+              ConfigType.LIST,
+              "",
+              "Paths of directories and tables that are spread over all namenodes when the store"
+                  + " creates them, such as /warehouse,/jobs/*; a * stands for one component. None"
+                  + " may be below another one. Those that exist stay as they are.")
+          .check(SpreadPatterns::refusal);
+
   /**
    * Bytes that a buffered stream moves at a time.
    *
@@ -218,6 +229,7 @@ public final class ClientKeys implements ConfigKeys {
         SHADOW_REPLICATION,
         STATISTICS,
         SINGLETON,
-        DIRECTORY_RANDOMIZE);
+        DIRECTORY_RANDOMIZE,
+        SPREAD);
   }
 }

@@ -58,6 +58,7 @@ public final class CoreStore extends CrailStore {
   private final StoreParts parts;
   private final StoreContext store;
   private final LocationHosts hosts;
+  private final SpreadPatterns spreadPatterns;
   private final BooleanSupplier mayEnd;
 
   private CoreStore(StoreParts.Source source, BooleanSupplier mayEnd) {
@@ -65,6 +66,7 @@ public final class CoreStore extends CrailStore {
     this.parts = new StoreParts(this, source);
     this.store = parts.context();
     this.hosts = new LocationHosts(parts.host(), store.loops());
+    this.spreadPatterns = parts.spreadPatterns();
   }
 
   private CoreStore(CoreStore other, BooleanSupplier mayEnd) {
@@ -72,6 +74,7 @@ public final class CoreStore extends CrailStore {
     this.parts = other.parts;
     this.store = other.store;
     this.hosts = other.hosts;
+    this.spreadPatterns = other.spreadPatterns;
   }
 
   /** A store for another user that shares everything; each close asks {@code isLastUser}. */
@@ -208,6 +211,31 @@ public final class CoreStore extends CrailStore {
       boolean replace,
       int permissions)
       throws Exception {
+    return create(path, type, storageClass, locationClass, enumerable, replace, permissions, false);
+  }
+
+  @Override
+  public Upcoming<CrailNode> createSpread(
+      String path,
+      CrailNodeType type,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable)
+      throws Exception {
+    int permissions = CrailAttributes.CONTAINER_PERMISSIONS;
+    return create(path, type, storageClass, locationClass, enumerable, false, permissions, true);
+  }
+
+  private Upcoming<CrailNode> create(
+      String path,
+      CrailNodeType type,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable,
+      boolean replace,
+      int permissions,
+      boolean spread)
+      throws Exception {
     Objects.requireNonNull(path, "path");
     Objects.requireNonNull(type, "type");
     Objects.requireNonNull(storageClass, "storageClass");
@@ -217,6 +245,10 @@ public final class CoreStore extends CrailStore {
     Utf8 wirePath = plain != null ? plain : NodePath.parse(path);
     String name = plain != null ? path : wirePath.toString();
     NodeType nodeType = NodeType.of(type.getLabel());
+    boolean spreads =
+        spread
+            || (nodeType == NodeType.DIRECTORY || nodeType == NodeType.TABLE)
+                && spreadPatterns.match(wirePath);
     LoopContext context = store.context();
     context.throttle();
     wirePath = context.namenodes().routed(wirePath);
@@ -233,48 +265,13 @@ public final class CoreStore extends CrailStore {
             withLease && nodeType == NodeType.KEYVALUE ? wantedBytes(context, wirePath) : 0,
             wirePath,
             hosts.hostOf(locationClass));
-    NodeCreation call = new NodeCreation(store, context, name, request);
-    call.submit();
-    return call;
-  }
-
-  @Override
-  public Upcoming<CrailNode> createSpread(
-      String path,
-      CrailNodeType type,
-      CrailStorageClass storageClass,
-      CrailLocationClass locationClass,
-      boolean enumerable)
-      throws Exception {
-    Objects.requireNonNull(path, "path");
-    Objects.requireNonNull(type, "type");
-    Objects.requireNonNull(storageClass, "storageClass");
-    Objects.requireNonNull(locationClass, "locationClass");
-    store.checkOpen();
-    Utf8 wirePath = NodePath.parse(path);
-    Create.Request request =
-        new Create.Request(
-            NodeType.of(type.getLabel()),
-            enumerable,
-            storageClass.isStrict(),
-            false,
-            CrailAttributes.CONTAINER_PERMISSIONS,
-            storageClass.value(),
-            0,
-            wirePath,
-            hosts.hostOf(locationClass));
-    LoopContext context = store.context();
-    context.throttle();
-    String name = wirePath.toString();
-    NodeCall<Create.Request, Create.Response> call =
-        new NodeCall<>(
+    NodeCreation call =
+        new NodeCreation(
             store,
             context,
-            NameNodeOperations.CREATE_SPREAD,
-            request,
+            spreads ? NameNodeOperations.CREATE_SPREAD : NameNodeOperations.CREATE,
             name,
-            name,
-            Create.Response::node);
+            request);
     call.submit();
     return call;
   }

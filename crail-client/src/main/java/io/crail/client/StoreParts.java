@@ -73,6 +73,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   private final List<InetSocketAddress> addresses;
   private final NameNodeClient.Identity identity;
   private final long rpcTimeoutNanos;
+  private final SpreadPatterns spreadPatterns;
   private final MappingWarnings mappingWarnings =
       new MappingWarnings(LoggerFactory.getLogger(StoreParts.class));
   private final SpaceWaits spaceWaits;
@@ -91,6 +92,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
     this.routes = new Routes(source.clock());
     this.addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     this.rpcTimeoutNanos = configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos();
+    this.spreadPatterns = SpreadPatterns.parse(configuration.get(ClientKeys.SPREAD));
     int sliceBytes = ClientKeys.sliceBytes(configuration);
     this.identity =
         new NameNodeClient.Identity(
@@ -242,6 +244,11 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   /** The name under which datanodes of this host are known. */
   String host() {
     return identity.host();
+  }
+
+  /** Which directories and tables are spread. */
+  SpreadPatterns spreadPatterns() {
+    return spreadPatterns;
   }
 
   /**

@@ -143,6 +143,64 @@ class SpreadDirectoryTest {
   }
 
   @Test
+  void aKeyOfTheStoreSpreadsWhatItCreates() throws Exception {
+    CrailStore keyed = cluster.newStore("crail.client.spread=/in/*");
+    CrailContainer above = directory(keyed, "/in").asContainer();
+    assertFalse(above.isSpread());
+    CrailNode made =
+        keyed
+            .create(
+                "/in/spread",
+                CrailNodeType.DIRECTORY,
+                CrailStorageClass.get(0),
+                CrailLocationClass.DEFAULT,
+                false,
+                false,
+                0750)
+            .early()
+            .syncDir();
+    assertTrue(made.asContainer().isSpread());
+    assertEquals(0750, made.getAttributes().permissions());
+    assertEquals(Set.of(), list(other, "/in"));
+    for (int i = 0; i < CHILDREN; i++) {
+      directory(keyed, "/in/spread/" + i);
+    }
+    assertFalse(lookup(keyed, "/in/spread/0").asContainer().isSpread());
+    assertEquals(CHILDREN, list(other, "/in/spread").size());
+    keyed
+        .create(
+            "/in/table",
+            CrailNodeType.TABLE,
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            true)
+        .get();
+    assertTrue(lookup(other, "/in/table").asContainer().isSpread());
+    keyed
+        .create(
+            "/in/parts",
+            CrailNodeType.MULTIFILE,
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            true)
+        .get();
+    assertFalse(lookup(other, "/in/parts").asContainer().isSpread());
+    put(keyed, "/in/table/value", 7);
+    assertEquals(7, get(other, "/in/table/value"));
+    assertEquals(ErrorCode.NODE_EXISTS, codeOf(() -> directory(keyed, "/in/spread")));
+    directory(store, "/in/plain");
+    assertFalse(lookup(keyed, "/in/plain").asContainer().isSpread());
+  }
+
+  @Test
+  void aKeyCannotSpreadWhatIsInASpreadDirectory() throws Exception {
+    spread("/out", CrailNodeType.DIRECTORY);
+    CrailStore keyed = cluster.newStore("crail.client.spread=/out/*");
+    assertEquals(ErrorCode.INVALID_ARGUMENT, codeOf(() -> directory(keyed, "/out/a")));
+    assertNull(lookup(other, "/out/a"));
+  }
+
+  @Test
   void whatIsBelowAChildIsWhereTheChildIs() throws Exception {
     spread("/spread", CrailNodeType.DIRECTORY);
     for (int i = 0; i < 12; i++) {

@@ -12,10 +12,12 @@ import io.crail.client.node.StoreContext;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.Operation;
 import io.crail.protocol.RoutedCall;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.ClientLoop;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -23,6 +25,7 @@ import java.util.function.UnaryOperator;
 
 /** The create of a node of any type, and its future. */
 public final class NodeCreation extends CreateCall implements Awaitable<CrailNode>, RoutedCall {
+  private final Operation<Create.Request, Create.Response> operation;
   private final String path;
   private Create.Request request;
   private final CoreNode handle;
@@ -31,11 +34,17 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   /**
    * Creates a call, with the handle of its node.
    *
+   * @param operation the ordinary create, or that of a spread directory
    * @param path as the handle shows it
    */
   public NodeCreation(
-      StoreContext store, LoopContext context, String path, Create.Request request) {
-    super(context, context.namenodes().route(NameNodeOperations.CREATE, request));
+      StoreContext store,
+      LoopContext context,
+      Operation<Create.Request, Create.Response> operation,
+      String path,
+      Create.Request request) {
+    super(context, context.namenodes().route(operation, request));
+    this.operation = operation;
     this.path = path;
     this.request = request;
     this.handle = NodeHandles.creating(store, path, request.type(), this, request.token());
@@ -62,12 +71,12 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
 
   @Override
   protected int opcode() {
-    return NameNodeOperations.CREATE.number();
+    return operation.number();
   }
 
   @Override
   protected boolean changes() {
-    return NameNodeOperations.CREATE.changes();
+    return operation.changes();
   }
 
   @Override
@@ -83,6 +92,10 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   @Override
   protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
     response = Create.Response.CODEC.decode(in, offset, length);
+    if (operation == NameNodeOperations.CREATE_SPREAD) {
+      // Requests for its children find their way from the beginning.
+      context().namenodes().routes().add(SpreadPath.text(request.path()), response.node().id());
+    }
     made();
   }
 
@@ -113,6 +126,6 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
 
   @Override
   public String toString() {
-    return "create " + path;
+    return operation + " " + path;
   }
 }
