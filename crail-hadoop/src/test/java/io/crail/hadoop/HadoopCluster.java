@@ -2,6 +2,7 @@
 package io.crail.hadoop;
 
 import io.crail.common.Addresses;
+import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
 import java.net.URI;
@@ -33,6 +34,11 @@ public final class HadoopCluster implements AutoCloseable {
     String authority =
         crail.namenodeAddresses().stream().map(Addresses::text).collect(Collectors.joining(","));
     return URI.create("crail://" + authority + "/");
+  }
+
+  /** What a store reads that knows no Hadoop. */
+  CrailConfiguration configuration() {
+    return CrailConfiguration.of(crail.configuration());
   }
 
   @Override
