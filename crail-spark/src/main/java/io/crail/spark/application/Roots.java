@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
@@ -67,11 +68,31 @@ final class Roots {
     }
   }
 
-  /** The paths of the roots, the same in all processes of the application. */
+  /**
+   * The paths of the roots, the same in all processes of the application. Of several namenodes each
+   * has as many of them, and they take turns. Numbers in a row would not do: their hashes leave one
+   * of three namenodes with 40 % more than its share, and now and then one with nothing.
+   */
   static List<String> of(String application, Duration lease, int namenodes) {
-    int count = namenodes == 1 ? 1 : FOR_EACH_NAMENODE * namenodes;
     String name = PREFIX + application + '.' + lease.toSeconds() + "s.";
-    return IntStream.range(0, count).mapToObj(i -> name + i).toList();
+    if (namenodes == 1) {
+      return List.of(name + 0);
+    }
+    List<List<String>> at = new ArrayList<>();
+    for (int i = 0; i < namenodes; i++) {
+      at.add(new ArrayList<>());
+    }
+    int missing = FOR_EACH_NAMENODE * namenodes;
+    for (int i = 0; missing > 0; i++) {
+      List<String> there = at.get(UnansweringNamenodes.namenodeOf(name + i, namenodes));
+      if (there.size() < FOR_EACH_NAMENODE) {
+        there.add(name + i);
+        missing--;
+      }
+    }
+    return IntStream.range(0, FOR_EACH_NAMENODE * namenodes)
+        .mapToObj(i -> at.get(i % namenodes).get(i / namenodes))
+        .toList();
   }
 
   /** What a path says that is a root's; empty for any other path. */

@@ -24,6 +24,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -109,6 +110,22 @@ class RootCleanerTest {
         root -> assertEquals(Optional.of(new Roots.Root("a-1", LEASE)), Roots.parse(root)));
     assertEquals(Optional.empty(), Roots.parse("/spark-a-1"));
     assertEquals(Optional.empty(), Roots.parse("/other"));
+  }
+
+  @Test
+  void eachNamenodeHasAsManyRoots() {
+    for (int namenodes = 2; namenodes <= 16; namenodes++) {
+      for (String application : List.of("a-1", "b-20261126-102030-0102", "c")) {
+        List<String> roots = Roots.of(application, LEASE, namenodes);
+        assertEquals(4 * namenodes, Set.copyOf(roots).size());
+        assertEquals(roots, Roots.of(application, LEASE, namenodes));
+        for (int i = 0; i < roots.size(); i++) {
+          int at = UnansweringNamenodes.namenodeOf(roots.get(i), namenodes);
+          assertEquals(i % namenodes, at, roots.get(i));
+          assertEquals(Optional.of(new Roots.Root(application, LEASE)), Roots.parse(roots.get(i)));
+        }
+      }
+    }
   }
 
   @Test
