@@ -394,6 +394,21 @@ public class CrailFileSystem extends MendedFileSystem {
     return node != null && !node.getType().isContainer() && replication == 1;
   }
 
+  /**
+   * Whether the children of a directory may be at several namenodes, so that a rename cannot give
+   * each of them any name.
+   */
+  protected final boolean isSpread(Path directory) throws IOException {
+    Path absolute = absolute(directory);
+    if (absolute.isRoot()) {
+      return true;
+    }
+    CrailNode node = store.lookup(absolute);
+    return node != null
+        && node.getType().isContainer()
+        && HadoopErrors.translate(absolute, () -> node.asContainer().isSpread());
+  }
+
   /** Nothing to do: the one namenode that knows answers each call. */
   @Override
   public void msync() {}

@@ -22,9 +22,9 @@ import org.apache.hadoop.util.Progressable;
  * would take the missing files for deleted. A user at a shell is better served with the available
  * part and a note about the missing one.
  *
- * <p>The shell writes a file under a temporary name, and then gives it its own. In the root, both
- * have to lie at one namenode, so that a rename can lead from one to the other: the temporary name
- * gets a number that makes it so.
+ * <p>The shell writes a file under a temporary name, and then gives it its own. In the root, and in
+ * a spread directory, both have to lie at one namenode, so that a rename can lead from one to the
+ * other: the temporary name gets a number that makes it so.
  *
  * <p>Where the shell would only say that something failed, this says why.
  */
@@ -106,18 +106,21 @@ final class ShellFileSystem extends CrailFileSystem {
         path.toUri().getPath(), "Crail cannot shorten a file; write it again, or remove it");
   }
 
-  /** The place of a path: that of a temporary name in the root is a sibling of the final one. */
-  private Path placed(Path path) {
+  /** The place of a path: that of a temporary name is at the namenode of the final one. */
+  private Path placed(Path path) throws IOException {
     int count = namenodes();
     Path absolute = makeQualified(path);
     String name = absolute.getName();
     boolean temporary = name.endsWith(TEMPORARY) && name.length() > TEMPORARY.length();
-    if (count < 2 || !temporary || !absolute.getParent().isRoot()) {
+    if (count < 2 || !temporary || !isSpread(absolute.getParent())) {
       return path;
     }
     String finalName = name.substring(0, name.length() - TEMPORARY.length());
     String sibling = Siblings.of("/" + finalName, count, attempt -> "/" + name + attempt);
-    return makeQualified(new Path(sibling));
+    Path directory = absolute.getParent();
+    // A name alone, with a colon, would be taken for a URI.
+    return makeQualified(
+        new Path(directory.isRoot() ? sibling : directory.toUri().getPath() + sibling));
   }
 
   /** The namenodes of this file system: those of its URI, or else of the configuration. */
