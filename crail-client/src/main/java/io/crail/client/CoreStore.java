@@ -15,6 +15,7 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.client.call.AttributeRequests;
+import io.crail.client.call.Crossing;
 import io.crail.client.call.DeleteCall;
 import io.crail.client.call.GetCall;
 import io.crail.client.call.LookupCall;
@@ -34,7 +35,6 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
-import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.SetAttributes;
@@ -366,7 +366,7 @@ public final class CoreStore extends CrailStore {
     Utf8 to = NodePath.parse(target);
     LoopContext context = store.context();
     boolean root = from.equals(NodePath.ROOT) || to.equals(NodePath.ROOT);
-    if (!root && isAcross(from, to, context)) {
+    if (!root && Crossing.isAcross(from, to, context)) {
       throw ErrorCode.CROSS_NAMENODE.exception(from + " to " + to);
     }
     context.throttle();
@@ -382,30 +382,6 @@ public final class CoreStore extends CrailStore {
             Rename.Response::node);
     call.submit();
     return call;
-  }
-
-  /** Whether two paths are at different namenodes; what is known of their way may be old. */
-  private static boolean isAcross(Utf8 from, Utf8 to, LoopContext context)
-      throws InterruptedException {
-    if (namenodeOf(from, context) != namenodeOf(to, context) && !context.loop().isDriver()) {
-      learn(from, context);
-      learn(to, context);
-    }
-    return namenodeOf(from, context) != namenodeOf(to, context);
-  }
-
-  /** Looks a path up, since that shows whether a spread directory is on its way. */
-  private static void learn(Utf8 path, LoopContext context) throws InterruptedException {
-    try {
-      context.namenodes().call(NameNodeOperations.LOOKUP, new Lookup.Request(path)).join();
-    } catch (CrailException e) {
-      // What is known is all that can be judged by.
-    }
-  }
-
-  private static int namenodeOf(Utf8 path, LoopContext context) {
-    NameNodeClient namenodes = context.namenodes();
-    return NodePath.namenodeOf(namenodes.routed(path), namenodes.count());
   }
 
   @Override

@@ -92,6 +92,8 @@ class ArchitectureTest {
    */
   private static final Map<String, String> LONG_CLASSES =
       Map.of(
+          "io.crail.namenode.change.Applier",
+          "the only writer: a method for each change of nodes",
           "io.crail.rpc.RpcPeer",
           "one connection's state, from the first attempt to connect to its end",
           "io.crail.rpc.rdma.RdmaLoop",

@@ -31,6 +31,7 @@ import io.crail.namenode.rule.SetAttributesRule;
 import io.crail.namenode.rule.SetSizeRule;
 import io.crail.namenode.rule.ShareRule;
 import io.crail.namenode.rule.SpreadRule;
+import io.crail.namenode.rule.SpreadStandings;
 import io.crail.namenode.rule.Supply;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeSpace;
@@ -97,6 +98,7 @@ public final class NameNode {
   private final Locks locks;
   private final Applier applier;
   private final Rules rules;
+  private final SpreadStandings standings;
   private final Activity activity;
   private final ReplyCache replies;
 
@@ -146,18 +148,12 @@ public final class NameNode {
     this.dismantler = new Dismantler(locks, applier);
     this.supply = new Supply(state);
     this.datanodes = new DatanodeReports(options, known, clock);
+    this.standings =
+        new SpreadStandings(options, state, incarnation, startedMillis << VERSION_SHIFT);
     RemoveRule removals = new RemoveRule(state.tree(), locks, applier, dismantler, clock);
     this.rules =
         new Rules(
-            new SpreadRule(
-                options,
-                state,
-                locks,
-                applier,
-                removals,
-                neighbours,
-                incarnation,
-                startedMillis << VERSION_SHIFT),
+            new SpreadRule(options, state, locks, applier, removals, neighbours, standings),
             new ShareRule(options, state, locks, applier, dismantler, clock),
             new RenameRule(state, locks, applier, clock),
             new SetAttributesRule(state, locks, applier),
@@ -216,6 +212,11 @@ public final class NameNode {
   /** Takes the locks of nodes, also for who only reads. */
   Locks locks() {
     return locks;
+  }
+
+  /** How its spread directories stand. */
+  SpreadStandings standings() {
+    return standings;
   }
 
   Rules rules() {

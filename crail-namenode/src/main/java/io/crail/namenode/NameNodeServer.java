@@ -227,7 +227,7 @@ public final class NameNodeServer implements AutoCloseable {
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     namenode.tick();
-    neighbours.tick(namenode.rules().spread());
+    neighbours.tick(namenode.standings());
   }
 
   /** Stops serving and ends the timer. All metadata is lost. */

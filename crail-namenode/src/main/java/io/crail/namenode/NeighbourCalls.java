@@ -7,8 +7,9 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
-import io.crail.namenode.rule.SpreadRule.Round;
 import io.crail.namenode.rule.SpreadRule;
+import io.crail.namenode.rule.SpreadRule.Round;
+import io.crail.namenode.rule.SpreadStandings;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -121,13 +122,12 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
         failure.code() == ErrorCode.TIMED_OUT
             || failure.code() == ErrorCode.CLOSED
             || failure.code() == ErrorCode.UNAVAILABLE;
-    String name =
-        MissingNamenode.name(namenode, Addresses.text(to.peer(namenode).address()));
+    String name = MissingNamenode.name(namenode, Addresses.text(to.peer(namenode).address()));
     return new Round(0, isDown ? ErrorCode.UNAVAILABLE.exception(name) : failure);
   }
 
   /** Begins the comparisons that are due. */
-  synchronized void tick(SpreadRule directories) {
+  synchronized void tick(SpreadStandings directories) {
     for (Check check : checks) {
       if (check != null) {
         check.tick(directories);
@@ -146,14 +146,14 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
       this.namenode = namenode;
     }
 
-    synchronized void tick(SpreadRule directories) {
+    synchronized void tick(SpreadStandings directories) {
       if (!running && (directories.isAny() || left > 0) && clock.nanoTime() - nextNanos >= 0) {
         running = true;
         send(directories, 0);
       }
     }
 
-    private void send(SpreadRule directories, long first) {
+    private void send(SpreadStandings directories, long first) {
       CheckShares.Request page = directories.page(first);
       OperationCall<CheckShares.Request, CheckShares.Response> call =
           client.newCallAt(namenode, NameNodeOperations.CHECK_SHARES, page);
@@ -162,7 +162,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     }
 
     private void answered(
-        SpreadRule directories,
+        SpreadStandings directories,
         CheckShares.Request page,
         OperationCall<?, CheckShares.Response> call) {
       if (call.failure() != null) {
@@ -170,7 +170,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
         return;
       }
       for (long id : call.response().ids()) {
-        SetShare.Request state = directories.presentState(id);
+        SetShare.Request state = directories.present(id);
         if (state != null) {
           OperationCall<SetShare.Request, SetShare.Response> again =
               client.newCallAt(namenode, NameNodeOperations.SET_SHARE, state);

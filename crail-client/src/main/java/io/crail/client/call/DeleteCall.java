@@ -108,8 +108,7 @@ public final class DeleteCall extends Completion implements Awaitable<CrailNode>
       unchecked =
           store.streams().outputs().stream()
               .filter(output -> !output.isEnded())
-              .filter(
-                  output -> isAtAll || Long.remainderUnsigned(output.id(), namenodes) == owner)
+              .filter(output -> isAtAll || Long.remainderUnsigned(output.id(), namenodes) == owner)
               .iterator();
     }
     left.addAndGet(CHECKS_AT_ONCE);

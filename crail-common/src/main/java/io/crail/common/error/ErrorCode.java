@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.error;
 
-import io.crail.protocol.part.SpreadHint;
 import java.util.function.BiFunction;
 
 /**

@@ -97,11 +97,7 @@ public final class ShareRule {
         present,
         () -> {
           applier.setShare(
-              present,
-              isSealed,
-              request.version(),
-              attributes,
-              request.modifiedMillis());
+              present, isSealed, request.version(), attributes, request.modifiedMillis());
           return present.childCount();
         });
   }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.rule;
 
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Applier;
@@ -15,7 +14,6 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.Outcome;
-import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Remove;
@@ -26,9 +24,7 @@ import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -48,9 +44,9 @@ import java.util.function.Consumer;
  * </ul>
  *
  * <p>A namenode that does not answer fails the request. What it has missed it is told by {@link
- * #page}: each state of a directory has a version, and the owner compares versions with each
- * namenode now and then. A share stays sealed until its owner says otherwise: the owner alone knows
- * whether the removal took place. Thread-safe.
+ * SpreadStandings}: each state of a directory has a version, and the owner compares versions with
+ * each namenode now and then. A share stays sealed until its owner says otherwise: the owner alone
+ * knows whether the removal took place. Thread-safe.
  */
 public final class SpreadRule {
   /** The other namenodes. */
@@ -95,9 +91,6 @@ public final class SpreadRule {
   /** How often a removal seals. */
   private static final int MOST_SEALS = 2;
 
-  /** Most spread directories of a namenode: each costs all namenodes, and some work looks at all. */
-  static final int MOST_DIRECTORIES = 4096;
-
   /** Most requests that wait for other namenodes at one time. */
   private static final int MOST_WAITING = 1024;
 
@@ -105,41 +98,20 @@ public final class SpreadRule {
   private static final int HELD_BYTES = 4096;
 
   private final NameNodeOptions options;
-  private final State state;
   private final Tree tree;
   private final Locks locks;
   private final Applier applier;
   private final RemoveRule removals;
   private final Neighbours neighbours;
-  private final long incarnation;
-
-  private long lastVersion;
+  private final SpreadStandings standings;
 
   /** Requests that wait for other namenodes. */
   private final AtomicInteger waiting = new AtomicInteger();
 
   /**
-   * All directories that have shares, by id, in the order of unsigned numbers. Those that are being
-   * made are here before their first share, those that are gone until their last state is said.
-   * Guarded by "this", like their fields and {@link #lastVersion}: so a version always belongs to
-   * one state.
-   */
-  private final TreeMap<Long, Standing> standings = new TreeMap<>(Long::compareUnsigned);
-
-  /** How a directory stands with its shares. */
-  private static final class Standing {
-    private long version;
-    // OPEN or SEALED.
-    private int state;
-    // The first state of a directory that is being made and has no name yet; null later.
-    private SetShare.Request coming;
-  }
-
-  /**
    * Creates the rule.
    *
-   * @param incarnation this namenode's start
-   * @param firstVersion above all versions of an earlier start
+   * @param standings how its directories stand
    */
   public SpreadRule(
       NameNodeOptions options,
@@ -148,17 +120,14 @@ public final class SpreadRule {
       Applier applier,
       RemoveRule removals,
       Neighbours neighbours,
-      long incarnation,
-      long firstVersion) {
+      SpreadStandings standings) {
     this.options = options;
-    this.state = state;
     this.tree = state.tree();
     this.locks = locks;
     this.applier = applier;
     this.removals = removals;
     this.neighbours = neighbours;
-    this.incarnation = incarnation;
-    this.lastVersion = firstVersion;
+    this.standings = standings;
   }
 
   /**
@@ -181,7 +150,7 @@ public final class SpreadRule {
     takePlace(newNode.path().toString());
     SetShare.Request open;
     try {
-      open = begin(newNode, parent, caller.principal().name());
+      open = standings.begin(newNode, parent, caller.principal().name());
     } catch (CrailException e) {
       waiting.decrementAndGet();
       throw e;
@@ -195,7 +164,7 @@ public final class SpreadRule {
               throw round.failure();
             }
             Create.Response response = answer(creator.create(newNode));
-            named(open.id());
+            standings.named(open.id());
             end(held, response, null);
           } catch (CrailException e) {
             notMade(open, held, e);
@@ -256,114 +225,7 @@ public final class SpreadRule {
 
   private void notMade(
       SetShare.Request open, Outcome.Held<Create.Response> held, CrailException why) {
-    neighbours.say(
-        state(open, forgotten(open.id()), SetShare.GONE), round -> end(held, null, why));
-  }
-
-  private static SetShare.Request state(SetShare.Request of, long version, int newState) {
-    return new SetShare.Request(
-        of.owner(),
-        of.incarnation(),
-        of.id(),
-        version,
-        newState,
-        of.type(),
-        of.flags(),
-        of.permissions(),
-        of.storageClass(),
-        of.modifiedMillis(),
-        of.path(),
-        of.host(),
-        of.user(),
-        of.group());
-  }
-
-  /** The present state of a directory, as its shares should have it. */
-  private SetShare.Request stateOf(Container directory, long version, int newState) {
-    return new SetShare.Request(
-        options.index(),
-        incarnation,
-        directory.id(),
-        version,
-        newState,
-        directory.type(),
-        directory.flags(),
-        directory.permissions(),
-        directory.storageClass(),
-        directory.modifiedMillis(),
-        Utf8.of(directory.path()),
-        state.hosts().name(directory.host()),
-        state.users().text(directory.owner()),
-        state.users().text(directory.group()));
-  }
-
-  /** Notes a directory that is to be made. Returns its first state, as far as it is known. */
-  private synchronized SetShare.Request begin(NewNode newNode, Container parent, Utf8 user)
-      throws CrailException {
-    if (standings.size() >= MOST_DIRECTORIES) {
-      throw ErrorCode.LIMIT_EXCEEDED.exception(
-          newNode.path() + ": this namenode has " + MOST_DIRECTORIES + " spread directories");
-    }
-    Standing standing = new Standing();
-    standing.version = ++lastVersion;
-    standing.state = SetShare.OPEN;
-    standing.coming =
-        new SetShare.Request(
-            options.index(),
-            incarnation,
-            newNode.spreadId(),
-            standing.version,
-            SetShare.OPEN,
-            newNode.type(),
-            newNode.flags(),
-            newNode.permissions(),
-            newNode.storageClass(parent),
-            0,
-            Utf8.of(newNode.path().toString()),
-            state.hosts().name(newNode.host(parent, state.hosts())),
-            user,
-            state.users().text(parent.group()));
-    standings.put(newNode.spreadId(), standing);
-    return standing.coming;
-  }
-
-  private synchronized void named(long id) {
-    Standing standing = standings.get(id);
-    if (standing != null) {
-      standing.coming = null;
-    }
-  }
-
-  /** Forgets a directory that is gone. Returns the version of that state. */
-  private synchronized long forgotten(long id) {
-    standings.remove(id);
-    return ++lastVersion;
-  }
-
-  /**
-   * Changes the state of a directory.
-   *
-   * @param from the state that it must have
-   * @return the new state, to be said; null when it has another one, or is gone
-   */
-  private synchronized SetShare.Request change(Container directory, int from, int to) {
-    Standing standing = standings.get(directory.id());
-    if (standing == null || standing.state != from) {
-      return null;
-    }
-    standing.version = ++lastVersion;
-    standing.state = to;
-    return stateOf(directory, standing.version, to);
-  }
-
-  /** The state of a directory under a new version, since its attributes have changed. */
-  private synchronized SetShare.Request renew(Container directory) {
-    Standing standing = standings.get(directory.id());
-    if (standing == null) {
-      return null;
-    }
-    standing.version = ++lastVersion;
-    return stateOf(directory, standing.version, standing.state);
+    neighbours.say(standings.notMade(open), round -> end(held, null, why));
   }
 
   /**
@@ -373,7 +235,7 @@ public final class SpreadRule {
    */
   public <R> Outcome<R> attributesChanged(long id, R answer) throws CrailException {
     Container directory = tree.spread().owned().get(id);
-    SetShare.Request state = directory == null ? null : renew(directory);
+    SetShare.Request state = directory == null ? null : standings.renew(directory);
     if (state == null) {
       return Outcome.now(answer);
     }
@@ -417,7 +279,7 @@ public final class SpreadRule {
      * they are not to be removed with it, its users are not disturbed.
      */
     void begin(List<Container> unsealed) {
-      SetShare.Request known = request.recursive() ? null : presentState(unsealed.get(0).id());
+      SetShare.Request known = request.recursive() ? null : standings.present(unsealed.get(0).id());
       if (known == null) {
         seal(unsealed);
         return;
@@ -439,7 +301,7 @@ public final class SpreadRule {
       seals++;
       List<SetShare.Request> states = new ArrayList<>();
       for (Container each : unsealed) {
-        SetShare.Request sealed = change(each, SetShare.OPEN, SetShare.SEALED);
+        SetShare.Request sealed = standings.change(each, SetShare.OPEN, SetShare.SEALED);
         if (sealed == null) {
           // Another removal is at it.
           refuse(ErrorCode.BEING_REMOVED.exception(each.path()));
@@ -486,7 +348,7 @@ public final class SpreadRule {
     private void drop(NodeInfo removed) {
       List<SetShare.Request> states = new ArrayList<>();
       for (Container each : directories) {
-        states.add(stateOf(each, forgotten(each.id()), SetShare.GONE));
+        states.add(standings.gone(each));
       }
       say(states, round -> end(held, new Remove.Response(removed), round.failure()));
     }
@@ -497,7 +359,7 @@ public final class SpreadRule {
       for (Container each : directories) {
         // First, so that the seal of the next removal is not taken away.
         sealHere(each, false);
-        SetShare.Request open = change(each, SetShare.SEALED, SetShare.OPEN);
+        SetShare.Request open = standings.change(each, SetShare.SEALED, SetShare.OPEN);
         if (open != null) {
           states.add(open);
         }
@@ -532,39 +394,5 @@ public final class SpreadRule {
             }
           });
     }
-  }
-
-  /**
-   * A page of all directories that have shares, for a namenode that compares them with its own.
-   *
-   * @param first the lowest id of the page
-   */
-  public synchronized CheckShares.Request page(long first) {
-    List<CheckShares.Directory> directories = new ArrayList<>();
-    long last = -1;
-    for (Map.Entry<Long, Standing> each : standings.tailMap(first, true).entrySet()) {
-      if (directories.size() == CheckShares.MAX_DIRECTORIES) {
-        last = directories.get(directories.size() - 1).id();
-        break;
-      }
-      directories.add(new CheckShares.Directory(each.getKey(), each.getValue().version));
-    }
-    return new CheckShares.Request(
-        options.index(), incarnation, lastVersion, first, last, directories);
-  }
-
-  /** True when any directory has shares. */
-  public synchronized boolean isAny() {
-    return !standings.isEmpty();
-  }
-
-  /** The present state of a directory, to be said again; null when it is gone. */
-  public synchronized SetShare.Request presentState(long id) {
-    Standing standing = standings.get(id);
-    Container directory = tree.spread().owned().get(id);
-    if (standing == null || directory == null) {
-      return standing == null ? null : standing.coming;
-    }
-    return stateOf(directory, standing.version, standing.state);
   }
 }

@@ -84,6 +84,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   /** The request at the front waits for an answer that another connection holds. */
   private boolean waitsForAnswer;
+
   private long servedBytes;
   private long sweptBytes;
   private long partialSinceNanos;
