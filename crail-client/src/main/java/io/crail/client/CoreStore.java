@@ -266,12 +266,9 @@ public final class CoreStore extends CrailStore {
             wirePath,
             hosts.hostOf(locationClass));
     NodeCreation call =
-        new NodeCreation(
-            store,
-            context,
-            spreads ? NameNodeOperations.CREATE_SPREAD : NameNodeOperations.CREATE,
-            name,
-            request);
+        spreads
+            ? new NodeCreation.OfSpread(store, context, name, request)
+            : new NodeCreation(store, context, name, request);
     call.submit();
     return call;
   }

@@ -100,6 +100,19 @@ class PathCommandsTest {
   }
 
   @Test
+  void spreadDirectoriesTakeCopiesOfAnyName() throws Exception {
+    done("mkdir", "--spread", "/spread");
+    for (int i = 0; i < 8; i++) {
+      Path file = file("spread" + i, "bytes " + i);
+      done("put", file.toString(), "/spread/f" + i);
+      assertEquals("bytes " + i, done("cat", "/spread/f" + i));
+    }
+    assertTrue(done("stat", "/spread").contains("each namenode has a share"));
+    assertTrue(done("ls", "-l", "/").contains("spread"));
+    done("rm", "-r", "/spread");
+  }
+
+  @Test
   void aTopLevelFileGetsItsNameAtEachNamenode() throws Exception {
     Path file = file("file", "text\n");
     for (int i = 0; i < 8; i++) {
@@ -398,7 +411,7 @@ class PathCommandsTest {
     assertTrue(
         line.matches(
             "\\{ \"path\": \"/json/a.u000a..\u00fc\", \"type\": \"file\", \"bytes\": 5, \"modified\":"
-                + " \"20[^\"]*Z\" \\}\n"),
+                + " \"20[^\"]*Z\", \"spread\": false \\}\n"),
         line);
     assertTrue(done("ls", "-jd", "/json").contains("\"type\": \"directory\", \"bytes\": null"));
     String dump = done("dump", "--json");

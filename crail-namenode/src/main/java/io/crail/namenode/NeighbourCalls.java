@@ -98,7 +98,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
         int namenode = i;
         call.whenComplete(
             () -> {
-              if (call.failure() != null) {
+              if (call.failure() != null || state.state() == SetShare.GONE) {
                 check.again();
               }
               sum.accumulateAndGet(roundOf(to, namenode, call), Round::plus);
@@ -165,12 +165,23 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
         SpreadStandings directories,
         CheckShares.Request page,
         OperationCall<?, CheckShares.Response> call) {
-      if (call.failure() != null) {
-        end(false);
-        return;
+      boolean good = false;
+      try {
+        good = call.failure() == null && goOn(directories, page, call);
+      } finally {
+        if (!good) {
+          end(call.failure() == null && page.last() == -1);
+        }
       }
+    }
+
+    /** Says again what the namenode lacks. Returns whether another page follows. */
+    private boolean goOn(
+        SpreadStandings directories,
+        CheckShares.Request page,
+        OperationCall<?, CheckShares.Response> call) {
       for (long id : call.response().ids()) {
-        SetShare.Request state = directories.present(id);
+        SetShare.Request state = directories.present(id, true);
         if (state != null) {
           OperationCall<SetShare.Request, SetShare.Response> again =
               client.newCallAt(namenode, NameNodeOperations.SET_SHARE, state);
@@ -183,11 +194,10 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
           again.submit();
         }
       }
-      if (page.last() == -1) {
-        end(true);
-      } else {
+      if (page.last() != -1) {
         send(directories, page.last() + 1);
       }
+      return page.last() != -1;
     }
 
     synchronized void again() {

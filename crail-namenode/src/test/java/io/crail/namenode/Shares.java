@@ -12,7 +12,7 @@ public final class Shares {
 
   /** A share that takes children. */
   public static SetShare.Request open(int owner, long id, long version, String path) {
-    return state(owner, 5, id, version, SetShare.OPEN, path, "", "");
+    return state(owner, 5, id, version, SetShare.OPEN, true, path, "", "");
   }
 
   /** Any state. */
@@ -22,6 +22,7 @@ public final class Shares {
       long id,
       long version,
       int state,
+      boolean makes,
       String path,
       String user,
       String group) {
@@ -31,6 +32,7 @@ public final class Shares {
         id,
         version,
         state,
+        makes,
         NodeType.DIRECTORY,
         NodeInfo.ENUMERABLE | NodeInfo.SPREAD,
         0755,

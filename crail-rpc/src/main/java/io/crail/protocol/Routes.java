@@ -7,6 +7,8 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.SpreadHint;
 import io.crail.protocol.part.SpreadPath;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,7 +28,6 @@ public final class Routes {
    */
   private static final long DOUBT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-  private static final int DOUBTS = 16;
   private static final Known[] NONE = new Known[1];
 
   private final Clock clock;
@@ -36,10 +37,14 @@ public final class Routes {
 
   // Guarded by "this".
   private int count;
-  private final long[] doubted = new long[DOUBTS];
-  private final long[] doubtedNanos = new long[DOUBTS];
-  private final boolean[] isConfirmed = new boolean[DOUBTS];
-  private int nextDoubt;
+  private final Map<Long, Doubt> doubts = new HashMap<>();
+
+  /** A directory whose share was missing somewhere, or sealed. */
+  private static final class Doubt {
+    private long untilNanos;
+    // The owner has named the directory since.
+    private boolean isConfirmed;
+  }
 
   /**
    * A spread directory.
@@ -218,14 +223,12 @@ public final class Routes {
    * @return whether a share of it was in doubt a moment ago
    */
   private synchronized boolean confirmed(SpreadHint hint) {
-    int doubt = indexOfDoubt(hint.id());
-    boolean isRecent = doubt >= 0 && doubtedNanos[doubt] - clock.nanoTime() > 0;
+    Doubt doubt = doubts.get(hint.id());
+    boolean isRecent = doubt != null && doubt.untilNanos - clock.nanoTime() > 0;
     if (isRecent) {
-      isConfirmed[doubt] = true;
+      doubt.isConfirmed = true;
     } else {
-      if (doubt >= 0) {
-        doubted[doubt] = 0;
-      }
+      doubts.remove(hint.id());
       add(hint.path(), hint.id());
     }
     return isRecent;
@@ -237,23 +240,18 @@ public final class Routes {
    * @return whether that was so before, and the owner has not named the directory since
    */
   private synchronized boolean doubt(long id) {
-    int known = indexOfDoubt(id);
-    boolean isOld = known >= 0 && !isConfirmed[known];
-    int index = known >= 0 ? known : nextDoubt;
-    nextDoubt = known >= 0 ? nextDoubt : (nextDoubt + 1) % DOUBTS;
-    doubted[index] = id;
-    doubtedNanos[index] = clock.nanoTime() + DOUBT_NANOS;
-    isConfirmed[index] = false;
-    return isOld;
-  }
-
-  private int indexOfDoubt(long id) {
-    for (int i = 0; i < DOUBTS; i++) {
-      if (doubted[i] == id) {
-        return i;
-      }
+    if (doubts.size() >= MOST && !doubts.containsKey(id)) {
+      doubts.clear();
     }
-    return -1;
+    Doubt doubt = doubts.get(id);
+    boolean isOld = doubt != null && !doubt.isConfirmed;
+    if (doubt == null) {
+      doubt = new Doubt();
+      doubts.put(id, doubt);
+    }
+    doubt.untilNanos = clock.nanoTime() + DOUBT_NANOS;
+    doubt.isConfirmed = false;
+    return isOld;
   }
 
   /** Forgets a directory that is gone. */

@@ -468,6 +468,23 @@ class SpreadDirectoryTest {
   }
 
   @Test
+  void attributesAreThoseOfTheOwnerWhicheverNamenodeItIs() throws Exception {
+    for (int i = 0; i < NAMENODES; i++) {
+      String path = "/" + nameAt(i, "attributes");
+      spread(path, CrailNodeType.DIRECTORY);
+      store
+          .setAttributes(path, CrailAttributeChanges.ofOwner("somebody" + i, "team" + i))
+          .get(60, TimeUnit.SECONDS);
+      directory(store, path + "/child");
+      CrailContainer container = lookup(other, path).asContainer();
+      container.refresh();
+      assertEquals("somebody" + i, container.getAttributes().owner());
+      assertEquals("team" + i, container.getAttributes().group());
+      assertEquals(1, container.files());
+    }
+  }
+
+  @Test
   void aNamenodeThatIsStartedAgainGetsAnEmptyShare() throws Exception {
     spread("/spread", CrailNodeType.DIRECTORY);
     int owner = namenodeOf("spread");

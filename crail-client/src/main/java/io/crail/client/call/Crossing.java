@@ -20,7 +20,11 @@ public final class Crossing {
    */
   public static boolean isAcross(Utf8 from, Utf8 to, LoopContext context)
       throws InterruptedException {
-    if (isAcrossAsKnown(from, to, context) && !context.loop().isDriver()) {
+    // An old way is forgotten at the second try.
+    for (int i = 0; i < 2 && !context.loop().isDriver(); i++) {
+      if (!isAcrossAsKnown(from, to, context)) {
+        return false;
+      }
       learn(from, context);
       learn(to, context);
     }

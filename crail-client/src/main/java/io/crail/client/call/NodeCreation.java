@@ -24,8 +24,7 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /** The create of a node of any type, and its future. */
-public final class NodeCreation extends CreateCall implements Awaitable<CrailNode>, RoutedCall {
-  private final Operation<Create.Request, Create.Response> operation;
+public class NodeCreation extends CreateCall implements Awaitable<CrailNode>, RoutedCall {
   private final String path;
   private Create.Request request;
   private final CoreNode handle;
@@ -34,17 +33,11 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   /**
    * Creates a call, with the handle of its node.
    *
-   * @param operation the ordinary create, or that of a spread directory
    * @param path as the handle shows it
    */
   public NodeCreation(
-      StoreContext store,
-      LoopContext context,
-      Operation<Create.Request, Create.Response> operation,
-      String path,
-      Create.Request request) {
-    super(context, context.namenodes().route(operation, request));
-    this.operation = operation;
+      StoreContext store, LoopContext context, String path, Create.Request request) {
+    super(context, context.namenodes().route(NameNodeOperations.CREATE, request));
     this.path = path;
     this.request = request;
     this.handle = NodeHandles.creating(store, path, request.type(), this, request.token());
@@ -52,6 +45,23 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
       // Before the node can be met.
       store.leases().unused().created(((CoreFile) handle).lease());
     }
+  }
+
+  /** The create of a spread directory. A class, since a field would cost each create its bytes. */
+  public static final class OfSpread extends NodeCreation {
+    /** Creates a call as {@link NodeCreation} does. */
+    public OfSpread(StoreContext store, LoopContext context, String path, Create.Request request) {
+      super(store, context, path, request);
+    }
+
+    @Override
+    Operation<Create.Request, Create.Response> operation() {
+      return NameNodeOperations.CREATE_SPREAD;
+    }
+  }
+
+  Operation<Create.Request, Create.Response> operation() {
+    return NameNodeOperations.CREATE;
   }
 
   @Override
@@ -71,12 +81,12 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
 
   @Override
   protected int opcode() {
-    return operation.number();
+    return operation().number();
   }
 
   @Override
   protected boolean changes() {
-    return operation.changes();
+    return operation().changes();
   }
 
   @Override
@@ -92,7 +102,7 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
   @Override
   protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
     response = Create.Response.CODEC.decode(in, offset, length);
-    if (operation == NameNodeOperations.CREATE_SPREAD) {
+    if (response.node().isSpread()) {
       // Requests for its children find their way from the beginning.
       context().namenodes().routes().add(SpreadPath.text(request.path()), response.node().id());
     }
@@ -126,6 +136,6 @@ public final class NodeCreation extends CreateCall implements Awaitable<CrailNod
 
   @Override
   public String toString() {
-    return operation + " " + path;
+    return operation() + " " + path;
   }
 }

@@ -126,11 +126,11 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
   /** What the namenode knows about this container now; for the root, the sum of all namenodes. */
   private NodeInfo present() throws CrailException, InterruptedException {
     if (isRoot()) {
-      return sum(NodePath.ROOT);
+      return sum(null, NodePath.ROOT);
     }
     NodeInfo present = presentHere();
     Utf8 text = NodePath.parse(getPath());
-    return hasShares() ? sum(SpreadPath.of(present.id(), text.length(), text)) : present;
+    return hasShares() ? sum(present, SpreadPath.of(present.id(), text.length(), text)) : present;
   }
 
   /** What the namenode of its path knows about this container now. */
@@ -153,28 +153,34 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
     return present;
   }
 
-  /** The container with the children of all its shares. */
-  private NodeInfo sum(Utf8 path) throws CrailException, InterruptedException {
-    NodeInfo sum = null;
+  /**
+   * A container with the children of all its shares.
+   *
+   * @param container what its owner knows of it; null for the root, which the first namenode has
+   * @param path leads to the shares
+   */
+  private NodeInfo sum(NodeInfo container, Utf8 path) throws CrailException, InterruptedException {
+    NodeInfo base = container;
+    long modifiedMillis = 0;
+    int children = 0;
     for (Lookup.Response each : Listing.everywhere(store().context(), path).complete(getPath())) {
       NodeInfo share = each.node();
-      sum =
-          sum == null
-              ? share
-              : new NodeInfo(
-                  sum.id(),
-                  sum.size(),
-                  Math.max(sum.modifiedMillis(), share.modifiedMillis()),
-                  sum.accessedMillis(),
-                  sum.childCount() + share.childCount(),
-                  sum.storageClass(),
-                  sum.type(),
-                  sum.flags(),
-                  sum.permissions(),
-                  sum.owner(),
-                  sum.group());
+      base = base == null ? share : base;
+      modifiedMillis = Math.max(modifiedMillis, share.modifiedMillis());
+      children += share.childCount();
     }
-    return sum;
+    return new NodeInfo(
+        base.id(),
+        base.size(),
+        modifiedMillis,
+        base.accessedMillis(),
+        children,
+        base.storageClass(),
+        base.type(),
+        base.flags(),
+        base.permissions(),
+        base.owner(),
+        base.group());
   }
 
   /** The enumerable children. */

@@ -54,8 +54,12 @@ public final class ListCommand extends PathCommand {
     }
   }
 
-  /** A node; a container has no bytes of its own. */
-  public record Entry(String path, String type, Long bytes, Instant modified) {}
+  /**
+   * A node; a container has no bytes of its own.
+   *
+   * @param spread whether the children are spread over all namenodes
+   */
+  public record Entry(String path, String type, Long bytes, Instant modified, boolean spread) {}
 
   /** How a run lists. */
   private static final class Lister {
@@ -109,7 +113,8 @@ public final class ListCommand extends PathCommand {
                 node.getPath(),
                 NodeTypes.word(node.getType()),
                 container ? null : node.getCapacity(),
-                Instant.ofEpochMilli(node.getModificationTime())));
+                Instant.ofEpochMilli(node.getModificationTime()),
+                container && node.asContainer().isSpread()));
         return;
       }
       String path = Printable.line(node.getPath());
@@ -120,7 +125,9 @@ public final class ListCommand extends PathCommand {
                   Locale.ROOT,
                   "%-9s %10s  %s  %s",
                   NodeTypes.word(node.getType()),
-                  container ? "-" : size.apply(node.getCapacity()),
+                  container
+                      ? node.asContainer().isSpread() ? "spread" : "-"
+                      : size.apply(node.getCapacity()),
                   TIME.format(Instant.ofEpochMilli(node.getModificationTime())),
                   shown)
               : shown);

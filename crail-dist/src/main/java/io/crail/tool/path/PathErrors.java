@@ -59,8 +59,8 @@ final class PathErrors {
       case DATA_LOST:
         return error.getMessage() + "; compute it again, 'crail rm' removes what is left";
       case CROSS_NAMENODE:
-        return "cannot move to another namenode, and the first name of a path chooses it; copy it"
-            + " (crail get, crail put) and remove it";
+        return "cannot move to another namenode, which the first name of a path chooses, or the name in"
+            + " a spread directory; copy it (crail get, crail put) and remove it";
       case ROOT:
         return "the root always exists, and stays where it is";
       default:

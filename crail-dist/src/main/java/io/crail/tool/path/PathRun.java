@@ -187,7 +187,7 @@ final class PathRun {
   }
 
   /** A new path beside another one, from where a rename leads to it. */
-  String temporary(String path) throws IOException {
+  String temporary(String path) throws Exception {
     String above = NodePath.parent(path);
     int room = NodePath.MAX_LENGTH - Utf8.of(above).length() - 1 - TEMPORARY.length();
     if (room < LEAST_DIGITS) {
@@ -195,15 +195,24 @@ final class PathRun {
       throw new IOException(
           above + " is too long by " + excess + " bytes for the temporary name of a copy");
     }
-    String beside = child(above, TEMPORARY);
+    CrailNode container = store.lookup(above).get();
+    // The children of a spread directory, and of the root, are at different namenodes.
+    boolean isSpread =
+        isRoot(above)
+            || container != null
+                && container.getType().isContainer()
+                && container.asContainer().isSpread();
     int digits = Math.min(room, MOST_DIGITS);
-    return Siblings.of(
-        NodePath.parse(path).toString(),
-        namenodes,
-        attempt ->
-            beside
-                + String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong())
-                    .substring(0, digits));
+    String name =
+        Siblings.of(
+            "/" + name(path),
+            isSpread ? namenodes : 1,
+            attempt ->
+                "/"
+                    + TEMPORARY
+                    + String.format(Locale.ROOT, "%016x", ThreadLocalRandom.current().nextLong())
+                        .substring(0, digits));
+    return child(above, name.substring(1));
   }
 
   /**

@@ -187,17 +187,15 @@ public final class LookupBatch {
     if (!SpreadPath.isGood(in, pathStart[i], pathEnd[i] - pathStart[i])) {
       return false;
     }
-    Container directory = tree.spreadOf(SpreadPath.id(in, pathStart[i]));
+    long id = SpreadPath.id(in, pathStart[i]);
     int start = text + SpreadPath.prefix(in, pathStart[i]) + 1;
-    if (directory != null && start < pathEnd[i]) {
-      parent[i] = directory;
-      nameStart[i] = start;
-      return true;
+    if (start > pathEnd[i]) {
+      node[i] = tree.shareOf(id);
+      return false;
     }
-    if (start == pathEnd[i] + 1) {
-      node[i] = directory;
-    }
-    return false;
+    parent[i] = tree.spreadOf(id);
+    nameStart[i] = start;
+    return parent[i] != null;
   }
 
   private void hashNames(ByteBuffer in, int count) {

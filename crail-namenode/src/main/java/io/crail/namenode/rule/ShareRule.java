@@ -72,14 +72,10 @@ public final class ShareRule {
 
   private int decide(SetShare.Request request, PathBytes path) throws CrailException {
     Share share = tree.spread().shares().get(request.id());
-    if (share != null && share.incarnation() != request.incarnation()) {
-      // Ids are random, so this is not the same directory.
-      drop(share);
-      share = null;
-    }
     if (share == null) {
-      share = request.state() == SetShare.GONE ? null : make(request, path);
-      return share == null ? 0 : share.childCount();
+      return request.makes() && request.state() != SetShare.GONE
+          ? make(request, path).childCount()
+          : 0;
     }
     Share present = share;
     int children = locks.of(present, present::childCount);
@@ -179,9 +175,11 @@ public final class ShareRule {
           Map<Long, Share> present =
               tree.spread().shares().subMap(request.first(), true, request.last(), true);
           for (Share share : List.copyOf(present.values())) {
+            // Versions of a start of the owner are above those of earlier ones.
             boolean isOld =
-                share.incarnation() != request.incarnation()
-                    || (!named.containsKey(share.id()) && share.version() <= request.version());
+                share.version() <= request.version()
+                    && (share.incarnation() != request.incarnation()
+                        || !named.containsKey(share.id()));
             if (share.owningNamenode() == request.owner() && isOld) {
               drop(share);
             }

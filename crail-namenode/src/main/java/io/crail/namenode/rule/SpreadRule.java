@@ -43,10 +43,10 @@ import java.util.function.Consumer;
  *   <li><em>Attributes.</em> They are set here, then at all shares.
  * </ul>
  *
- * <p>A namenode that does not answer fails the request. What it has missed it is told by {@link
- * SpreadStandings}: each state of a directory has a version, and the owner compares versions with
- * each namenode now and then. A share stays sealed until its owner says otherwise: the owner alone
- * knows whether the removal took place. Thread-safe.
+ * <p>A namenode that does not answer fails the request. It gets later what it has missed: each
+ * state of a directory has a version ({@link SpreadStandings}), and the owner compares versions
+ * with each namenode now and then. A share stays sealed until its owner says otherwise: the owner
+ * alone knows whether the removal took place. Thread-safe.
  */
 public final class SpreadRule {
   /** The other namenodes. */
@@ -151,7 +151,7 @@ public final class SpreadRule {
     SetShare.Request open;
     try {
       open = standings.begin(newNode, parent, caller.principal().name());
-    } catch (CrailException e) {
+    } catch (CrailException | RuntimeException | Error e) {
       waiting.decrementAndGet();
       throw e;
     }
@@ -275,11 +275,12 @@ public final class SpreadRule {
     }
 
     /**
-     * Asks how many children there are before anything is sealed: if the directory has some, and
-     * they are not to be removed with it, its users are not disturbed.
+     * Asks all namenodes before anything is sealed, so that users of the directory are not
+     * disturbed when a namenode is silent, or the directory has children that are not to be removed
+     * with it.
      */
     void begin(List<Container> unsealed) {
-      SetShare.Request known = request.recursive() ? null : standings.present(unsealed.get(0).id());
+      SetShare.Request known = standings.present(unsealed.get(0).id(), false);
       if (known == null) {
         seal(unsealed);
         return;
@@ -289,7 +290,7 @@ public final class SpreadRule {
           round -> {
             if (round.failure() != null) {
               refuse(round.failure());
-            } else if (round.children() > 0) {
+            } else if (round.children() > 0 && !request.recursive()) {
               refuse(ErrorCode.NOT_EMPTY.exception(unsealed.get(0).path()));
             } else {
               seal(unsealed);

@@ -63,6 +63,7 @@ public final class SpreadStandings {
         of.id(),
         version,
         newState,
+        false,
         of.type(),
         of.flags(),
         of.permissions(),
@@ -75,13 +76,14 @@ public final class SpreadStandings {
   }
 
   /** The present state of a directory, as its shares should have it. */
-  private SetShare.Request stateOf(Container directory, long version, int newState) {
+  private SetShare.Request stateOf(Container directory, long version, int newState, boolean makes) {
     return new SetShare.Request(
         options.index(),
         incarnation,
         directory.id(),
         version,
         newState,
+        makes,
         directory.type(),
         directory.flags(),
         directory.permissions(),
@@ -110,6 +112,7 @@ public final class SpreadStandings {
             newNode.spreadId(),
             standing.version,
             SetShare.OPEN,
+            true,
             newNode.type(),
             newNode.flags(),
             newNode.permissions(),
@@ -134,7 +137,7 @@ public final class SpreadStandings {
   /** Forgets a directory that is gone. Returns that state, to be said. */
   synchronized SetShare.Request gone(Container directory) {
     standings.remove(directory.id());
-    return stateOf(directory, ++lastVersion, SetShare.GONE);
+    return stateOf(directory, ++lastVersion, SetShare.GONE, false);
   }
 
   /** Forgets a directory that was not made. Returns that state, to be said. */
@@ -156,17 +159,20 @@ public final class SpreadStandings {
     }
     standing.version = ++lastVersion;
     standing.state = to;
-    return stateOf(directory, standing.version, to);
+    return stateOf(directory, standing.version, to, to == SetShare.SEALED);
   }
 
-  /** The state of a directory under a new version, since its attributes have changed. */
+  /**
+   * The state of a directory under a new version, since its attributes have changed; null while it
+   * is sealed, since its shares get them when it is opened again.
+   */
   synchronized SetShare.Request renew(Container directory) {
     Standing standing = standings.get(directory.id());
-    if (standing == null) {
+    if (standing == null || standing.state != SetShare.OPEN) {
       return null;
     }
     standing.version = ++lastVersion;
-    return stateOf(directory, standing.version, standing.state);
+    return stateOf(directory, standing.version, SetShare.OPEN, false);
   }
 
   /**
@@ -193,13 +199,18 @@ public final class SpreadStandings {
     return !standings.isEmpty();
   }
 
-  /** The present state of a directory, to be said again; null when it is gone. */
-  public synchronized SetShare.Request present(long id) {
+  /**
+   * The present state of a directory, to be said again; null when it is gone.
+   *
+   * @param makes whether a share that is missing is made. That is for the thread which also says
+   *     that directories are gone, so that the order is kept
+   */
+  public synchronized SetShare.Request present(long id, boolean makes) {
     Standing standing = standings.get(id);
     Container directory = state.tree().spread().owned().get(id);
     if (standing == null || directory == null) {
       return standing == null ? null : standing.coming;
     }
-    return stateOf(directory, standing.version, standing.state);
+    return stateOf(directory, standing.version, standing.state, makes);
   }
 }

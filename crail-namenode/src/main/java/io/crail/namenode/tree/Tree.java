@@ -283,11 +283,16 @@ public final class Tree {
    * share that is sealed, since only the owner knows whether the directory is still there.
    */
   public Container spreadOf(long id) {
+    Container container = shareOf(id);
+    return container instanceof Share && container.isSealed() ? null : container;
+  }
+
+  /** As {@link #spreadOf}, also when it is sealed: for who asks about the share itself. */
+  public Container shareOf(long id) {
     return ids.find(id) instanceof Container container
             && container.isSpread()
             // A spread directory, and all above it, keep their names.
             && !reachesRemoved(container)
-            && !(container instanceof Share && container.isSealed())
         ? container
         : null;
   }
@@ -356,7 +361,9 @@ public final class Tree {
 
   /** Refuses a path that begins at a spread directory of which this namenode has no share. */
   private void requireShare(PathBytes path) throws CrailException {
-    if (path.spread() != 0 && spreadOf(path.spread()) == null) {
+    boolean isItself = path.isSpreadItself();
+    if (path.spread() != 0
+        && (isItself ? shareOf(path.spread()) : spreadOf(path.spread())) == null) {
       boolean isSealed = spread.shares().containsKey(path.spread());
       throw (isSealed ? ErrorCode.BEING_REMOVED : ErrorCode.NO_SHARE)
           .exception(path.hint(path.spread(), path.firstStart() - 1).toString());

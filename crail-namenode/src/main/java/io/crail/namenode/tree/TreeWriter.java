@@ -140,7 +140,7 @@ public final class TreeWriter {
     if (!isWithBytes(node)) {
       // First, so that it gets no child.
       node.markRemoved();
-      // No other namenode is told any more of those below.
+      // They have ended, and their shares end next.
       tree.spread().in(node).forEach(tree.spread()::remove);
     }
     Container.of(node).remove(node, nowMillis);

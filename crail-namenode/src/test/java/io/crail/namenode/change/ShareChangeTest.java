@@ -121,6 +121,7 @@ class ShareChangeTest {
             id(directory),
             said,
             state,
+            random.nextInt(4) > 0,
             "/spread" + directory,
             "user-" + random.nextInt(3),
             random.nextBoolean() ? "" : "group-" + random.nextInt(3)));
@@ -148,6 +149,26 @@ class ShareChangeTest {
     return missing.stream().filter(store.namenode.tree().spread().shares()::containsKey).count();
   }
 
+  /** A state that was overtaken by the end of its directory, or is of an earlier start. */
+  @Test
+  void whatComesTooLateChangesNothing() throws Exception {
+    sayOne(1, SetShare.OPEN, true);
+    sayOne(3, SetShare.GONE, false);
+    sayOne(2, SetShare.OPEN, false);
+    assertEquals(1, store.namenode.tree().size());
+    sayOne(4, SetShare.OPEN, true);
+    store.call(
+        NameNodeOperations.CHECK_SHARES, new CheckShares.Request(OWNER, 4, 3, 0, -1, List.of()));
+    assertEquals(2, store.namenode.tree().size());
+    model.verify(store.namenode);
+  }
+
+  private void sayOne(long said, int state, boolean makes) throws CrailException {
+    store.call(
+        NameNodeOperations.SET_SHARE,
+        Shares.state(OWNER, 5, id(0), said, state, makes, "/spread0", "", ""));
+  }
+
   @Test
   void theRecordsSayAllOfTheShares() throws Exception {
     for (int round = 0; round < ROUNDS; round++) {
@@ -161,7 +182,7 @@ class ShareChangeTest {
     }
     store.call(
         NameNodeOperations.CHECK_SHARES,
-        new CheckShares.Request(OWNER, incarnation + 1, 0, 0, -1, List.of()));
+        new CheckShares.Request(OWNER, incarnation + 1, version, 0, -1, List.of()));
     store.namenode.tick();
     assertEquals(1, store.namenode.tree().size());
     store.namenode.verify();

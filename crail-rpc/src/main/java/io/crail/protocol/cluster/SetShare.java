@@ -17,7 +17,10 @@ public final class SetShare {
   /** State: the share takes children. */
   public static final int OPEN = 0;
 
-  /** State: the directory is being removed. The share takes no new children meanwhile. */
+  /**
+   * State: the directory is being removed. The share serves no path meanwhile, since only the owner
+   * knows whether the directory is still there.
+   */
   public static final int SEALED = 1;
 
   /** State: there is no share any more, nor what is below it. */
@@ -33,6 +36,8 @@ public final class SetShare {
    * @param id the id of the directory
    * @param version number of this state; the owner numbers all states of its directories
    * @param state {@link #OPEN}, {@link #SEALED} or {@link #GONE}
+   * @param makes whether a share that is missing is made. Otherwise it is left to the next
+   *     comparison, since the state may have been overtaken by the end of the directory
    * @param type type of the directory
    * @param flags as in NodeInfo
    * @param permissions twelve permission bits
@@ -50,6 +55,7 @@ public final class SetShare {
       long id,
       long version,
       int state,
+      boolean makes,
       NodeType type,
       int flags,
       int permissions,
@@ -67,6 +73,7 @@ public final class SetShare {
             .i64("id", "the id of the directory")
             .i64("version", "number of this state")
             .u8("state", "0: open, 1: sealed, 2: gone")
+            .u8("makes", "whether a share that is missing is made; 0 or 1")
             .struct("type", NodeType.CODEC)
             .u8("flags", "as in NodeInfo")
             .u16("permissions", "permission bits, 0 to 07777")

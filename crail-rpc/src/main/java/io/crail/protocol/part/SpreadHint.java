@@ -6,8 +6,9 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 
 /**
- * The detail of {@link ErrorCode#SPREAD}: the directory that a path goes through, as its id, a
- * space, and its path.
+ * The detail of {@link ErrorCode#SPREAD}, {@link ErrorCode#NO_SHARE} and {@link
+ * ErrorCode#BEING_REMOVED}: the directory that a path goes through, as its id, a space, and its
+ * path.
  *
  * @param id the id of the directory
  * @param path its path

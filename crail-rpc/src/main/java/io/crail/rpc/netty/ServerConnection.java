@@ -355,12 +355,13 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
 
   /** Decides whether further requests are served now. */
   private void mayGoOn(boolean gaveBack) {
+    boolean awaits = session.takeWaitsForAnswer();
     if (isFull()) {
       block();
     } else if (!context.channel().isActive()) {
       // The peer is gone, so it does not wait for the answers any more.
       letGo();
-    } else if (gaveBack && session.takeWaitsForAnswer()) {
+    } else if (gaveBack && awaits) {
       waitsForAnswer = true;
       block();
     } else if (gaveBack || loop.turns().isOver()) {

@@ -71,7 +71,7 @@ final class Roots {
   /**
    * The paths of the roots, the same in all processes of the application. Of several namenodes each
    * has as many of them, and they take turns. Numbers in a row would not do: their hashes leave one
-   * of three namenodes with 40 % more than its share, and now and then one with nothing.
+   * of three namenodes with 40 % more than its share on average, and now and then one with nothing.
    */
   static List<String> of(String application, Duration lease, int namenodes) {
     String name = PREFIX + application + '.' + lease.toSeconds() + "s.";

@@ -19,6 +19,9 @@ final class SimulatedLink implements Connection {
   private static final int OUTPUT_CAPACITY = 2 * Frame.MAX_LENGTH;
   private static final int FIRST_CAPACITY = 4096;
 
+  /** The pause before a request is offered again that waits for another connection's answer. */
+  private static final long AWAIT_NANOS = 100_000_000;
+
   private final SimulatedNetwork network;
   private final SimulatedClientLoop loop;
   private final InetSocketAddress address;
@@ -251,6 +254,9 @@ final class SimulatedLink implements Connection {
       server.service().serve(batch, writer);
     }
     int served = batch.count();
+    if (session.takeWaitsForAnswer()) {
+      network.schedule(server.host(), AWAIT_NANOS, this::receivedByServer);
+    }
     return served < offered ? batch.bodyOffset(served) - Frame.HEADER_LENGTH : offset;
   }
 
