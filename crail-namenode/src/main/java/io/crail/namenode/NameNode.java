@@ -149,7 +149,8 @@ public final class NameNode {
     this.supply = new Supply(state);
     this.datanodes = new DatanodeReports(options, known, clock);
     this.standings =
-        new SpreadStandings(options, state, incarnation, startedMillis << VERSION_SHIFT);
+        new SpreadStandings(
+            options, state, incarnation, () -> clock.currentTimeMillis() << VERSION_SHIFT);
     RemoveRule removals = new RemoveRule(state.tree(), locks, applier, dismantler, clock);
     this.rules =
         new Rules(

@@ -4,6 +4,7 @@ package io.crail.client.call;
 import io.crail.client.loop.LoopContext;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Lookup;
@@ -25,8 +26,11 @@ public final class Crossing {
       if (!isAcrossAsKnown(from, to, context)) {
         return false;
       }
-      learn(from, context);
-      learn(to, context);
+      // Both, before it is judged again.
+      boolean answered = learn(from, context) & learn(to, context);
+      if (!answered || !context.namenodes().routes().isAny()) {
+        break;
+      }
     }
     return isAcrossAsKnown(from, to, context);
   }
@@ -37,11 +41,16 @@ public final class Crossing {
         != NodePath.namenodeOf(namenodes.routed(to), namenodes.count());
   }
 
-  private static void learn(Utf8 path, LoopContext context) throws InterruptedException {
+  /** Returns false when no namenode has answered, so that another try would only wait again. */
+  private static boolean learn(Utf8 path, LoopContext context) throws InterruptedException {
     try {
       context.namenodes().call(NameNodeOperations.LOOKUP, new Lookup.Request(path)).join();
+      return true;
     } catch (CrailException e) {
       // What is known is all that can be judged by.
+      return e.code() != ErrorCode.TIMED_OUT
+          && e.code() != ErrorCode.UNAVAILABLE
+          && e.code() != ErrorCode.CLOSED;
     }
   }
 }

@@ -195,7 +195,7 @@ final class PathRun {
       throw new IOException(
           above + " is too long by " + excess + " bytes for the temporary name of a copy");
     }
-    CrailNode container = store.lookup(above).get();
+    CrailNode container = namenodes == 1 || isRoot(above) ? null : store.lookup(above).get();
     // The children of a spread directory, and of the root, are at different namenodes.
     boolean isSpread =
         isRoot(above)

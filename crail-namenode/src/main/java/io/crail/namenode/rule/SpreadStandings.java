@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 
 /**
  * How the spread directories of this namenode stand with their shares: each has a state, and each
@@ -28,6 +29,7 @@ public final class SpreadStandings {
   private final NameNodeOptions options;
   private final State state;
   private final long incarnation;
+  private final LongSupplier leastVersion;
   private long lastVersion;
 
   /** By id, in the order of unsigned numbers. Guarded by "this", as the fields of each. */
@@ -46,14 +48,16 @@ public final class SpreadStandings {
    * Creates it without directories.
    *
    * @param incarnation this namenode's start
-   * @param firstVersion above all versions of an earlier start
+   * @param leastVersion above all versions of an earlier start, as far as the clock knows; read
+   *     with each comparison, in case the clock was set back in between
    */
   public SpreadStandings(
-      NameNodeOptions options, State state, long incarnation, long firstVersion) {
+      NameNodeOptions options, State state, long incarnation, LongSupplier leastVersion) {
     this.options = options;
     this.state = state;
     this.incarnation = incarnation;
-    this.lastVersion = firstVersion;
+    this.leastVersion = leastVersion;
+    this.lastVersion = leastVersion.getAsLong();
   }
 
   private static SetShare.Request state(SetShare.Request of, long version, int newState) {
@@ -181,6 +185,7 @@ public final class SpreadStandings {
    * @param first the lowest id of the page
    */
   public synchronized CheckShares.Request page(long first) {
+    lastVersion = Math.max(lastVersion, leastVersion.getAsLong());
     List<CheckShares.Directory> directories = new ArrayList<>();
     long last = -1;
     for (Map.Entry<Long, Standing> each : standings.tailMap(first, true).entrySet()) {

@@ -284,7 +284,10 @@ public final class Tree {
    */
   public Container spreadOf(long id) {
     Container container = shareOf(id);
-    return container instanceof Share && container.isSealed() ? null : container;
+    // In this order: a share that ends is marked before its seal is taken off.
+    return container instanceof Share && (container.isSealed() || container.isRemoved())
+        ? null
+        : container;
   }
 
   /** As {@link #spreadOf}, also when it is sealed: for who asks about the share itself. */

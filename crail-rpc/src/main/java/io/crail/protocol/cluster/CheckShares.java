@@ -38,7 +38,7 @@ public final class CheckShares {
    * last}, in the order of unsigned numbers.
    *
    * @param owner index of the namenode that owns the directories
-   * @param incarnation the owner's start; shares of another start are dropped
+   * @param incarnation the owner's start; shares of an earlier start are dropped
    * @param version number of the owner's last state; shares with a higher version are newer than
    *     this list
    * @param first the lowest id

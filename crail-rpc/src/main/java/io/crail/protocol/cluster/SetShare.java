@@ -18,8 +18,8 @@ public final class SetShare {
   public static final int OPEN = 0;
 
   /**
-   * State: the directory is being removed. The share serves no path meanwhile, since only the owner
-   * knows whether the directory is still there.
+   * State: the directory is being removed. The share serves no path to a child meanwhile, since
+   * only the owner knows whether the directory is still there.
    */
   public static final int SEALED = 1;
 

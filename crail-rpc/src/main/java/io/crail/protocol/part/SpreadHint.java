@@ -6,7 +6,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 
 /**
- * The detail of {@link ErrorCode#SPREAD}, {@link ErrorCode#NO_SHARE} and {@link
+ * The detail of {@link ErrorCode#SPREAD}, {@link ErrorCode#NO_SHARE} and, from a share, {@link
  * ErrorCode#BEING_REMOVED}: the directory that a path goes through, as its id, a space, and its
  * path.
  *
