@@ -16,21 +16,16 @@ public final class Crossing {
 
   /**
    * Whether two paths are at different namenodes. What a client knows of spread directories may be
-   * old, or nothing. So before it answers true, it looks both paths up, unless in a callback, which
-   * must not wait.
+   * old or incomplete. So if it knows any, it looks both paths up before it answers true, unless in
+   * a callback, which must not wait.
    */
   public static boolean isAcross(Utf8 from, Utf8 to, LoopContext context)
       throws InterruptedException {
+    boolean mayLearn = context.namenodes().routes().isAny() && !context.loop().isDriver();
     // An old way is forgotten at the second try.
-    for (int i = 0; i < 2 && !context.loop().isDriver(); i++) {
-      if (!isAcrossAsKnown(from, to, context)) {
-        return false;
-      }
+    for (int i = 0; i < 2 && mayLearn && isAcrossAsKnown(from, to, context); i++) {
       // Both, before it is judged again.
-      boolean answered = learn(from, context) & learn(to, context);
-      if (!answered || !context.namenodes().routes().isAny()) {
-        break;
-      }
+      mayLearn = learn(from, context) & learn(to, context);
     }
     return isAcrossAsKnown(from, to, context);
   }
