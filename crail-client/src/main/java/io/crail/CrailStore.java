@@ -2,6 +2,8 @@
 package io.crail;
 
 import io.crail.client.CountedStores;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
 import io.crail.conf.CrailConfiguration;
 import java.util.Objects;
 
@@ -179,6 +181,22 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * @throws Exception an {@code InvalidPathException}
    */
   public abstract Upcoming<CrailResult> get(String path, CrailBuffer target) throws Exception;
+
+  /**
+   * Performs a list of guards, changes and reads on one node: all of it at once, or nothing. The
+   * result says how each step ended; a guard that does not hold is no error of the operation. Many
+   * operations may be in flight. The list is performed once, also when a connection breaks
+   * meanwhile.
+   *
+   * @param path the path of the node, which need not exist
+   * @param operation the steps
+   * @return what the steps gave; the operation fails with a {@code ParentNotFoundException}, with a
+   *     {@code WrongTypeException} when a key-value would be made in a directory or a container
+   *     removed, and with a {@code NoSpaceException} when the namenode has no memory for the bytes
+   * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
+   */
+  public abstract Upcoming<CompoundResult> operate(String path, CompoundOperation operation)
+      throws Exception;
 
   /**
    * Gives a node another path. Every reader sees this as one step.

@@ -15,6 +15,7 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.client.call.AttributeRequests;
+import io.crail.client.call.CompoundCall;
 import io.crail.client.call.Crossing;
 import io.crail.client.call.DeleteCall;
 import io.crail.client.call.GetCall;
@@ -32,6 +33,8 @@ import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
@@ -333,6 +336,21 @@ public final class CoreStore extends CrailStore {
             target.position(),
             target.remaining());
     call.begin();
+    return call;
+  }
+
+  @Override
+  public Upcoming<CompoundResult> operate(String path, CompoundOperation operation)
+      throws Exception {
+    Objects.requireNonNull(path, "path");
+    Objects.requireNonNull(operation, "operation");
+    store.checkOpen();
+    Utf8 wirePath = NodePath.parse(path);
+    LoopContext context = store.context();
+    context.throttle();
+    CompoundCall call =
+        new CompoundCall(context, wirePath, operation, CrailAttributes.FILE_PERMISSIONS);
+    call.submit();
     return call;
   }
 

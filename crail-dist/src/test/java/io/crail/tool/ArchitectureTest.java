@@ -165,7 +165,9 @@ class ArchitectureTest {
             List.of("io.crail.rpc.darpc.."),
             List.of("common", "engine", "netty", "verbs", "rdma")));
     modules.put(
-        "protocol", new Module(List.of("io.crail.protocol.."), List.of("common", "engine")));
+        "protocol",
+        new Module(
+            List.of("io.crail.protocol..", "io.crail.compound"), List.of("common", "engine")));
     List<String> rpc = List.of("common", "engine", "protocol");
     // Rooms of crail-storage.
     modules.put("storage", new Module(List.of("io.crail.storage"), rpc));

@@ -31,7 +31,8 @@ class PagesTest {
 
   /** Whose Java is compiled: the README's and the API's by JavaExamplesTest, all as projects. */
   private static final Pattern WITH_JAVA =
-      Pattern.compile("README\\.md|docs/java/\\w+\\.md|docs/spark/broadcast\\.md|docs/spread\\.md");
+      Pattern.compile(
+          "README\\.md|docs/java/\\w+\\.md|docs/spark/broadcast\\.md|docs/(spread|compound)\\.md");
 
   private static final Pattern CLASS = Pattern.compile("io\\.crail(\\.[a-z]\\w*)*\\.[A-Z]\\w*");
 

@@ -38,6 +38,7 @@ class JavaExamplesTest {
       """
       import io.crail.*;
       import io.crail.common.error.*;
+      import io.crail.compound.*;
       import io.crail.conf.*;
       import io.crail.embedded.*;
       import io.crail.memory.*;
@@ -85,6 +86,7 @@ class JavaExamplesTest {
       examples.addAll(examples("docs/java/" + page.group(1)));
     }
     examples.addAll(examples("docs/spread.md"));
+    examples.addAll(examples("docs/compound.md"));
     assertFalse(examples.isEmpty());
     return examples;
   }

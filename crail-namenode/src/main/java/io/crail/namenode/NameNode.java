@@ -12,12 +12,13 @@ import io.crail.namenode.change.DatanodeApplier;
 import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.SpaceChange;
 import io.crail.namenode.change.State;
+import io.crail.namenode.classes.NodeClasses;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
-import io.crail.namenode.memory.ValueMemory;
 import io.crail.namenode.query.DatanodeReports;
+import io.crail.namenode.rule.CompoundRule;
 import io.crail.namenode.rule.CreateRule;
 import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.Dismantler;
@@ -163,6 +164,7 @@ public final class NameNode {
             new ReplaceExtentRule(state, supply, locks, applier),
             new SetSizeRule(options, state, locks, applier, clock),
             new MoveRule(state, locks, applier),
+            new CompoundRule(state, locks, applier, clock, NodeClasses.load(clock)),
             new DatanodeRule(
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
     this.activity = new Activity(clock.nanoTime());
@@ -203,6 +205,7 @@ public final class NameNode {
       ReplaceExtentRule replace,
       SetSizeRule size,
       MoveRule move,
+      CompoundRule compound,
       DatanodeRule datanodes) {}
 
   /** The rule for creates and puts of one connection. */
@@ -377,11 +380,11 @@ public final class NameNode {
             0,
             Long.MAX_VALUE,
             node -> {
-              heap[0] += node.footprint();
+              heap[0] += node.footprint() + state.tree().extras().footprint(node);
               names[0] += state.tree().namesOf(node);
               NodeSpace space = node.space();
               if (space != null && space.small() != null) {
-                small[0] += ValueMemory.footprint(space.small().length());
+                small[0] += space.small().footprint();
                 heap[0] += SmallBytes.HEAP;
               }
               for (int i = 0; space != null && i < space.count(); i++) {

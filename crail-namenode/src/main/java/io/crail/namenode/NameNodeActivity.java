@@ -28,13 +28,15 @@ final class NameNodeActivity {
           NameNodeOperations.LOOKUP,
           NameNodeOperations.FIND_EXTENTS,
           NameNodeOperations.LIST_NODES,
-          NameNodeOperations.LOCATIONS);
+          NameNodeOperations.LOCATIONS,
+          NameNodeOperations.OPERATE_READ);
 
   private static final Set<Operation<?, ?>> CHANGES =
       Set.of(
           NameNodeOperations.CREATE,
           NameNodeOperations.CREATE_SPREAD,
           NameNodeOperations.PUT,
+          NameNodeOperations.OPERATE,
           NameNodeOperations.SET_SIZE,
           NameNodeOperations.EXTEND,
           NameNodeOperations.REPLACE_EXTENT,

@@ -28,12 +28,14 @@ import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.Extend;
+import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.Step;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Session;
 import io.crail.rpc.login.Caller;
@@ -136,6 +138,13 @@ final class NameNodeService {
                         .setSize(
                             request, session.caller(), attachment(session).activity()::committed)),
             new SpaceWork<SetSize.Request>(namenode, request -> request.value().length(), false))
+        .handle(
+            NameNodeOperations.OPERATE,
+            (request, session) -> {
+              ClientSession client = attachment(session);
+              return rules.compound().operate(request, client.creates()::createIn);
+            },
+            new SpaceWork<Operate.Request>(namenode, NameNodeService::bytesOfSteps, false))
         .handleOrHold(
             NameNodeOperations.CREATE_SPREAD,
             (request, session) -> {
@@ -213,6 +222,9 @@ final class NameNodeService {
                     responses,
                     batch.session().caller(),
                     attachment(batch.session()).activity()))
+        .handle(
+            NameNodeOperations.OPERATE_READ,
+            (request, session) -> namenode.rules().compound().operate(request, null))
         .handleLong(
             NameNodeOperations.LOCATIONS,
             (request, session) -> extents.locations(request, session.caller()))
@@ -295,6 +307,15 @@ final class NameNodeService {
               RequestChecks.requireNamenode(session.caller());
               return shares.check(request);
             });
+  }
+
+  /** The bytes that a compound operation adds at most. */
+  private static int bytesOfSteps(Operate.Request request) {
+    int bytes = 0;
+    for (Step step : request.steps()) {
+      bytes += step.data().length();
+    }
+    return bytes;
   }
 
   private static OperationServer.RunListener counting() {

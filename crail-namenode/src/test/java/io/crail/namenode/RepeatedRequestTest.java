@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.StepKind;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.CheckShares;
@@ -36,6 +37,7 @@ import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Locations;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Names;
+import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.RenewLeases;
@@ -247,6 +249,16 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.CREATE_SPREAD,
         (store, datanode) -> TestStore.creation(NodeType.TABLE, "/spread", 0));
+    add(
+        NameNodeOperations.OPERATE,
+        (store, datanode) ->
+            new Operate.Request(
+                0644, Utf8.of("/spread/key"), List.of(Steps.create(), Steps.append("bytes"))));
+    add(
+        NameNodeOperations.OPERATE_READ,
+        (store, datanode) ->
+            new Operate.Request(
+                0644, Utf8.of("/spread/key"), List.of(Steps.of(StepKind.READ_SIZE))));
     add(NameNodeOperations.SET_SHARE, (store, datanode) -> Shares.open(1, 3, 5, "/s"));
     add(
         NameNodeOperations.CHECK_SHARES,

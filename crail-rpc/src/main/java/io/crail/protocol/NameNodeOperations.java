@@ -32,6 +32,7 @@ import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Locations;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Names;
+import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -383,6 +384,24 @@ public final class NameNodeOperations {
           READS,
           named(),
           "returns what clients do, and which nodes are looked up most");
+  public static final Operation<Operate.Request, Operate.Response> OPERATE =
+      add(
+          37,
+          "operate",
+          Operate.Request.CODEC,
+          Operate.Response.CODEC,
+          CHANGES,
+          byPath(Operate.Request::path, Operate.Request::by),
+          "performs a list of guards, changes and reads on one node at once");
+  public static final Operation<Operate.Request, Operate.Response> OPERATE_READ =
+      add(
+          38,
+          "operate-read",
+          Operate.Request.CODEC,
+          Operate.Response.CODEC,
+          READS,
+          byPath(Operate.Request::path, Operate.Request::by),
+          "performs a list of guards and reads on one node at once");
 
   private NameNodeOperations() {}
 

@@ -172,6 +172,8 @@ class NameNodeOperationsTest {
     given.put(34, "set-share");
     given.put(35, "check-shares");
     given.put(36, "report-activity");
+    given.put(37, "operate");
+    given.put(38, "operate-read");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
   }

@@ -87,7 +87,14 @@ public enum ErrorCode {
    */
   NO_SHARE(32, "no share of the spread directory"),
   /** A spread directory, or one above it, is being removed. A client asks again after a pause. */
-  BEING_REMOVED(33, "is being removed");
+  BEING_REMOVED(33, "is being removed"),
+  /** A guard of a compound operation does not hold. */
+  CONDITION_FAILED(34, "condition does not hold", ConditionFailedException::new),
+  /**
+   * A step of a compound operation concerns bytes that the namenode does not keep, or would not
+   * keep afterwards, since there are too many.
+   */
+  NOT_KEPT(35, "bytes are not kept by the namenode", NotKeptException::new);
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

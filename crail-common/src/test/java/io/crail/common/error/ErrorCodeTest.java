@@ -49,7 +49,9 @@ class ErrorCodeTest {
       "SPACE_TO_COME",
       "SPREAD",
       "NO_SHARE",
-      "BEING_REMOVED"
+      "BEING_REMOVED",
+      "CONDITION_FAILED",
+      "NOT_KEPT"
     };
     for (int number = 0; number < given.length; number++) {
       assertEquals(given[number], ErrorCode.of(number).name());

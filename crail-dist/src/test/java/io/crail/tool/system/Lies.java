@@ -31,6 +31,7 @@ import io.crail.protocol.node.ListNodes;
 import io.crail.protocol.node.Locations;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Names;
+import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -77,6 +78,8 @@ final class Lies {
           Map.entry(NameNodeOperations.REPORT_DATANODES, ReportDatanodes.Request.class),
           Map.entry(NameNodeOperations.CREATE_SPREAD, Create.Request.class),
           Map.entry(NameNodeOperations.SET_SHARE, SetShare.Request.class),
+          Map.entry(NameNodeOperations.OPERATE, Operate.Request.class),
+          Map.entry(NameNodeOperations.OPERATE_READ, Operate.Request.class),
           Map.entry(NameNodeOperations.CHECK_SHARES, CheckShares.Request.class),
           Map.entry(NameNodeOperations.REPORT_ACTIVITY, ReportActivity.Request.class),
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),

@@ -14,10 +14,12 @@ import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SpaceWriter;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Share;
 import io.crail.namenode.tree.TreeWriter;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.SetSize;
+import java.util.List;
 
 /**
  * Makes the changes of nodes that rules have decided: with the {@link DatanodeApplier} the only
@@ -27,6 +29,9 @@ import io.crail.protocol.node.SetSize;
  * is one, as a {@link Change}, except for what follows from others. Thread-safe.
  */
 public final class Applier {
+  /** All bytes of a small value are as they were. */
+  public static final int ALL_BYTES = Integer.MAX_VALUE;
+
   private final State state;
   private final TreeWriter tree;
   private final SpaceWriter space;
@@ -58,25 +63,50 @@ public final class Applier {
    *
    * @param space its first bytes; null for none
    * @param lease the lease of its writer; null for none
+   * @param extras what a compound operation gives it; null for another one
    */
   public void link(
-      Node node, NodeSpace space, WriteLease<Node> lease, Container parent, PathBytes path) {
-    tree.prepare(node, space, lease, parent, path, null);
+      Node node,
+      NodeSpace space,
+      WriteLease<Node> lease,
+      NodeExtras extras,
+      Container parent,
+      PathBytes path) {
+    prepare(node, space, lease, extras, parent, path, null);
     if (sink != null) {
-      report(Change.Link.of(node, 0, -1));
+      report(Change.Link.of(node, 0, -1, extras(node)));
     }
     tree.link(node);
   }
 
   /** As {@link #link}, in the place of another node with bytes, which ends. */
   public void replace(
-      Node node, NodeSpace space, WriteLease<Node> lease, PathBytes path, Node old) {
-    tree.prepare(node, space, lease, Container.of(old), path, old);
+      Node node,
+      NodeSpace space,
+      WriteLease<Node> lease,
+      NodeExtras extras,
+      PathBytes path,
+      Node old) {
+    prepare(node, space, lease, extras, Container.of(old), path, old);
     if (sink != null) {
-      report(Change.Link.of(node, old.id(), -1));
+      report(Change.Link.of(node, old.id(), -1, extras(node)));
     }
     tree.link(node, old);
     destroy(old);
+  }
+
+  private void prepare(
+      Node node,
+      NodeSpace space,
+      WriteLease<Node> lease,
+      NodeExtras extras,
+      Container parent,
+      PathBytes path,
+      Node old) {
+    tree.prepare(node, space, lease, parent, path, old);
+    if (extras != null) {
+      tree.extras(node, extras);
+    }
   }
 
   /**
@@ -94,7 +124,7 @@ public final class Applier {
       long length) {
     tree.prepare(node, space, lease, Container.of(present), path, present);
     if (sink != null) {
-      report(Change.Link.of(node, present.id(), length));
+      report(Change.Link.of(node, present.id(), length, extras(node)));
     }
     Node former = tree.linkPending(node, present, length);
     if (former != null) {
@@ -266,10 +296,33 @@ public final class Applier {
     tree.seal(directory, isSealed, 0);
   }
 
+  /**
+   * A compound operation changes a node that stays. Under its lock.
+   *
+   * @param value all its bytes, in memory that was taken for them; null for none
+   * @param unchanged the first bytes, which are as they were; {@link #ALL_BYTES} if the value is
+   *     not used
+   * @param extras what it has besides, for which heap was taken
+   */
+  public void operate(
+      Node node, SmallBytes value, int unchanged, NodeExtras extras, long nowMillis) {
+    NodeSpace former = unchanged == ALL_BYTES ? null : node.space();
+    if (unchanged != ALL_BYTES) {
+      tree.space(node, value);
+      tree.grown(node, nowMillis);
+    }
+    tree.extras(node, extras);
+    reportContents(node, 0, 0, unchanged, null);
+    SmallBytes small = former == null ? null : former.small();
+    if (small != null) {
+      space.succeed(small, value);
+    }
+  }
+
   /** A client gets the write lease of a node. */
   public void lease(Node node, WriteLease<Node> lease) {
     tree.lease(node, lease);
-    reportContents(node, 0, 0, false, null);
+    reportContents(node, 0, 0, ALL_BYTES, null);
   }
 
   /**
@@ -284,7 +337,7 @@ public final class Applier {
     for (int i = 0; added != null && i < added.count(); i++) {
       tree.space(node, space.append(node.space(), added.at(i)));
     }
-    reportContents(node, end, Long.MAX_VALUE, false, null);
+    reportContents(node, end, Long.MAX_VALUE, ALL_BYTES, null);
     giveBackValue(freed);
   }
 
@@ -315,7 +368,7 @@ public final class Applier {
     Allocation present = node.space().at(index);
     exchangeAt(node, index, others);
     WriteLease<Node> lease = node.lease();
-    reportContents(node, present.fileOffset(), present.fileEnd(), false, null);
+    reportContents(node, present.fileOffset(), present.fileEnd(), ALL_BYTES, null);
     space.release(present, lease.endNanos(), writer(lease), false);
   }
 
@@ -390,7 +443,7 @@ public final class Applier {
     if (present != null) {
       tree.complete(node);
     }
-    reportContents(node, node.size(), Long.MAX_VALUE, value != null, present);
+    reportContents(node, node.size(), Long.MAX_VALUE, value != null ? 0 : ALL_BYTES, present);
     if (present != null) {
       tree.takePlace(node, present);
     }
@@ -424,7 +477,7 @@ public final class Applier {
     tree.abandon(node);
     tree.space(node, kept);
     tree.lease(node, null);
-    reportContents(node, Math.max(0, node.size() - 1), Long.MAX_VALUE, false, null);
+    reportContents(node, Math.max(0, node.size() - 1), Long.MAX_VALUE, ALL_BYTES, null);
     int first = kept == null ? 0 : kept.count();
     for (int i = former == null ? -1 : former.count() - 1; i >= first; i--) {
       space.release(former.at(i), now, writer(lease), false);
@@ -440,17 +493,29 @@ public final class Applier {
     tree.lease(node, null);
   }
 
-  private void reportContents(Node node, long from, long to, boolean newValue, Node replaced) {
+  private List<NodeExtras> extras(Node node) {
+    return node.hasExtras() ? List.of(state.tree().extras().of(node)) : List.of();
+  }
+
+  private void reportContents(Node node, long from, long to, int unchanged, Node replaced) {
     if (sink != null) {
       report(
           Change.Contents.of(
-              node, from, to, newValue, Change.idOf(replaced), Change.Contents.NOT_MOVED));
+              node,
+              from,
+              to,
+              unchanged,
+              Change.idOf(replaced),
+              Change.Contents.NOT_MOVED,
+              extras(node)));
     }
   }
 
   private void reportMove(Node node, Allocation extent, int moved) {
     if (sink != null) {
-      report(Change.Contents.of(node, extent.fileOffset(), extent.fileEnd(), false, 0, moved));
+      report(
+          Change.Contents.of(
+              node, extent.fileOffset(), extent.fileEnd(), ALL_BYTES, 0, moved, extras(node)));
     }
   }
 

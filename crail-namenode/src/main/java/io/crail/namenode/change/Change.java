@@ -8,6 +8,7 @@ import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
@@ -71,13 +72,14 @@ public interface Change {
    * @param from the position from which on the extents are listed
    * @param to the position up to which they are listed; those outside are as before
    * @param end the end of all extents; what was behind it is gone
-   * @param value whether there is a small value, and which: {@link #NO_VALUE}, {@link #NEW_VALUE}
-   *     or {@link #SAME_VALUE}
+   * @param value whether there is a small value, and which: {@link #NO_VALUE}, {@link #NEW_VALUE},
+   *     {@link #SAME_VALUE} or {@link #LONGER_VALUE}
    * @param replaces the node whose place this one takes with its last bytes; 0 for none
    * @param moved whether the listed extent is a copy: {@link #NOT_MOVED}, {@link #MOVED} or {@link
    *     #MOVED_BACK}
    * @param extents the extents
-   * @param bytes a new small value
+   * @param bytes a new small value, or the new bytes of a longer one
+   * @param extras what compound operations have given it; at most one
    */
   record Contents(
       long id,
@@ -94,7 +96,8 @@ public interface Change {
       long replaces,
       int moved,
       List<Held> extents,
-      SmallValue bytes)
+      SmallValue bytes,
+      List<NodeExtras> extras)
       implements Change {
     /** The node has no small value. */
     public static final int NO_VALUE = 0;
@@ -104,6 +107,9 @@ public interface Change {
 
     /** The node has the small value that it had. */
     public static final int SAME_VALUE = 2;
+
+    /** The node has the small value that it had, followed by the bytes. */
+    public static final int LONGER_VALUE = 3;
 
     /** No extent was moved. */
     public static final int NOT_MOVED = 0;
@@ -133,14 +139,19 @@ public interface Change {
             .i64("from", "where the listed extents begin")
             .i64("to", "where they end; others are as before")
             .i64("end", "the end of all extents")
-            .u8("value", "0 no small value, 1 these bytes, 2 as before")
+            .u8(
+                "value",
+                "0 no small value, 1 these bytes, 2 as before, 3 as before and these bytes")
             .i64("replaces", "the node whose place this one takes; 0 for none")
             .u8("moved", "0 no, 1 the extent is a copy, 2 it is the former one again")
             .i32("extentsCount", "number of extents")
             .i32("extentsLength", "bytes of extents")
             .i32("bytesLength", "bytes of a small value")
+            .u8("extrasCount", "1 after a compound operation, otherwise 0")
+            .i32("extrasLength", "bytes of extras")
             .parts("extents", "extentsCount", "extentsLength", Held.CODEC, MAX_EXTENTS)
-            .bytes("bytes", "bytesLength", 0, SmallValue.MAX_LENGTH, "a new small value");
+            .bytes("bytes", "bytesLength", 0, SmallValue.MAX_LENGTH, "a new small value")
+            .parts("extras", "extrasCount", "extrasLength", NodeExtras.CODEC, 1);
 
     /** The codec. */
     public static final Codec<Contents> CODEC = Codec.of(Contents.class, LAYOUT);
@@ -150,10 +161,19 @@ public interface Change {
      *
      * @param from the position from which on its extents may be new
      * @param to the position up to which they may be new
-     * @param value whether its small value is new
+     * @param unchanged the first bytes of its small value, which are as they were; as many as there
+     *     are, or more, for all
      * @param moved whether an extent was moved
+     * @param extras what compound operations have given it
      */
-    static Contents of(Node node, long from, long to, boolean value, long replaces, int moved) {
+    static Contents of(
+        Node node,
+        long from,
+        long to,
+        int unchanged,
+        long replaces,
+        int moved,
+        List<NodeExtras> extras) {
       NodeSpace space = node.space();
       WriteLease<Node> lease = node.lease();
       List<Held> extents = new ArrayList<>();
@@ -165,6 +185,11 @@ public interface Change {
         extents.add(Held.of(space.at(i)));
       }
       SmallBytes small = space == null ? null : space.small();
+      int length = small == null ? 0 : small.length();
+      int value =
+          small == null
+              ? NO_VALUE
+              : unchanged >= length ? SAME_VALUE : unchanged == 0 ? NEW_VALUE : LONGER_VALUE;
       return new Contents(
           node.id(),
           node.size(),
@@ -176,11 +201,14 @@ public interface Change {
           from,
           to,
           space == null ? 0 : space.end(),
-          small == null ? NO_VALUE : value ? NEW_VALUE : SAME_VALUE,
+          value,
           replaces,
           moved,
           extents,
-          small != null && value ? SmallValue.of(small.bytes()) : SmallValue.NONE);
+          unchanged < length
+              ? SmallValue.of(small.bytes(unchanged, length - unchanged))
+              : SmallValue.NONE,
+          extras);
     }
 
     @Override
@@ -239,7 +267,7 @@ public interface Change {
     /** The codec. */
     public static final Codec<Link> CODEC = Codec.of(Link.class, LAYOUT);
 
-    static Link of(Node node, long replaces, long whole) {
+    static Link of(Node node, long replaces, long whole, List<NodeExtras> extras) {
       return new Link(
           node.parent().id(),
           node.accessedMillis(),
@@ -250,7 +278,7 @@ public interface Change {
           node.storageClass(),
           node.host(),
           nameOf(node),
-          Contents.of(node, 0, Long.MAX_VALUE, true, 0, Contents.NOT_MOVED));
+          Contents.of(node, 0, Long.MAX_VALUE, 0, 0, Contents.NOT_MOVED, extras));
     }
 
     @Override

@@ -70,10 +70,10 @@ final class SizeClass {
       if (open == null) {
         return NONE;
       }
-      open.begin();
+      open.begin(cell);
     }
     Slab slab = open;
-    int at = slab.take(cell);
+    int at = slab.take();
     if (slab.taken() == cells) {
       remove(slab);
     }

@@ -26,6 +26,7 @@ final class Slab {
   private int untouched;
 
   private int taken;
+  private int cell;
   private Slab previous;
   private Slab next;
 
@@ -48,14 +49,20 @@ final class Slab {
     return address;
   }
 
-  /** Begins anew without a cell that is taken. */
-  void begin() {
+  /** Begins anew, with cells of a length, of which none is taken. */
+  void begin(int newCell) {
+    cell = newCell;
     free = NONE;
     untouched = 0;
   }
 
+  /** Bytes of each cell. It stays as long as one is taken. */
+  int cell() {
+    return cell;
+  }
+
   /** Takes a cell; there has to be a free one. Returns where it begins. */
-  int take(int cell) {
+  int take() {
     taken++;
     int at = free;
     if (at == NONE) {

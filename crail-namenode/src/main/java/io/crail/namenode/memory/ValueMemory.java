@@ -63,17 +63,22 @@ public final class ValueMemory {
     return classes[SizeClass.indexOf(length)].take(slabs);
   }
 
-  /** Takes a cell back that was taken for {@code length} bytes. */
-  public void give(long address, int length) {
-    classes[SizeClass.indexOf(length)].give(slabs, address);
+  /** Takes a cell back. */
+  public void give(long address) {
+    classes[SizeClass.indexOf(capacity(address))].give(slabs, address);
   }
 
-  /** Writes to a cell that only the caller knows yet. */
+  /** Bytes of a cell that is taken. */
+  public int capacity(long address) {
+    return slabs.at(address).cell();
+  }
+
+  /** Writes to a part of a cell that only the caller knows yet. */
   public void write(long address, ByteBuffer in, int at, int length) {
     slabs.at(address).bytes().put((int) address & Slab.LENGTH - 1, in, at, length);
   }
 
-  /** Reads from a cell. If it was given back meanwhile, what is read means nothing. */
+  /** Reads from a part of a cell. If it was given back meanwhile, what is read means nothing. */
   public void read(long address, ByteBuffer out, int at, int length) {
     out.put(at, slabs.at(address).bytes(), (int) address & Slab.LENGTH - 1, length);
   }

@@ -92,12 +92,33 @@ public final class CreateRule {
       }
       return made;
     } finally {
-      // So that a connection keeps no node from the collector.
-      value = null;
-      parent = null;
-      old = null;
-      node = null;
+      forget();
     }
+  }
+
+  /**
+   * Creates a node in a container whose lock is held, as {@link #create} does.
+   *
+   * @return null when the path does not lead there any more
+   */
+  public Node createIn(Container container, NewNode newNode) throws CrailException {
+    request = newNode;
+    value = valueOf();
+    parent = container;
+    try {
+      request.requireType(parent);
+      return decide();
+    } finally {
+      forget();
+    }
+  }
+
+  /** So that a connection keeps no node from the collector. */
+  private void forget() {
+    value = null;
+    parent = null;
+    old = null;
+    node = null;
   }
 
   /** For the value that came with a put if it is small enough to be kept, otherwise null. */
@@ -198,9 +219,9 @@ public final class CreateRule {
 
   private void place(NodeSpace space, WriteLease<Node> lease) {
     if (old == null) {
-      applier.link(node, space, lease, parent, request.path());
+      applier.link(node, space, lease, request.extras(), parent, request.path());
     } else {
-      applier.replace(node, space, lease, request.path(), old);
+      applier.replace(node, space, lease, request.extras(), request.path(), old);
     }
   }
 }

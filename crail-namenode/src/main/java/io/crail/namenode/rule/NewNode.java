@@ -9,6 +9,7 @@ import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Put;
@@ -38,6 +39,8 @@ public final class NewNode {
   private int valueLength;
   // 0 for a node that is not spread.
   private long spreadId;
+  // Null for a node that no compound operation makes.
+  private NodeExtras extras;
 
   /** A copy of a request. */
   static NewNode of(Create.Request request) throws CrailException {
@@ -55,6 +58,22 @@ public final class NewNode {
     made.spreadId = id;
     made.flags |= NodeInfo.SPREAD;
     return made;
+  }
+
+  /** A key-value that a compound operation makes, with these bytes. */
+  static NewNode operated(Put.Request request, NodeExtras extras) throws CrailException {
+    ByteBuffer bytes =
+        ByteBuffer.allocate(Put.Request.CODEC.length(request)).order(ByteOrder.LITTLE_ENDIAN);
+    Put.Request.CODEC.encode(request, bytes, 0);
+    NewNode made = new NewNode();
+    made.readPut(bytes, 0);
+    made.extras = extras;
+    return made;
+  }
+
+  /** What a compound operation gives it; null for another node. */
+  NodeExtras extras() {
+    return extras;
   }
 
   /** Refuses what this parent may not hold. */
@@ -185,9 +204,10 @@ public final class NewNode {
     return storageClass;
   }
 
-  /** Bytes of heap of the node and its name. */
+  /** Bytes of heap of the node, its name and its extras. */
   long footprint() {
-    return Node.footprint(type, path.nameLength());
+    long own = Node.footprint(type, path.nameLength());
+    return extras == null ? own : own + extras.footprint();
   }
 
   /**

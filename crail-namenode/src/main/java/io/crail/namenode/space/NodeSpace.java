@@ -284,9 +284,9 @@ public abstract class NodeSpace {
       commit(length);
     }
 
-    /** Takes memory; false when there is none. */
-    boolean takeMemory() {
-      address = memory.take(length());
+    /** Takes memory for so many bytes, at least those of the value; false when there is none. */
+    boolean takeMemory(int room) {
+      address = memory.take(room);
       return hasMemory();
     }
 
@@ -301,7 +301,37 @@ public abstract class NodeSpace {
       address = ValueMemory.NONE;
       // Before the next owner writes there.
       VarHandle.storeStoreFence();
-      memory.give(given, length());
+      memory.give(given);
+    }
+
+    /** Bytes of memory that it takes. */
+    public int footprint() {
+      return ValueMemory.footprint(memory.capacity(address));
+    }
+
+    /**
+     * The value with more bytes at its end, in the same memory; readers of this one do not see
+     * them. Null when the memory is too short. Under the monitor of the node.
+     */
+    SmallBytes extended(ByteBuffer more, int offset, int count) {
+      int present = length();
+      if (present + count > memory.capacity(address)) {
+        return null;
+      }
+      memory.write(address + present, more, offset, count);
+      SmallBytes next = new SmallBytes(memory, present + count);
+      next.address = address;
+      return next;
+    }
+
+    /** True when another value is in the same memory. */
+    boolean isIn(SmallBytes other) {
+      return other != null && address == other.address;
+    }
+
+    /** Leaves the memory to a value that is there too. Readers of this one look again. */
+    void leaveMemory() {
+      address = ValueMemory.NONE;
     }
 
     /** The number of bytes. */
@@ -329,6 +359,13 @@ public abstract class NodeSpace {
       // What was read is from before this.
       VarHandle.loadLoadFence();
       return address == from;
+    }
+
+    /** A copy of some of the bytes. Under the monitor of the node, so that they stay. */
+    public byte[] bytes(int from, int count) {
+      byte[] bytes = new byte[count];
+      memory.read(address + from, ByteBuffer.wrap(bytes), 0, count);
+      return bytes;
     }
 
     /** A copy of all bytes. Under the monitor of the node, so that they stay. */

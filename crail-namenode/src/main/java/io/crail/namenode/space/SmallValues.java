@@ -7,6 +7,8 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.memory.ValueMemory;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -74,12 +76,16 @@ public final class SmallValues {
    * @return false when there is no memory; then the value must go into extents
    */
   public boolean take(SmallBytes value, SmallBytes before) {
+    return take(value, value.length(), before);
+  }
+
+  private boolean take(SmallBytes value, int room, SmallBytes before) {
     if (!budget.take(SmallBytes.HEAP, before == null ? 0 : SmallBytes.HEAP)) {
       return false;
     }
-    long more = ValueMemory.footprint(value.length());
-    if (count(more, before == null ? 0 : ValueMemory.footprint(before.length()))) {
-      if (value.takeMemory()) {
+    long more = ValueMemory.footprint(room);
+    if (count(more, before == null ? 0 : before.footprint())) {
+      if (value.takeMemory(room)) {
         return true;
       }
       used.addAndGet(-more);
@@ -97,6 +103,43 @@ public final class SmallValues {
       }
     } while (!used.compareAndSet(present, present + more));
     return true;
+  }
+
+  /**
+   * Takes memory for a value with more bytes at its end: the rest of its own, or twice as much as
+   * it needs, so that many small additions cost little. Under the monitor of the node.
+   *
+   * @param before the present value, for {@link #succeed}
+   * @param more the bytes to add; with them it is at most {@link #maxLength} long
+   * @return null when there is no memory
+   */
+  public SmallBytes extended(SmallBytes before, byte[] more) {
+    SmallBytes same = before.extended(ByteBuffer.wrap(more), 0, more.length);
+    if (same != null) {
+      return same;
+    }
+    int present = before.length();
+    SmallBytes next = new SmallBytes(memory, present + more.length);
+    if (!take(next, Math.min(maxLength, 2 * next.length()), before) && !take(next, before)) {
+      return null;
+    }
+    byte[] all = Arrays.copyOf(before.bytes(), next.length());
+    System.arraycopy(more, 0, all, present, more.length);
+    next.write(ByteBuffer.wrap(all), 0);
+    return next;
+  }
+
+  /**
+   * Takes the memory of a value back unless the next one is in it.
+   *
+   * @param next the value that the node has now; null for none
+   */
+  void succeed(SmallBytes former, SmallBytes next) {
+    if (former.isIn(next)) {
+      former.leaveMemory();
+    } else {
+      giveBack(former);
+    }
   }
 
   /**
@@ -118,8 +161,8 @@ public final class SmallValues {
 
   /** Takes the memory of a value back, which no node has any more. */
   void giveBack(SmallBytes value) {
+    used.addAndGet(-value.footprint());
     value.giveMemory();
-    used.addAndGet(-ValueMemory.footprint(value.length()));
     budget.give(SmallBytes.HEAP);
   }
 }

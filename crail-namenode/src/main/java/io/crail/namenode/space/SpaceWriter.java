@@ -126,6 +126,15 @@ public final class SpaceWriter {
     values.giveBack(value);
   }
 
+  /**
+   * Takes back the memory of a small value, unless the node's next one is in it.
+   *
+   * @param next the value that the node has now; null for none
+   */
+  public void succeed(SmallBytes former, SmallBytes next) {
+    values.succeed(former, next);
+  }
+
   /** Notes that a writer lost its lease, and that the node keeps the extent. */
   public void cutOff(Allocation extent, long client) {
     allocator.cutOff(extent, client);

@@ -149,6 +149,16 @@ public class Node {
     return size() > 0 || (flags & (NodeInfo.BEING_PUT | NodeInfo.ABANDONED)) == 0;
   }
 
+  /** True once a compound operation has changed it; see {@link ExtrasTable}. */
+  public final boolean hasExtras() {
+    return (flags & NodeInfo.EXTENDED) != 0;
+  }
+
+  /** Notes that there are some in the {@link ExtrasTable}. Under the node's monitor. */
+  final void extended() {
+    flags |= NodeInfo.EXTENDED;
+  }
+
   /** True while its content is to come as a whole, and its writer has not given up. */
   public final boolean isBeingPut() {
     return (flags & NodeInfo.BEING_PUT) != 0;
@@ -476,6 +486,17 @@ public class Node {
         permissions(present),
         owner(present),
         group(present));
+  }
+
+  /** By its id, so that a node in a table keeps the header that makes its monitor fast. */
+  @Override
+  public final int hashCode() {
+    return Long.hashCode(id * 0x9e3779b97f4a7c15L);
+  }
+
+  @Override
+  public final boolean equals(Object other) {
+    return this == other;
   }
 
   @Override

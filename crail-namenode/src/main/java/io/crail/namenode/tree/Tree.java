@@ -49,6 +49,7 @@ public final class Tree {
   private final IdTable ids;
   private final NameTable names;
   private final PendingNodes pending;
+  private final ExtrasTable extras;
   private final SpreadDirectories spread = new SpreadDirectories();
   private final RenameSequence renames = new RenameSequence();
   private final AtomicLong nextId;
@@ -65,6 +66,7 @@ public final class Tree {
     this.ids = new IdTable(budget);
     this.names = new NameTable(new NameHash(random), budget);
     this.pending = new PendingNodes(budget);
+    this.extras = new ExtrasTable(budget);
     // Random, so that an id from before a restart names no node rather than a wrong one.
     long start = random.nextLong() >>> 2;
     this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
@@ -104,6 +106,11 @@ public final class Tree {
   /** The spread directories, and the shares of them. */
   public SpreadDirectories spread() {
     return spread;
+  }
+
+  /** What compound operations have given nodes. */
+  public ExtrasTable extras() {
+    return extras;
   }
 
   public PendingNodes pending() {

@@ -176,6 +176,7 @@ public final class TreeWriter {
 
   /** Removes the id of a node that is gone. */
   public void forget(Node node) {
+    tree.extras().remove(node);
     tree.ids().remove(node);
   }
 
@@ -258,6 +259,17 @@ public final class TreeWriter {
     if (!node.isPending()) {
       node.arrived();
     }
+    if (node.hasExtras()) {
+      // Heap was taken for as much before.
+      tree.extras().renew(node, tree.extras().of(node).changed());
+    }
+  }
+
+  /**
+   * Sets what compound operations have given a node, for which heap was taken. Under its monitor.
+   */
+  public void extras(Node node, NodeExtras extras) {
+    tree.extras().put(node, extras);
   }
 
   /** Notes that the value of a node that is to replace another is whole. Under its monitor. */

@@ -9,6 +9,7 @@ import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.codec.Codec;
@@ -37,10 +38,14 @@ final class ChangeModel implements ChangeSink {
 
   private static final List<String> STATES = List.of("active", "draining", "dead", "forgotten");
 
+  /** What a record says of a small value. */
+  private static final List<String> VALUES = List.of("", " value", " moving", " longer");
+
   private static final List<String> ALL_KINDS =
       List.of(
           "Attributes",
           "Contents",
+          "Contents longer",
           "Contents moved",
           "Contents moved back",
           "Contents moving",
@@ -81,6 +86,7 @@ final class ChangeModel implements ChangeSink {
     private long client;
     private boolean ending;
     private SmallValue value = SmallValue.NONE;
+    private List<NodeExtras> extras = List.of();
     private final TreeMap<Long, Change.Held> extents = new TreeMap<>();
     // The node that is to replace this one, and the one that this is to replace.
     private long heir;
@@ -104,6 +110,7 @@ final class ChangeModel implements ChangeSink {
           "size " + size,
           "lease " + token + " of " + client + (ending ? " ending" : ""),
           "value " + value.hashCode(),
+          "extras " + extras,
           "extents " + extents.values(),
           "children " + children);
     }
@@ -164,16 +171,14 @@ final class ChangeModel implements ChangeSink {
       return name + (contents.moved() == Change.Contents.MOVED ? " moved" : " moved back");
     }
     if (change instanceof Change.Contents contents) {
-      return contents.replaces() != 0
-          ? name + " whole"
-          : name + (contents.value() == 0 ? "" : contents.value() == 1 ? " value" : " moving");
+      return contents.replaces() != 0 ? name + " whole" : name + VALUES.get(contents.value());
     }
     return name;
   }
 
   /** Begins with a namenode that has only the root. */
   synchronized void begin(NameNode namenode) {
-    entries.put(namenode.tree().rootId(), entry(namenode.tree().root(), names(namenode)));
+    entries.put(namenode.tree().rootId(), entry(namenode, namenode.tree().root(), names(namenode)));
   }
 
   @Override
@@ -461,9 +466,13 @@ final class ChangeModel implements ChangeSink {
                     || held.extent().fileEnd() > contents.from()
                         && held.extent().fileOffset() < contents.to());
     contents.extents().forEach(held -> entry.extents.put(held.extent().fileOffset(), held));
-    if (contents.value() != Change.Contents.SAME_VALUE) {
-      entry.value = contents.bytes();
-    }
+    entry.extras = contents.extras();
+    entry.value =
+        switch (contents.value()) {
+          case Change.Contents.SAME_VALUE -> entry.value;
+          case Change.Contents.LONGER_VALUE -> joined(entry.value, contents.bytes());
+          default -> contents.bytes();
+        };
     if (contents.replaces() != 0) {
       require(contents.replaces()).heir = 0;
       entry.present = 0;
@@ -471,8 +480,13 @@ final class ChangeModel implements ChangeSink {
     }
   }
 
+  private static SmallValue joined(SmallValue first, SmallValue second) {
+    ByteBuffer all = ByteBuffer.allocate(first.length() + second.length());
+    return SmallValue.of(all.put(first.bytes()).put(second.bytes()).array());
+  }
+
   /** A node of the namenode in the form of the model. */
-  private static Entry entry(Node node, Map<Integer, String> names) {
+  private static Entry entry(NameNode namenode, Node node, Map<Integer, String> names) {
     Entry entry = new Entry();
     entry.parent = node.parent() == null ? 0 : node.parent().id();
     entry.name = Change.nameOf(node).toString();
@@ -498,6 +512,9 @@ final class ChangeModel implements ChangeSink {
     }
     if (space != null && space.small() != null) {
       entry.value = SmallValue.of(space.small().bytes());
+    }
+    if (node.hasExtras()) {
+      entry.extras = List.of(namenode.tree().extras().of(node));
     }
     if (node instanceof Container container) {
       container.visitFrom(
@@ -562,7 +579,7 @@ final class ChangeModel implements ChangeSink {
             node -> {
               // Others are being taken apart, which follows from a removal.
               if (!namenode.tree().isDetached(node)) {
-                Entry entry = entry(node, names);
+                Entry entry = entry(namenode, node, names);
                 entry.host = host(node.host());
                 found.put(node.id(), entry.toString());
               }

@@ -8,6 +8,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.ManualClock;
+import io.crail.namenode.Steps;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
 import io.crail.protocol.NameNodeOperations;
@@ -21,6 +22,7 @@ import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Lookup;
+import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.Rename;
@@ -154,7 +156,11 @@ class ChangeTest {
     }
 
     void round() throws CrailException {
-      switch (random.nextInt(23)) {
+      switch (random.nextInt(28)) {
+        case 23, 24, 25, 26, 27 ->
+            wire.call(
+                NameNodeOperations.OPERATE,
+                new Operate.Request(0644, Utf8.of(any()), Steps.random(random)));
         case 15, 16, 17, 18 -> finish();
         case 14 -> tables(wire, random.nextInt(DIRECTORIES.length));
         case 0 -> {

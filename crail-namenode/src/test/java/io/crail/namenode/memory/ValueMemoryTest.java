@@ -46,7 +46,7 @@ class ValueMemoryTest {
           taken.size() * (long) ValueMemory.footprint(length)
               >= ValueMemory.mostBytes(1 << 20) * 15 / 16);
       assertTrue(memory.bytes() <= ValueMemory.mostBytes(1 << 20));
-      taken.forEach(address -> memory.give(address, length));
+      taken.forEach(address -> memory.give(address));
     }
   }
 
@@ -79,13 +79,13 @@ class ValueMemoryTest {
     List<Cell> cells = new ArrayList<>();
     for (int i = 0; i < 100_000; i++) {
       if (random.nextInt(1000) == 0) {
-        cells.forEach(cell -> memory.give(cell.address, cell.length));
+        cells.forEach(cell -> memory.give(cell.address));
         cells.clear();
         taken.clear();
       } else if (random.nextInt(5) < 2 && !cells.isEmpty()) {
         Cell cell = cells.remove(random.nextInt(cells.size()));
         taken.remove(cell.address);
-        memory.give(cell.address, cell.length);
+        memory.give(cell.address);
       } else {
         int length = 1 + random.nextInt(1 << random.nextInt(17));
         long address = memory.take(length);
@@ -138,9 +138,9 @@ class ValueMemoryTest {
         Cell cell = cells.poll();
         memory.read(cell.address, read, 0, cell.length);
         assertEquals(bytes.slice(0, cell.length), read.slice(0, cell.length));
-        memory.give(cell.address, cell.length);
+        memory.give(cell.address);
       }
     }
-    cells.forEach(cell -> memory.give(cell.address, cell.length));
+    cells.forEach(cell -> memory.give(cell.address));
   }
 }

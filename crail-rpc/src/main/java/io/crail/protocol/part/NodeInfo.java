@@ -57,6 +57,9 @@ public record NodeInfo(
    */
   public static final int SPREAD = 16;
 
+  /** Flag: a compound operation has changed it; it has a version, an epoch and attributes. */
+  public static final int EXTENDED = 32;
+
   /** All permission bits. */
   public static final int PERMISSIONS = 07777;
 

@@ -21,6 +21,8 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.client.ClientKeys;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
@@ -179,6 +181,11 @@ class StoresTest {
 
     private static UnsupportedOperationException unused() {
       return new UnsupportedOperationException();
+    }
+
+    @Override
+    public Upcoming<CompoundResult> operate(String path, CompoundOperation operation) {
+      throw unused();
     }
 
     @Override

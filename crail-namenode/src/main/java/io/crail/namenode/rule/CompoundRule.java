@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.compound.StepKind;
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.State;
+import io.crail.namenode.classes.NodeClasses;
+import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
+import io.crail.namenode.tree.Tree;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Operate;
+import io.crail.protocol.node.Put;
+import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.Step;
+import java.nio.ByteBuffer;
+
+/**
+ * Decides compound operations: the steps of a {@link CompoundRun} on one node, under the locks of
+ * the node and of its parent. All that they change is one change of the node. Thread-safe.
+ */
+public final class CompoundRule {
+  private final State state;
+  private final Tree tree;
+  private final Locks locks;
+  private final Applier applier;
+  private final Clock clock;
+  private final NodeClasses classes;
+
+  public CompoundRule(State state, Locks locks, Applier applier, Clock clock, NodeClasses classes) {
+    this.classes = classes;
+    this.state = state;
+    this.tree = state.tree();
+    this.locks = locks;
+    this.applier = applier;
+    this.clock = clock;
+  }
+
+  /** Makes a node. Under the lock of its parent. */
+  public interface Maker {
+    /** Makes it, in the place of a node of that name. Null when the path leads elsewhere by now. */
+    Node make(Container parent, NewNode made) throws CrailException;
+  }
+
+  /**
+   * Performs the steps of a request.
+   *
+   * @param maker makes the node of a step that creates it; null when nothing may change
+   */
+  public Operate.Response operate(Operate.Request request, Maker maker) throws CrailException {
+    PathBytes path = PathBytes.of(request.path());
+    tree.requireOwn(path);
+    check(request, path, maker != null);
+    Operate.Response response = null;
+    while (response == null) {
+      Tree.Place place = tree.locate(path);
+      Node node = place.child();
+      if (node == null) {
+        Container parent = tree.parentOf(path);
+        response = locks.of(parent, () -> decideAlone(parent, request, path, maker));
+      } else {
+        response =
+            locks.ofChild(
+                place.container(),
+                node,
+                () -> tree.isStill(node, place.container(), path),
+                () -> decide(place.container(), node, request, path, maker));
+      }
+    }
+    return response;
+  }
+
+  private static void check(Operate.Request request, PathBytes path, boolean mayChange)
+      throws CrailException {
+    if (path.isRoot()) {
+      throw ErrorCode.ROOT.exception("/");
+    }
+    Tree.requirePermissions(path, request.permissions());
+    int count = request.steps().size();
+    if (count == 0 || count > Operate.MAX_STEPS) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          path + ": " + count + " steps, must be 1 to " + Operate.MAX_STEPS);
+    }
+    for (Step step : request.steps()) {
+      if (StepKind.of(step.kind()).isChange() && !mayChange) {
+        throw ErrorCode.INVALID_ARGUMENT.exception(path + ": a list that only reads");
+      }
+    }
+  }
+
+  /** Where there is no node. Under the parent's lock; null when there is one by now. */
+  private Operate.Response decideAlone(
+      Container parent, Operate.Request request, PathBytes path, Maker maker)
+      throws CrailException {
+    if (!tree.admits(parent, path) || tree.child(parent, path) != null) {
+      return null;
+    }
+    tree.requireOpen(parent);
+    return decide(parent, null, request, path, maker);
+  }
+
+  /** Under the locks of the parent and of the node, which may be null. */
+  private Operate.Response decide(
+      Container parent, Node found, Operate.Request request, PathBytes path, Maker maker)
+      throws CrailException {
+    // A key whose first value has not come does not exist.
+    Node node = found != null && (!Tree.isWithBytes(found) || found.hasValue()) ? found : null;
+    NodeExtras extras = node == null ? NodeExtras.NONE : tree.extras().of(node);
+    CompoundRun run =
+        new CompoundRun(node == null ? 0 : node.id(), extras, bytesOf(node, path), classes);
+    run.perform(request.steps());
+    if (!run.isToBeApplied()) {
+      return run.response(node == null ? 0 : node.id(), node == null ? 0 : node.size(), extras);
+    }
+    if (run.isNew()) {
+      Node made = maker.make(parent, NewNode.operated(putOf(request, run), run.extras()));
+      return made == null ? null : run.response(made.id(), made.size(), run.extras());
+    }
+    if (!run.exists()) {
+      if (node != null) {
+        requireBytes(node, path);
+        applier.remove(node, clock.currentTimeMillis());
+      }
+      return run.response(0, 0, NodeExtras.NONE);
+    }
+    apply(node, run, extras, path);
+    return run.response(node.id(), node.size(), run.extras());
+  }
+
+  private KeptBytes bytesOf(Node node, PathBytes path) {
+    int most = state.values().maxLength();
+    NodeSpace space = node == null ? null : node.space();
+    SmallBytes small = space == null ? null : space.small();
+    long elsewhere = small == null && space != null ? space.size() : 0;
+    CrailException obstacle = null;
+    if (node != null && node.type() != NodeType.KEYVALUE) {
+      obstacle = ErrorCode.WRONG_TYPE.exception(path + " is no key-value");
+    } else if (node != null && node.lease() != null) {
+      obstacle = ErrorCode.WRITE_LEASE_HELD.exception(path.toString());
+    } else if (elsewhere > 0) {
+      obstacle = ErrorCode.NOT_KEPT.exception(path + ": they are at datanodes");
+    }
+    return new KeptBytes(small, elsewhere, most, obstacle);
+  }
+
+  private static void requireBytes(Node node, PathBytes path) throws CrailException {
+    if (!Tree.isWithBytes(node)) {
+      throw ErrorCode.WRONG_TYPE.exception(path + " is a container");
+    }
+  }
+
+  private static Put.Request putOf(Operate.Request request, CompoundRun run) {
+    SmallValue value = SmallValue.of(run.bytes().all());
+    return new Put.Request(
+        true,
+        false,
+        request.permissions(),
+        Create.PARENT_CLASS,
+        0,
+        value.length(),
+        request.path(),
+        Create.PARENT_HOST,
+        value);
+  }
+
+  private void apply(Node node, CompoundRun run, NodeExtras before, PathBytes path)
+      throws CrailException {
+    NodeExtras extras = run.extras();
+    long heap = extras.footprint();
+    state.budget().require(heap, node.hasExtras() ? before.footprint() : 0, path);
+    NodeSpace space = node.space();
+    SmallBytes former = space == null ? null : space.small();
+    SmallBytes value = null;
+    int unchanged = Applier.ALL_BYTES;
+    try {
+      KeptBytes bytes = run.bytes();
+      if (bytes.areLonger()) {
+        unchanged = former.length();
+        value = state.values().extended(former, bytes.added());
+        requireTaken(value, (int) bytes.size(), path);
+      } else if (bytes.haveChanged()) {
+        unchanged = 0;
+        value = taken(bytes.all(), former, path);
+      }
+    } catch (CrailException e) {
+      state.budget().give(heap);
+      throw e;
+    }
+    applier.operate(node, value, unchanged, extras, clock.currentTimeMillis());
+  }
+
+  private SmallBytes taken(byte[] bytes, SmallBytes former, Object path) throws CrailException {
+    if (bytes.length == 0) {
+      return null;
+    }
+    SmallBytes value = state.values().of(bytes.length);
+    boolean isTaken = value != null && state.values().take(value, former);
+    requireTaken(isTaken ? value : null, bytes.length, path);
+    value.write(ByteBuffer.wrap(bytes), 0);
+    return value;
+  }
+
+  private void requireTaken(SmallBytes value, int length, Object path) throws CrailException {
+    if (value == null) {
+      throw state.values().refusal(path, length);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
+import io.crail.protocol.codec.SmallValue;
+import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
+
+/**
+ * The bytes of a node within a compound operation. As long as bytes are only added, those that are
+ * there are not copied. For one thread, under the node's lock.
+ */
+final class KeptBytes {
+  private static final byte[] NONE = {};
+
+  private final int most;
+  private CrailException obstacle;
+  private SmallBytes present;
+  private int unchanged;
+  private final ByteArrayOutputStream added = new ByteArrayOutputStream(0);
+  // Null as long as bytes were only added.
+  private byte[] whole;
+  private long elsewhere;
+
+  /**
+   * Begins with the bytes of a node.
+   *
+   * @param present its bytes; null for none at the namenode
+   * @param elsewhere bytes at datanodes
+   * @param most how many the namenode keeps
+   * @param obstacle why they cannot be changed; null if they can
+   */
+  KeptBytes(SmallBytes present, long elsewhere, int most, CrailException obstacle) {
+    this.present = present;
+    this.unchanged = present == null ? 0 : present.length();
+    this.elsewhere = elsewhere;
+    this.most = most;
+    this.obstacle = obstacle;
+  }
+
+  /** The same, apart from what happens to one of them afterwards. */
+  KeptBytes copy() {
+    KeptBytes copy = new KeptBytes(present, elsewhere, most, obstacle);
+    copy.unchanged = unchanged;
+    copy.added.writeBytes(added.toByteArray());
+    copy.whole = whole == null ? null : whole.clone();
+    return copy;
+  }
+
+  long size() {
+    return elsewhere > 0 ? elsewhere : whole != null ? whole.length : unchanged + added.size();
+  }
+
+  /** Forgets those of a node that is gone. */
+  void clear() {
+    obstacle = null;
+    present = null;
+    elsewhere = 0;
+    unchanged = 0;
+    added.reset();
+    whole = null;
+  }
+
+  /** The bytes that are there of a range. */
+  SmallValue read(long from, int length) throws CrailException {
+    if (from < 0 || length < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("bytes " + from + ", " + length);
+    }
+    if (elsewhere > 0) {
+      throw ErrorCode.NOT_KEPT.exception("they are at datanodes");
+    }
+    int count = (int) Math.max(0, Math.min(length, size() - from));
+    if (count == 0) {
+      return SmallValue.NONE;
+    }
+    if (whole == null && from + count <= unchanged) {
+      return SmallValue.of(present.bytes((int) from, count));
+    }
+    return SmallValue.of(Arrays.copyOfRange(whole(), (int) from, (int) from + count));
+  }
+
+  void write(long at, SmallValue data) throws CrailException {
+    requireChange();
+    long end = at + data.length();
+    if (at < 0 || end > most) {
+      throw at < 0
+          ? ErrorCode.INVALID_ARGUMENT.exception("position " + at)
+          : ErrorCode.NOT_KEPT.exception("at most " + most + " bytes");
+    }
+    if (whole == null && at == size()) {
+      added.writeBytes(data.bytes());
+      return;
+    }
+    if (end > whole().length) {
+      whole = Arrays.copyOf(whole, (int) end);
+    }
+    System.arraycopy(data.bytes(), 0, whole, (int) at, data.length());
+  }
+
+  void truncate(long size) throws CrailException {
+    if (size < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("size " + size);
+    }
+    requireChange();
+    if (size > most) {
+      throw ErrorCode.NOT_KEPT.exception("at most " + most + " bytes");
+    }
+    whole = Arrays.copyOf(whole(), (int) size);
+  }
+
+  private void requireChange() throws CrailException {
+    if (obstacle != null) {
+      throw obstacle;
+    }
+  }
+
+  private byte[] whole() {
+    if (whole == null) {
+      byte[] all = Arrays.copyOf(unchanged == 0 ? NONE : present.bytes(), (int) size());
+      System.arraycopy(added.toByteArray(), 0, all, unchanged, added.size());
+      whole = all;
+    }
+    return whole;
+  }
+
+  /** True when they are not what they were. */
+  boolean haveChanged() {
+    return whole != null || added.size() > 0;
+  }
+
+  /** True when bytes were added to some that stay. */
+  boolean areLonger() {
+    return whole == null && added.size() > 0 && unchanged > 0;
+  }
+
+  /** The bytes at the end that are new, when {@link #areLonger}. */
+  byte[] added() {
+    return added.toByteArray();
+  }
+
+  /** All of them. */
+  byte[] all() {
+    return whole();
+  }
+}

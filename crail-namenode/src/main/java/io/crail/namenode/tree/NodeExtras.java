@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.tree;
+
+import io.crail.common.Utf8;
+import io.crail.namenode.memory.Footprint;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.UserAttribute;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a node has that compound operations have changed, and no other node. Immutable.
+ *
+ * @param version how often lists have changed the node, or others its bytes since the first list
+ * @param epoch only ever raised; writers that guard with an older one are refused
+ * @param attributes those that programs have given it, in the order of their names
+ */
+public record NodeExtras(long version, long epoch, List<UserAttribute> attributes) {
+  /** Those of other nodes. */
+  public static final NodeExtras NONE = new NodeExtras(0, 0, List.of());
+
+  /** The layout. */
+  public static final Layout LAYOUT =
+      Layout.of("NodeExtras")
+          .i64("version", "how often it was changed")
+          .i64("epoch", "its epoch")
+          .u16("attributesCount", "number of attributes")
+          .i32("attributesLength", "bytes of attributes")
+          .page(
+              "attributes",
+              "attributesCount",
+              "attributesLength",
+              UserAttribute.CODEC,
+              UserAttribute.MAX_BYTES);
+
+  /** The codec. */
+  public static final Codec<NodeExtras> CODEC = Codec.of(NodeExtras.class, LAYOUT);
+
+  private static final long OWN =
+      Footprint.MAP_ENTRY + Footprint.object(1, 2 * Long.BYTES) + Footprint.object(1, 8);
+
+  /** Bytes of heap. */
+  public long footprint() {
+    long bytes = OWN + Footprint.references(attributes.size());
+    for (UserAttribute attribute : attributes) {
+      bytes +=
+          Footprint.object(2, 0)
+              + Footprint.object(1, 8)
+              + Footprint.bytes(attribute.name().length())
+              + Footprint.object(1, 0)
+              + Footprint.bytes(attribute.value().length());
+    }
+    return bytes;
+  }
+
+  /** The same with a higher version. */
+  public NodeExtras changed() {
+    return new NodeExtras(version + 1, epoch, attributes);
+  }
+
+  /** The same with another epoch. */
+  public NodeExtras withEpoch(long newEpoch) {
+    return new NodeExtras(version, newEpoch, attributes);
+  }
+
+  /** The value of an attribute; null for none. */
+  public SmallValue attribute(Utf8 name) {
+    int at = indexOf(name);
+    return at < 0 ? null : attributes.get(at).value();
+  }
+
+  /**
+   * The same with another value of an attribute.
+   *
+   * @param value the value; null to remove it
+   */
+  public NodeExtras with(Utf8 name, SmallValue value) {
+    int at = indexOf(name);
+    List<UserAttribute> changed = new ArrayList<>(attributes);
+    if (at >= 0) {
+      changed.remove(at);
+    }
+    if (value != null) {
+      changed.add(at >= 0 ? at : -at - 1, new UserAttribute(name, value));
+    }
+    return new NodeExtras(version, epoch, List.copyOf(changed));
+  }
+
+  /** As {@link java.util.Collections#binarySearch} says. */
+  private int indexOf(Utf8 name) {
+    int low = 0;
+    int high = attributes.size() - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      int order = attributes.get(middle).name().compareTo(name);
+      if (order == 0) {
+        return middle;
+      }
+      if (order < 0) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return -low - 1;
+  }
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Utf8;
+import io.crail.compound.Comparison;
+import io.crail.compound.StepKind;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Step;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Steps of compound operations. */
+public final class Steps {
+  private static final StepKind[] KINDS = StepKind.values();
+
+  private Steps() {}
+
+  static SmallValue value(String text) {
+    return SmallValue.of(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static Step of(StepKind kind) {
+    return of(kind, Comparison.EQUAL, 0, 0, "", "", "");
+  }
+
+  static Step of(StepKind kind, long number) {
+    return of(kind, Comparison.EQUAL, number, 0, "", "", "");
+  }
+
+  static Step of(StepKind kind, Comparison comparison, long number) {
+    return of(kind, comparison, number, 0, "", "", "");
+  }
+
+  static Step of(
+      StepKind kind,
+      Comparison comparison,
+      long number,
+      int length,
+      String name,
+      String data,
+      String expected) {
+    return new Step(
+        kind.number(),
+        comparison.number(),
+        false,
+        number,
+        length,
+        Utf8.of(name),
+        value(data),
+        value(expected));
+  }
+
+  static Step create() {
+    return of(StepKind.CREATE);
+  }
+
+  static Step append(String bytes) {
+    return of(StepKind.APPEND, Comparison.EQUAL, 0, 0, "", bytes, "");
+  }
+
+  static Step write(long at, String bytes) {
+    return of(StepKind.WRITE, Comparison.EQUAL, at, 0, "", bytes, "");
+  }
+
+  static Step writeFull(String bytes) {
+    return of(StepKind.WRITE_FULL, Comparison.EQUAL, 0, 0, "", bytes, "");
+  }
+
+  static Step read(long at, int length) {
+    return of(StepKind.READ_BYTES, Comparison.EQUAL, at, length, "", "", "");
+  }
+
+  static Step set(String name, String value) {
+    return of(StepKind.SET_ATTRIBUTE, Comparison.EQUAL, 0, 0, name, value, "");
+  }
+
+  static Step add(String name, long number) {
+    return of(StepKind.ADD, Comparison.EQUAL, number, 0, name, "", "");
+  }
+
+  static Step attribute(StepKind kind, String name) {
+    return of(kind, Comparison.EQUAL, 0, 0, name, "", "");
+  }
+
+  /** A list of which each step has a good chance not to fail. */
+  public static List<Step> random(Random random) {
+    List<Step> steps = new ArrayList<>();
+    int count = 1 + random.nextInt(5);
+    for (int i = 0; i < count; i++) {
+      // Without it there would hardly be any node.
+      StepKind kind =
+          i == 0 && random.nextInt(3) == 0 ? StepKind.CREATE : KINDS[random.nextInt(KINDS.length)];
+      if (kind == StepKind.DELETE && random.nextInt(3) > 0) {
+        kind = StepKind.APPEND;
+      }
+      String data =
+          random.nextInt(4) == 0
+              ? String.valueOf(random.nextInt(5))
+              : "x".repeat(random.nextInt(4) == 0 ? random.nextInt(12_000) : random.nextInt(40));
+      Step step =
+          of(
+              kind,
+              Comparison.values()[random.nextInt(6)],
+              random.nextInt(6),
+              random.nextInt(50),
+              "name" + random.nextInt(3),
+              data,
+              String.valueOf(random.nextInt(5)));
+      steps.add(random.nextInt(3) > 0 ? step.going() : step);
+    }
+    return steps;
+  }
+}

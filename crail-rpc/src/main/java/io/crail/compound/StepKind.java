@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.compound;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.util.HashMap;
+import java.util.Map;
+
+/** What the steps of a compound operation do, with their permanent numbers. */
+public enum StepKind {
+  /** Guard: there is a node. */
+  EXISTS(0, "exists"),
+  /** Guard: there is no node. */
+  ABSENT(1, "does not exist"),
+  /** Guard: compares the node's id. */
+  ID(2, "id"),
+  /** Guard: compares the version. */
+  VERSION(3, "version"),
+  /** Guard: compares the epoch. */
+  EPOCH(4, "epoch"),
+  /** Guard: compares the number of bytes. */
+  SIZE(5, "size"),
+  /** Guard: there is an attribute. */
+  HAS_ATTRIBUTE(6, "has attribute"),
+  /** Guard: there is no such attribute. */
+  LACKS_ATTRIBUTE(7, "lacks attribute"),
+  /** Guard: compares an attribute as bytes. */
+  ATTRIBUTE(8, "attribute"),
+  /** Guard: compares an attribute as a number. */
+  ATTRIBUTE_NUMBER(9, "attribute as a number"),
+  /** Guard: compares bytes of the node. */
+  BYTES(10, "bytes"),
+  /** Makes the node, a key-value; there must be none. */
+  CREATE(16, "create"),
+  /** Adds bytes at the end. */
+  APPEND(17, "append"),
+  /** Writes bytes at a position; what is missing before it becomes 0. */
+  WRITE(18, "write"),
+  /** Replaces all bytes. */
+  WRITE_FULL(19, "write full"),
+  /** Sets the number of bytes; what is added is 0. */
+  TRUNCATE(20, "truncate"),
+  /** Sets an attribute. */
+  SET_ATTRIBUTE(21, "set attribute"),
+  /** Adds to an attribute that is a number; a missing one is 0. */
+  ADD(22, "add to attribute"),
+  /** Removes an attribute; it need not be there. */
+  REMOVE_ATTRIBUTE(23, "remove attribute"),
+  /** Sets an attribute that has a certain value. */
+  REPLACE_ATTRIBUTE(24, "replace attribute"),
+  /** Raises the epoch above the present one. */
+  RAISE_EPOCH(25, "raise epoch"),
+  /** Removes the node. */
+  DELETE(26, "delete"),
+  /** Performs what a method of the namenode decides. */
+  CALL(27, "call"),
+  /** Reads the number of bytes. */
+  READ_SIZE(32, "read size"),
+  /** Reads all attributes. */
+  READ_ATTRIBUTES(33, "read attributes"),
+  /** Reads an attribute. */
+  READ_ATTRIBUTE(34, "read attribute"),
+  /** Reads bytes, as many as there are in the range. */
+  READ_BYTES(35, "read bytes");
+
+  private static final int FIRST_CHANGE = 16;
+  private static final int FIRST_READ = 32;
+
+  private static final Map<Integer, StepKind> BY_NUMBER = new HashMap<>();
+
+  static {
+    for (StepKind kind : values()) {
+      BY_NUMBER.put(kind.number, kind);
+    }
+  }
+
+  private final int number;
+  private final String text;
+
+  StepKind(int number, String text) {
+    this.number = number;
+    this.text = text;
+  }
+
+  /** {@return the permanent number} */
+  public int number() {
+    return number;
+  }
+
+  /** {@return whether such a step changes something} */
+  public boolean isChange() {
+    return number >= FIRST_CHANGE && number < FIRST_READ;
+  }
+
+  /**
+   * The kind of a number.
+   *
+   * @param number the permanent number
+   * @return the kind
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} when there is none
+   */
+  public static StepKind of(int number) throws CrailException {
+    StepKind kind = BY_NUMBER.get(number);
+    if (kind == null) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("step of kind " + number);
+    }
+    return kind;
+  }
+
+  /** {@return a name for messages} */
+  @Override
+  public String toString() {
+    return text;
+  }
+}
