@@ -5,11 +5,13 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.change.Change;
 import io.crail.namenode.change.ChangeRecords;
+import io.crail.namenode.tree.NodeExtras;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Checksum;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Place;
+import io.crail.protocol.part.UserAttribute;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -59,7 +61,8 @@ final class RecordsTarget implements Target {
               0,
               0,
               Collections.nCopies(1 + copies, held),
-              SmallValue.NONE);
+              SmallValue.NONE,
+              copies == 0 ? List.of() : List.of(extras(copies)));
       seeds.add(seed(Change.Contents.CODEC, contents));
       seeds.add(
           seed(
@@ -75,6 +78,11 @@ final class RecordsTarget implements Target {
     Place place = new Place(1, 2, 0x3000, 4);
     Checksum checksum = copies == 0 ? Checksum.NONE : new Checksum(copies, -5);
     return Extent.of(0, 0x1000, checksum, place, Collections.nCopies(copies, place));
+  }
+
+  private static NodeExtras extras(int attributes) {
+    UserAttribute attribute = new UserAttribute(Utf8.of("name"), SmallValue.of(new byte[] {7}));
+    return new NodeExtras(1, 2, Collections.nCopies(attributes, attribute));
   }
 
   private static <T extends Change> byte[] seed(Codec<T> codec, T change) {
