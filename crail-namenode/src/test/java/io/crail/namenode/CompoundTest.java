@@ -175,6 +175,10 @@ class CompoundTest {
     done("/t/k", append("x".repeat(MOST - expected.length())));
     fails(ErrorCode.NOT_KEPT, 0, "/t/k", append("x"));
     fails(ErrorCode.NOT_KEPT, 0, "/t/k", write(MOST, "x"));
+    fails(ErrorCode.NOT_KEPT, 0, "/t/k", write(Long.MAX_VALUE, "x"));
+    fails(ErrorCode.INVALID_ARGUMENT, 0, "/t/k", write(-1, "x"));
+    fails(ErrorCode.INVALID_ARGUMENT, 0, "/t/k", of(StepKind.TRUNCATE, -1));
+    done("/t/k", read(Long.MAX_VALUE, Integer.MAX_VALUE));
     fails(ErrorCode.NOT_KEPT, 0, "/t/k", of(StepKind.TRUNCATE, MOST + 1));
     done("/t/k", of(StepKind.TRUNCATE, 0));
     assertEquals("", bytes("/t/k"));

@@ -82,13 +82,15 @@ final class KeptBytes {
   }
 
   void write(long at, SmallValue data) throws CrailException {
-    requireChange();
-    long end = at + data.length();
-    if (at < 0 || end > most) {
-      throw at < 0
-          ? ErrorCode.INVALID_ARGUMENT.exception("position " + at)
-          : ErrorCode.NOT_KEPT.exception("at most " + most + " bytes");
+    if (at < 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("position " + at);
     }
+    requireChange();
+    // Without a sum that may be too large.
+    if (at > most - data.length()) {
+      throw ErrorCode.NOT_KEPT.exception("at most " + most + " bytes");
+    }
+    long end = at + data.length();
     if (whole == null && at == size()) {
       added.writeBytes(data.bytes());
       return;
