@@ -17,6 +17,7 @@ import io.crail.bench.stream.MultiStreamRead;
 import io.crail.bench.stream.StreamRead;
 import io.crail.bench.stream.StreamWrite;
 import io.crail.bench.value.KeyRead;
+import io.crail.bench.value.KeyValueAppend;
 import io.crail.bench.value.KeyValueGet;
 import io.crail.bench.value.KeyValuePut;
 import io.crail.bench.value.QueuePass;
@@ -107,6 +108,19 @@ public enum BenchType implements LoadType {
           + " flight; missing values are put first (not counted) and kept",
       "-t getKeyValue -s 1024 -n 10000 -k 1000000 -b 128 -f /table",
       KeyValueGet::new),
+  APPEND_KEY_VALUE(
+      "appendKeyValue",
+      true,
+      "appends -k times -s bytes to one key of the table -f, with -b appends in flight; all workers"
+          + " append to the same key, and who finds it full replaces its bytes",
+      "-t appendKeyValue -s 4096 -k 100000 -b 16 -f /table",
+      KeyValueAppend::plain),
+  APPEND_GUARDED(
+      "appendGuarded",
+      true,
+      "as appendKeyValue, where each append is guarded by the epoch of the key",
+      "-t appendGuarded -s 4096 -k 100000 -b 16 -f /table",
+      KeyValueAppend::guarded),
   GET_FILE(
       "getFile",
       false,

@@ -3,6 +3,7 @@ package io.crail.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailNode;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The types that put and get many values, on a cluster within this process. */
 class KeyValueBenchTest {
@@ -67,6 +69,18 @@ class KeyValueBenchTest {
         assertEquals(CrailNodeType.KEYVALUE, value.getType());
         assertEquals(size, value.getCapacity());
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"appendKeyValue", "appendGuarded"})
+  void appendsGoOnWhenTheKeyIsFull(String type) throws Exception {
+    for (int batch : new int[] {1, 20}) {
+      String line = "-t " + type + " -s 9000 -k 100 -w 10 -f /appends -b " + batch;
+      output.forget();
+      assertEquals(BenchRunner.OK, run(line + " --threads 2"), output::errors);
+      assertTrue(output.text().contains("throughput"), output::text);
+      assertNull(store.lookup("/appends/appended").get());
     }
   }
 

@@ -162,6 +162,7 @@ public final class Compare {
       case LATENCY -> new LatencySection(with);
       case CLIENTS -> new ClientsSection(with);
       case KEYVALUE -> new KeyValueSection(with);
+      case APPEND -> new AppendSection(with);
       case TCP -> new StreamSection(with, false);
       case MAPPED -> new StreamSection(with, true);
       case MEMORY -> new MemorySection(with);

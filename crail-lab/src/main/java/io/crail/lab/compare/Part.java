@@ -13,6 +13,7 @@ enum Part {
   LATENCY("Lookups, one in flight"),
   CLIENTS("Lookups of many clients, and of two namenodes"),
   KEYVALUE("Key-values, and reads and writes on the datanode's host"),
+  APPEND("Appends of many clients to one object, with and without a guard"),
   TCP("Streams over TCP"),
   MAPPED("Streams on the datanode's host"),
   MEMORY("Memory and allocation of servers");

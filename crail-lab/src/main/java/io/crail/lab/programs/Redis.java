@@ -24,6 +24,12 @@ public final class Redis {
   /** The key of redis-benchmark when it always uses the same key. */
   private static final String HOT_KEY = "key:__rand_int__";
 
+  /** Longer arguments are not shown. */
+  private static final int LONGEST_SHOWN = 100;
+
+  /** Characters of the name of a script. */
+  private static final int DIGEST_LENGTH = 40;
+
   private final int port;
   private final Process process;
   private final Account account;
@@ -44,9 +50,34 @@ public final class Redis {
    * @param pipeline commands in flight on each
    * @param count commands in all
    * @param threads of the client, among which the connections are divided
+   * @param command the words of a command of its own; empty for the test
    */
   public record Load(
-      String test, int keys, int valueLength, int clients, int pipeline, long count, int threads) {
+      String test,
+      int keys,
+      int valueLength,
+      int clients,
+      int pipeline,
+      long count,
+      int threads,
+      List<String> command) {
+    /** A load by a command of its own. */
+    public Load(List<String> command, int clients, int pipeline, long count, int threads) {
+      this("", 0, 0, clients, pipeline, count, threads, command);
+    }
+
+    /** A test. */
+    public Load(
+        String test,
+        int keys,
+        int valueLength,
+        int clients,
+        int pipeline,
+        long count,
+        int threads) {
+      this(test, keys, valueLength, clients, pipeline, count, threads, List.of());
+    }
+
     /** A load by one thread. */
     public Load(String test, int keys, int valueLength, int clients, int pipeline, long count) {
       this(test, keys, valueLength, clients, pipeline, count, 1);
@@ -54,7 +85,12 @@ public final class Redis {
 
     /** The command as a user would write it. */
     public String shown() {
-      return "redis-benchmark " + String.join(" ", arguments());
+      return "redis-benchmark "
+          + String.join(" ", arguments().stream().map(Load::shortened).toList());
+    }
+
+    private static String shortened(String word) {
+      return word.length() <= LONGEST_SHOWN ? word : "<" + word.length() + " bytes>";
     }
 
     private List<String> arguments() {
@@ -66,8 +102,13 @@ public final class Redis {
       if (keys > 0) {
         words.addAll(List.of("-r", String.valueOf(keys)));
       }
-      words.addAll(List.of("-d", String.valueOf(valueLength), "-n", String.valueOf(count)));
-      words.addAll(List.of("-t", test, "--csv"));
+      if (command.isEmpty()) {
+        words.addAll(List.of("-d", String.valueOf(valueLength), "-n", String.valueOf(count)));
+        words.addAll(List.of("-t", test, "--csv"));
+      } else {
+        words.addAll(List.of("-n", String.valueOf(count), "--csv"));
+        words.addAll(command);
+      }
       return words;
     }
   }
@@ -117,6 +158,28 @@ public final class Redis {
       expect(in, keys == 0 ? ":0\r\n" : length);
     }
     account.since(begin, "filling Redis");
+  }
+
+  /** Sets a field of a hash. */
+  public void hash(String key, String field, String value)
+      throws IOException, InterruptedException {
+    try (Socket socket = connect()) {
+      socket.setSoTimeout(TIMEOUT_MILLIS);
+      socket.getOutputStream().write(command("HSET", key, field, value));
+      expect(socket.getInputStream(), ":1\r\n");
+    }
+  }
+
+  /** Has the server keep a script, and returns the name by which commands call it. */
+  public String load(String script) throws IOException, InterruptedException {
+    try (Socket socket = connect()) {
+      socket.setSoTimeout(TIMEOUT_MILLIS);
+      socket.getOutputStream().write(command("SCRIPT", "LOAD", script));
+      String head = "$" + DIGEST_LENGTH + "\r\n";
+      expect(socket.getInputStream(), head);
+      return new String(
+          socket.getInputStream().readNBytes(DIGEST_LENGTH), StandardCharsets.US_ASCII);
+    }
   }
 
   /** Bytes that the server has allocated for its data. */

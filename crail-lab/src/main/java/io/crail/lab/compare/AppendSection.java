@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.lab.compare;
+
+import io.crail.lab.figures.Plot;
+import io.crail.lab.figures.Samples;
+import io.crail.lab.programs.LabCluster;
+import io.crail.lab.programs.Machine;
+import io.crail.lab.programs.Redis;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Appends of 4 KiB to one object by several clients, each with one append in flight, and by one
+ * client with many in flight: with and without a guard by an epoch. Redis does the same with a
+ * script and with APPEND. The load is one under which a guard has cost RADOS three quarters of its
+ * rate.
+ */
+final class AppendSection extends Section {
+  private static final int[] CLIENTS = {1, 4, 32};
+  private static final int SIZE = 4 << 10;
+  private static final long SMALL_BYTES = 64 << 20;
+  private static final int EXPERIMENTS = 3;
+  private static final String PER_CPU = "/CPU s";
+  private static final String KEY = "appended";
+
+  /** Appends if the epoch of the object is not above that of the writer. */
+  private static final String SCRIPT =
+      "if tonumber(redis.call('HGET', KEYS[2], 'epoch')) <= tonumber(ARGV[1])"
+          + " then return redis.call('APPEND', KEYS[1], ARGV[2])"
+          + " else return redis.error_reply('sealed') end";
+
+  private LabCluster cluster;
+  private String script;
+
+  /** Creates the section. */
+  AppendSection(Comparison with) {
+    super(with);
+  }
+
+  /**
+   * A load.
+   *
+   * @param clients threads with a connection each
+   * @param depth appends in flight of each
+   */
+  private record Shape(int clients, int depth) {
+    /** About a second of them. */
+    long operations() {
+      return depth > 1 ? 80_000 : clients == 1 ? 12_000 : 32_000;
+    }
+
+    String text() {
+      return clients
+          + (clients == 1 ? " client, " : " clients, ")
+          + (depth == 1 ? "one" : String.valueOf(depth))
+          + " in flight each";
+    }
+  }
+
+  private static List<Shape> shapes() {
+    List<Shape> shapes = new ArrayList<>();
+    for (int clients : CLIENTS) {
+      shapes.add(new Shape(clients, 1));
+    }
+    shapes.add(new Shape(1, DEPTH));
+    return shapes;
+  }
+
+  @Override
+  protected void prepare() throws IOException, InterruptedException {
+    cluster = with.newCluster(with.setup(), SMALL_BYTES);
+    if (has(Comparison.Peer.REDIS)) {
+      script = with.redis().load(SCRIPT);
+    }
+  }
+
+  @Override
+  protected void run() throws IOException, InterruptedException {
+    for (Shape shape : shapes()) {
+      inTurn(
+          () -> crail(shape, false),
+          () -> crail(shape, true),
+          () -> redis(shape, false),
+          () -> redis(shape, true));
+    }
+  }
+
+  private void crail(Shape shape, boolean guarded) throws IOException, InterruptedException {
+    long each = shape.operations() / shape.clients;
+    String load =
+        "-t "
+            + (guarded ? "appendGuarded" : "appendKeyValue")
+            + " -f /log -s "
+            + SIZE
+            + " -b "
+            + shape.depth
+            + " --threads "
+            + shape.clients
+            + " -k "
+            + each
+            + " -w "
+            + each
+            + " -e "
+            + EXPERIMENTS
+            + " --set crail.client.loops="
+            + shape.clients;
+    ServerTime server = new ServerTime(cluster.namenodes(), cluster.port());
+    String text = with.programs().run(cluster.iobench(load, true), server);
+    String shown = LabCluster.shown("iobench", load, true);
+    String last = lastExperiment(text);
+    String name = crailName(shape, guarded);
+    samples.add(name, "/s", shown, Samples.number(last, "throughput"));
+    samples.add(name, "us p50", shown, Samples.number(last, "p50"));
+    samples.add(name, PER_CPU, shown, each * shape.clients / server.seconds());
+  }
+
+  private void redis(Shape shape, boolean guarded) throws IOException, InterruptedException {
+    if (!has(Comparison.Peer.REDIS)) {
+      return;
+    }
+    // Empties it. The string grows while it is measured, as no segment has to end there.
+    with.redis().fill(0, 1);
+    with.redis().hash(KEY + ".state", "epoch", "1");
+    String bytes = "x".repeat(SIZE);
+    List<String> command =
+        guarded
+            ? List.of("EVALSHA", script, "2", KEY, KEY + ".state", "1", bytes)
+            : List.of("APPEND", KEY, bytes);
+    Redis.Load load = new Redis.Load(command, shape.clients, shape.depth, shape.operations(), 1);
+    long pid = with.redis().process().pid();
+    double before = Machine.processorSeconds(pid);
+    Redis.Result result = with.redis(load);
+    double seconds = Machine.processorSeconds(pid) - before;
+    String name = redisName(shape, guarded);
+    samples.add(name, "/s", load.shown(), result.perSecond());
+    samples.add(name, "us p50", load.shown(), result.p50Micros());
+    samples.add(name, PER_CPU, load.shown(), shape.operations() / seconds);
+    with.redis().fill(0, 1);
+  }
+
+  private static String crailName(Shape shape, boolean guarded) {
+    return (guarded ? "guarded append, " : "append, ") + shape.text() + ", Crail";
+  }
+
+  private static String redisName(Shape shape, boolean guarded) {
+    return (guarded ? "EVALSHA (guard, APPEND), " : "APPEND, ") + shape.text() + ", Redis";
+  }
+
+  @Override
+  protected void end() throws InterruptedException {
+    if (cluster != null) {
+      cluster.stop();
+    }
+  }
+
+  @Override
+  protected void compare() {
+    for (Shape shape : shapes()) {
+      goals.add(crailName(shape, true), crailName(shape, false), PER_CPU, 0.97);
+      goals.add(crailName(shape, true), crailName(shape, false), "us p50", 1.03);
+      if (has(Comparison.Peer.REDIS)) {
+        goals.add(crailName(shape, true), redisName(shape, true), "/s", 1);
+        goals.add(crailName(shape, true), redisName(shape, true), PER_CPU, 1.2);
+        goals.add(crailName(shape, false), redisName(shape, false), "/s", 0);
+      }
+    }
+    plot(
+        new Plot(
+            "append", "Appends of 4 KiB to one object", "appends [1/s]", "/s", false, series()));
+  }
+
+  private List<Plot.Series> series() {
+    List<Plot.Series> series = new ArrayList<>();
+    for (boolean guarded : new boolean[] {false, true}) {
+      String suffix = guarded ? ", guarded" : "";
+      Map<String, String> crail = new LinkedHashMap<>();
+      Map<String, String> redis = new LinkedHashMap<>();
+      for (Shape shape : shapes()) {
+        crail.put(shape.text(), crailName(shape, guarded));
+        redis.put(shape.text(), redisName(shape, guarded));
+      }
+      series.add(new Plot.Series("Crail" + suffix, crail));
+      if (has(Comparison.Peer.REDIS)) {
+        series.add(new Plot.Series("Redis" + suffix, redis));
+      }
+    }
+    return series;
+  }
+}
