@@ -185,14 +185,16 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
   /**
    * Performs a list of guards, changes and reads on one node: all of it at once, or nothing. The
    * result says how each step ended; a guard that does not hold is no error of the operation. Many
-   * operations may be in flight. The list is performed once, also when a connection breaks
-   * meanwhile.
+   * operations may be in flight. The list is performed at most once, also when a connection breaks
+   * meanwhile; after an {@code UnavailableException} or a {@code CrailTimeoutException} it is not
+   * known whether it was.
    *
    * @param path the path of the node, which need not exist
    * @param operation the steps
    * @return what the steps gave; the operation fails with a {@code ParentNotFoundException}, with a
    *     {@code WrongTypeException} when a key-value would be made in a directory or a container
-   *     removed, and with a {@code NoSpaceException} when the namenode has no memory for the bytes
+   *     removed, and with a {@code NoSpaceException} or a {@code LimitExceededException} when the
+   *     namenode has no memory for the bytes or the attributes
    * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
    */
   public abstract Upcoming<CompoundResult> operate(String path, CompoundOperation operation)

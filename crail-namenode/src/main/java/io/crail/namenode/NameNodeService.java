@@ -35,7 +35,7 @@ import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.protocol.part.Step;
+import io.crail.protocol.part.StepResult;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Session;
 import io.crail.rpc.login.Caller;
@@ -142,9 +142,11 @@ final class NameNodeService {
             NameNodeOperations.OPERATE,
             (request, session) -> {
               ClientSession client = attachment(session);
-              return rules.compound().operate(request, client.creates()::createIn);
+              return rules
+                  .compound()
+                  .operate(request, client.creates()::createIn, client.activity()::committed);
             },
-            new SpaceWork<Operate.Request>(namenode, NameNodeService::bytesOfSteps, false))
+            new SpaceWork<Operate.Request>(namenode, request -> 0, true))
         .handleOrHold(
             NameNodeOperations.CREATE_SPREAD,
             (request, session) -> {
@@ -224,7 +226,12 @@ final class NameNodeService {
                     attachment(batch.session()).activity()))
         .handle(
             NameNodeOperations.OPERATE_READ,
-            (request, session) -> namenode.rules().compound().operate(request, null))
+            (request, session) -> {
+              Operate.Response response =
+                  namenode.rules().compound().operate(request, null, bytes -> {});
+              attachment(session).activity().located(response.id(), bytesOf(response));
+              return response;
+            })
         .handleLong(
             NameNodeOperations.LOCATIONS,
             (request, session) -> extents.locations(request, session.caller()))
@@ -309,11 +316,11 @@ final class NameNodeService {
             });
   }
 
-  /** The bytes that a compound operation adds at most. */
-  private static int bytesOfSteps(Operate.Request request) {
-    int bytes = 0;
-    for (Step step : request.steps()) {
-      bytes += step.data().length();
+  /** The bytes that a compound operation has read. */
+  private static long bytesOf(Operate.Response response) {
+    long bytes = 0;
+    for (StepResult result : response.results()) {
+      bytes += result.data().length();
     }
     return bytes;
   }

@@ -12,6 +12,7 @@ import static io.crail.namenode.Steps.set;
 import static io.crail.namenode.Steps.write;
 import static io.crail.namenode.Steps.writeFull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -244,6 +245,7 @@ class CompoundTest {
     assertEquals("4", text(done("/t/k", attribute(StepKind.READ_ATTRIBUTE, "b")).results().get(0)));
     assertEquals(3, done("/t/k", of(StepKind.READ_ATTRIBUTES)).results().get(0).number());
     fails(ErrorCode.INVALID_ARGUMENT, 0, "/t/k", set("", "x"));
+    done("/t/k", set("x".repeat(255), "x"), attribute(StepKind.REMOVE_ATTRIBUTE, "x".repeat(255)));
     done("/t/k", set("word", "x"), set("much", String.valueOf(Long.MAX_VALUE)));
     fails(ErrorCode.INVALID_ARGUMENT, 0, "/t/k", add("word", 1));
     fails(ErrorCode.OUT_OF_RANGE, 0, "/t/k", add("much", 1));
@@ -360,6 +362,18 @@ class CompoundTest {
   }
 
   @Test
+  void looksLeaveRoomForLongPaths() throws Exception {
+    String deep = "/" + "a".repeat(255) + "/" + "b".repeat(255) + "/" + "c".repeat(255);
+    store.mkdir("/" + "a".repeat(255));
+    store.mkdir("/" + "a".repeat(255) + "/" + "b".repeat(255));
+    store.mkdir(deep);
+    store.mkdir(deep + "/d");
+    done(deep + "/d/" + "e".repeat(250), of(StepKind.ABSENT));
+    // Nothing below it is in the way of a longer name.
+    store.rename(deep + "/d", deep + "/" + "d".repeat(200));
+  }
+
+  @Test
   void withoutMemoryNothingIsApplied() throws Exception {
     store = new TestStore("crail.namenode.smallvalues", "4096");
     store.create(NodeType.TABLE, "/t", 0);
@@ -404,7 +418,8 @@ class CompoundTest {
       }
     }
     for (Thread thread : threads) {
-      thread.join();
+      thread.join(60_000);
+      assertFalse(thread.isAlive(), "a writer does not end");
     }
     assertEquals(List.of(), wrong);
   }

@@ -2,8 +2,11 @@
 package io.crail.namenode;
 
 import static io.crail.namenode.Steps.append;
+import static io.crail.namenode.Steps.create;
 import static io.crail.namenode.Steps.of;
+import static io.crail.namenode.Steps.set;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -20,7 +23,9 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.Step;
+import io.crail.protocol.part.StepResult;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -107,6 +112,51 @@ class NodeClassTest {
     fails(ErrorCode.CONDITION_FAILED, "tag.require", "run 1");
   }
 
+  /** Clients may set any attribute, and nothing that they set may end a class for others. */
+  @Test
+  void attributesOfClientsDoNoHarm() throws Exception {
+    operate(
+        create(),
+        set("lock.owner", "x"),
+        set("lock.until", String.valueOf(Long.MAX_VALUE)),
+        set("queue.head", "-5"));
+    assertEquals("0", done("lock.require", "x"));
+    fails(ErrorCode.INVALID_ARGUMENT, "queue.pop", "");
+    fails(ErrorCode.INVALID_ARGUMENT, "counter.add", "n".repeat(256) + " 1 0 9");
+    fails(ErrorCode.INVALID_ARGUMENT, "lock.acquire", " ".repeat(60_000));
+    operate(set("lock.until", "soon"), set("queue.head", "700000000000"), set("n", "?"));
+    for (String method :
+        List.of(
+            "lock.acquire",
+            "lock.require",
+            "lock.release",
+            "counter.add",
+            "tag.advance",
+            "tag.require",
+            "queue.push",
+            "queue.pop",
+            "queue.peek")) {
+      for (String input : List.of("", "n", "n 1", "n 1 0 9", "\0", "a b c d e f")) {
+        for (StepResult result : operate(callOf(method, input).going()).results()) {
+          assertNotEquals(ErrorCode.INTERNAL.number(), result.code(), method);
+          assertNotEquals(ErrorCode.UNSUPPORTED.number(), result.code(), method);
+        }
+      }
+    }
+    operate(of(StepKind.DELETE));
+    assertEquals("1", done("lock.acquire", "a 1000"));
+  }
+
+  @Test
+  void aListHasFewCalls() throws Exception {
+    Step[] calls = new Step[9];
+    Arrays.fill(calls, callOf("tag.advance", "t"));
+    Operate.Response response = operate(calls);
+    assertEquals(8, response.failed());
+    assertEquals(ErrorCode.LIMIT_EXCEEDED.number(), response.results().get(8).code());
+    assertTrue(response.reason().toString().contains("8 calls"), response.reason().toString());
+  }
+
   @Test
   void aQueueGivesEachEntryOnce() throws Exception {
     int pushed = 0;
@@ -160,6 +210,12 @@ class NodeClassTest {
       CompoundOperation.Builder steps = CompoundOperation.builder();
       switch (method) {
         case "slow" -> clock.advanceMillis(2);
+        case "nothing" -> {
+          return new Decision(null, input);
+        }
+        case "assert" -> throw new AssertionError("wrong");
+        case "nested" -> steps.call("own.other", input);
+        case "going" -> steps.append(input).orGoOn();
         case "wrong" -> throw new IllegalStateException("wrong");
         default -> steps.append(input);
       }
@@ -218,6 +274,19 @@ class NodeClassTest {
       assertEquals(ErrorCode.OK, code(slow, "own.slow"));
     }
     assertEquals(ErrorCode.UNSUPPORTED, code(slow, "own.other"));
+    // A pause now and then does not count.
+    NodeClasses pausing = new NodeClasses(clock, List.of(new Own(clock)));
+    for (int i = 0; i < 20; i++) {
+      assertEquals(ErrorCode.OK, code(pausing, i % 3 == 0 ? "own.other" : "own.slow"));
+    }
+    assertEquals(ErrorCode.UNSUPPORTED, code(pausing, "own.nested"));
+    assertEquals(ErrorCode.UNSUPPORTED, code(pausing, "own.going"));
+    assertEquals(ErrorCode.OK, code(pausing, "own.other"));
+    for (String method : List.of("own.nothing", "own.assert")) {
+      NodeClasses failing = new NodeClasses(clock, List.of(new Own(clock)));
+      assertEquals(ErrorCode.UNSUPPORTED, code(failing, method));
+      assertEquals(ErrorCode.UNSUPPORTED, code(failing, "own.other"));
+    }
     NodeClasses wrong = new NodeClasses(clock, List.of(new Own(clock)));
     assertEquals(ErrorCode.LIMIT_EXCEEDED, code(wrong, "own.long"));
     assertEquals(ErrorCode.UNSUPPORTED, code(wrong, "own.wrong"));

@@ -5,7 +5,10 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.util.Map;
 
-/** What a {@link CompoundOperation} gave. Immutable. */
+/**
+ * What a {@link CompoundOperation} gave. Immutable. The methods for a step throw an {@link
+ * IndexOutOfBoundsException} for one that has no result.
+ */
 public interface CompoundResult {
   /** {@return whether no step has ended the list, so that all it changes is done} */
   boolean isSuccess();
@@ -71,8 +74,9 @@ public interface CompoundResult {
   /**
    * The attributes that a step read.
    *
-   * @param step the index of a step that reads all attributes
+   * @param step the index of a step that reads all attributes, and has not failed
    * @return their names and values, in the order of the names
+   * @throws IllegalStateException for another step
    */
   Map<String, byte[]> attributes(int step);
 }

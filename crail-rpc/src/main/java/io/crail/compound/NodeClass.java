@@ -11,8 +11,9 @@ import io.crail.common.error.CrailException;
  * <p>A namenode finds classes with a {@code ServiceLoader} on its class path, which only the
  * operator fills; they are trusted as the namenode itself is. A method runs while the node is
  * locked. It is a function of its arguments: it waits for nothing, reads no clock and keeps
- * nothing. A class that takes longer than a millisecond three times, or fails with anything but a
- * {@code CrailException}, is called no more until the namenode starts again. Thread-safe.
+ * nothing. A class that takes longer than a millisecond three times in a row, or fails with
+ * anything but a {@code CrailException}, is called no more until the namenode starts again.
+ * Thread-safe.
  *
  * <p>The idea is that of RADOS' object classes.
  */
@@ -36,7 +37,8 @@ public interface NodeClass {
   /**
    * What a method has decided.
    *
-   * @param steps the steps; they call no class
+   * @param steps the steps, with the limits of a list; they call no class, and none goes on after a
+   *     failure
    * @param output the bytes of the result, at most 64 KiB
    */
   record Decision(CompoundOperation steps, byte[] output) {}

@@ -103,7 +103,9 @@ public final class CompoundCall extends OperationCall<Operate.Request, Operate.R
         return null;
       }
       int step = response.failed();
-      return code(step).exception(request.path() + ", step " + step + " (" + name(step) + ")");
+      String reason = response.reason().length() == 0 ? "" : ": " + response.reason();
+      return code(step)
+          .exception(request.path() + ", step " + step + " (" + name(step) + ")" + reason);
     }
 
     private String name(int step) {
@@ -173,6 +175,12 @@ public final class CompoundCall extends OperationCall<Operate.Request, Operate.R
 
     @Override
     public Map<String, byte[]> attributes(int step) {
+      boolean hasThem =
+          request.steps().get(step).kind() == StepKind.READ_ATTRIBUTES.number()
+              && code(step) == ErrorCode.OK;
+      if (!hasThem) {
+        throw new IllegalStateException("step " + step + " has read no attributes");
+      }
       Map<String, byte[]> attributes = new LinkedHashMap<>();
       ByteBuffer in = ByteBuffer.wrap(at(step).data().bytes()).order(ByteOrder.LITTLE_ENDIAN);
       try {
@@ -181,7 +189,7 @@ public final class CompoundCall extends OperationCall<Operate.Request, Operate.R
           attributes.put(each.name().toString(), each.value().bytes().clone());
         }
       } catch (CrailException e) {
-        throw new IllegalStateException("step " + step + " has read no attributes", e);
+        throw new IllegalStateException("attributes that cannot be read", e);
       }
       return attributes;
     }

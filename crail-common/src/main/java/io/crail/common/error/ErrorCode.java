@@ -94,7 +94,7 @@ public enum ErrorCode {
    * A step of a compound operation concerns bytes that the namenode does not keep, or would not
    * keep afterwards, since there are too many.
    */
-  NOT_KEPT(35, "bytes are not kept by the namenode", NotKeptException::new);
+  NOT_KEPT(35, "bytes are not kept by the namenode");
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

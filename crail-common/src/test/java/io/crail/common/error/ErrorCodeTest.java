@@ -101,7 +101,8 @@ class ErrorCodeTest {
             ErrorCode.SPACE_TO_COME,
             ErrorCode.SPREAD,
             ErrorCode.NO_SHARE,
-            ErrorCode.BEING_REMOVED),
+            ErrorCode.BEING_REMOVED,
+            ErrorCode.NOT_KEPT),
         plain);
   }
 

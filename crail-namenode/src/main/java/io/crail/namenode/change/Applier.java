@@ -19,7 +19,6 @@ import io.crail.namenode.tree.Share;
 import io.crail.namenode.tree.TreeWriter;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.SetSize;
-import java.util.List;
 
 /**
  * Makes the changes of nodes that rules have decided: with the {@link DatanodeApplier} the only
@@ -311,8 +310,15 @@ public final class Applier {
       tree.space(node, value);
       tree.grown(node, nowMillis);
     }
+    boolean isSame = node.hasExtras() && extras(node).attributes() == extras.attributes();
     tree.extras(node, extras);
-    reportContents(node, 0, 0, unchanged, null);
+    reportContents(
+        node,
+        0,
+        0,
+        unchanged,
+        null,
+        isSame ? Change.Contents.SAME_ATTRIBUTES : Change.Contents.NEW_ATTRIBUTES);
     SmallBytes small = former == null ? null : former.small();
     if (small != null) {
       space.succeed(small, value);
@@ -493,11 +499,20 @@ public final class Applier {
     tree.lease(node, null);
   }
 
-  private List<NodeExtras> extras(Node node) {
-    return node.hasExtras() ? List.of(state.tree().extras().of(node)) : List.of();
+  private NodeExtras extras(Node node) {
+    return state.tree().extras().of(node);
+  }
+
+  private static int sameAttributes(Node node) {
+    return node.hasExtras() ? Change.Contents.SAME_ATTRIBUTES : Change.Contents.NO_EXTRAS;
   }
 
   private void reportContents(Node node, long from, long to, int unchanged, Node replaced) {
+    reportContents(node, from, to, unchanged, replaced, sameAttributes(node));
+  }
+
+  private void reportContents(
+      Node node, long from, long to, int unchanged, Node replaced, int attributes) {
     if (sink != null) {
       report(
           Change.Contents.of(
@@ -507,6 +522,7 @@ public final class Applier {
               unchanged,
               Change.idOf(replaced),
               Change.Contents.NOT_MOVED,
+              attributes,
               extras(node)));
     }
   }
@@ -515,7 +531,7 @@ public final class Applier {
     if (sink != null) {
       report(
           Change.Contents.of(
-              node, extent.fileOffset(), extent.fileEnd(), ALL_BYTES, 0, moved, extras(node)));
+              node, extent.fileOffset(), extent.fileEnd(), ALL_BYTES, 0, moved, sameAttributes(node), extras(node)));
     }
   }
 

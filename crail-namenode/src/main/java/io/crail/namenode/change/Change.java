@@ -79,7 +79,10 @@ public interface Change {
    *     #MOVED_BACK}
    * @param extents the extents
    * @param bytes a new small value, or the new bytes of a longer one
-   * @param extras what compound operations have given it; at most one
+   * @param attributes whether it has extras, and which attributes: {@link #NO_EXTRAS}, {@link
+   *     #NEW_ATTRIBUTES} or {@link #SAME_ATTRIBUTES}
+   * @param extras what compound operations have given it, without attributes that are the same; at
+   *     most one
    */
   record Contents(
       long id,
@@ -97,6 +100,7 @@ public interface Change {
       int moved,
       List<Held> extents,
       SmallValue bytes,
+      int attributes,
       List<NodeExtras> extras)
       implements Change {
     /** The node has no small value. */
@@ -108,8 +112,20 @@ public interface Change {
     /** The node has the small value that it had. */
     public static final int SAME_VALUE = 2;
 
-    /** The node has the small value that it had, followed by the bytes. */
+    /**
+     * The bytes are the last ones of the small value. Those before them are the first ones of the
+     * value that the node had.
+     */
     public static final int LONGER_VALUE = 3;
+
+    /** No compound operation has changed the node. */
+    public static final int NO_EXTRAS = 0;
+
+    /** The extras have all attributes. */
+    public static final int NEW_ATTRIBUTES = 1;
+
+    /** The node has the attributes that it had. */
+    public static final int SAME_ATTRIBUTES = 2;
 
     /** No extent was moved. */
     public static final int NOT_MOVED = 0;
@@ -139,14 +155,13 @@ public interface Change {
             .i64("from", "where the listed extents begin")
             .i64("to", "where they end; others are as before")
             .i64("end", "the end of all extents")
-            .u8(
-                "value",
-                "0 no small value, 1 these bytes, 2 as before, 3 as before and these bytes")
+            .u8("value", "0 no small value, 1 these bytes, 2 as before, 3 these bytes at its end")
             .i64("replaces", "the node whose place this one takes; 0 for none")
             .u8("moved", "0 no, 1 the extent is a copy, 2 it is the former one again")
             .i32("extentsCount", "number of extents")
             .i32("extentsLength", "bytes of extents")
             .i32("bytesLength", "bytes of a small value")
+            .u8("attributes", "0 no extras, 1 all are in extras, 2 as before")
             .u8("extrasCount", "1 after a compound operation, otherwise 0")
             .i32("extrasLength", "bytes of extras")
             .parts("extents", "extentsCount", "extentsLength", Held.CODEC, MAX_EXTENTS)
@@ -164,6 +179,7 @@ public interface Change {
      * @param unchanged the first bytes of its small value, which are as they were; as many as there
      *     are, or more, for all
      * @param moved whether an extent was moved
+     * @param attributes as in the record
      * @param extras what compound operations have given it
      */
     static Contents of(
@@ -173,7 +189,8 @@ public interface Change {
         int unchanged,
         long replaces,
         int moved,
-        List<NodeExtras> extras) {
+        int attributes,
+        NodeExtras extras) {
       NodeSpace space = node.space();
       WriteLease<Node> lease = node.lease();
       List<Held> extents = new ArrayList<>();
@@ -208,7 +225,10 @@ public interface Change {
           unchanged < length
               ? SmallValue.of(small.bytes(unchanged, length - unchanged))
               : SmallValue.NONE,
-          extras);
+          attributes,
+          attributes == NO_EXTRAS
+              ? List.of()
+              : List.of(attributes == NEW_ATTRIBUTES ? extras : extras.withoutAttributes()));
     }
 
     @Override
@@ -267,7 +287,7 @@ public interface Change {
     /** The codec. */
     public static final Codec<Link> CODEC = Codec.of(Link.class, LAYOUT);
 
-    static Link of(Node node, long replaces, long whole, List<NodeExtras> extras) {
+    static Link of(Node node, long replaces, long whole, NodeExtras extras) {
       return new Link(
           node.parent().id(),
           node.accessedMillis(),
@@ -278,7 +298,15 @@ public interface Change {
           node.storageClass(),
           node.host(),
           nameOf(node),
-          Contents.of(node, 0, Long.MAX_VALUE, 0, 0, Contents.NOT_MOVED, extras));
+          Contents.of(
+              node,
+              0,
+              Long.MAX_VALUE,
+              0,
+              0,
+              Contents.NOT_MOVED,
+              node.hasExtras() ? Contents.NEW_ATTRIBUTES : Contents.NO_EXTRAS,
+              extras));
     }
 
     @Override

@@ -10,8 +10,9 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * A lock that ends by itself when its owner does not renew it. It is in attributes of the node:
- * {@code lock.owner}, {@code lock.until} (milliseconds since 1970), and {@code lock.token}, which
- * is higher with each owner and can guard what owners do.
+ * {@code lock.owner}, {@code lock.until} (milliseconds since 1970 by the namenode's clock), and
+ * {@code lock.token}, which is higher with each owner as long as the node is there, and can guard
+ * what owners do.
  *
  * <ul>
  *   <li>{@code lock.acquire}, input {@code owner millis}: takes or renews it, and returns the
@@ -56,7 +57,7 @@ final class LockClass implements NodeClass {
       }
       case "require" -> {
         requireOwn(isOwn);
-        return new Decision(steps.build(), node.attribute(TOKEN));
+        return new Decision(steps.build(), Words.bytes(Words.number(node.attribute(TOKEN), 0)));
       }
       case "release" -> {
         requireOwn(isOwn);

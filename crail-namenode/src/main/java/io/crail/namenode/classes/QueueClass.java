@@ -11,7 +11,8 @@ import java.nio.ByteOrder;
 
 /**
  * A queue of entries in the bytes of the node: each has its length, 4 bytes, little-endian, and its
- * bytes. The attribute {@code queue.head} is the position of the first.
+ * bytes. The attribute {@code queue.head} is the position of the first; up to half of the bytes are
+ * of entries that are gone.
  *
  * <ul>
  *   <li>{@code queue.push}: adds the input at the end. A missing node is made.
@@ -21,9 +22,6 @@ import java.nio.ByteOrder;
  */
 final class QueueClass implements NodeClass {
   private static final String HEAD = "queue.head";
-
-  /** Bytes of entries that are gone, from which on the others move to the front. */
-  private static final int MOST_UNUSED = 16 << 10;
 
   @Override
   public String name() {
@@ -73,7 +71,8 @@ final class QueueClass implements NodeClass {
 
   private static void advance(CompoundOperation.Builder steps, NodeView node, long head)
       throws CrailException {
-    if (head == node.size() || head > MOST_UNUSED) {
+    // When half of the bytes are of entries that are gone, the others move to the front.
+    if (head >= node.size() - head) {
       steps.writeFull(node.read(head, (int) (node.size() - head))).removeAttribute(HEAD);
     } else {
       steps.setAttribute(HEAD, Words.bytes(head));

@@ -9,8 +9,14 @@ import java.nio.charset.StandardCharsets;
 record Words(String[] words) {
   static final byte[] NONE = {};
 
-  static Words of(byte[] input) {
-    return new Words(new String(input, StandardCharsets.UTF_8).split(" ", -1));
+  private static final int MOST_BYTES = 1024;
+  private static final int MOST_WORDS = 5;
+
+  static Words of(byte[] input) throws CrailException {
+    if (input.length > MOST_BYTES) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("words of " + input.length + " bytes");
+    }
+    return new Words(new String(input, StandardCharsets.UTF_8).split(" ", MOST_WORDS));
   }
 
   static String text(byte[] value) {

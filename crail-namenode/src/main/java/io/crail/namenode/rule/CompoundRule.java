@@ -23,6 +23,7 @@ import io.crail.protocol.node.Put;
 import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.Step;
 import java.nio.ByteBuffer;
+import java.util.function.LongConsumer;
 
 /**
  * Decides compound operations: the steps of a {@link CompoundRun} on one node, under the locks of
@@ -47,33 +48,43 @@ public final class CompoundRule {
 
   /** Makes a node. Under the lock of its parent. */
   public interface Maker {
-    /** Makes it, in the place of a node of that name. Null when the path leads elsewhere by now. */
-    Node make(Container parent, NewNode made) throws CrailException;
+    /**
+     * Makes it.
+     *
+     * @param parent the container, which admits it
+     * @param old the node in whose place it will be; null for none
+     */
+    Node make(Container parent, Node old, NewNode made) throws CrailException;
   }
 
   /**
    * Performs the steps of a request.
    *
    * @param maker makes the node of a step that creates it; null when nothing may change
+   * @param committed gets the number of bytes that have become visible
    */
-  public Operate.Response operate(Operate.Request request, Maker maker) throws CrailException {
+  public Operate.Response operate(Operate.Request request, Maker maker, LongConsumer committed)
+      throws CrailException {
     PathBytes path = PathBytes.of(request.path());
     tree.requireOwn(path);
     check(request, path, maker != null);
+    boolean creates =
+        request.steps().stream().anyMatch(step -> step.kind() == StepKind.CREATE.number());
     Operate.Response response = null;
     while (response == null) {
       Tree.Place place = tree.locate(path);
       Node node = place.child();
-      if (node == null) {
-        Container parent = tree.parentOf(path);
-        response = locks.of(parent, () -> decideAlone(parent, request, path, maker));
+      if (node == null || creates && Tree.isWithBytes(node)) {
+        Container parent = node == null ? tree.parentOf(path) : place.container();
+        response =
+            locks.of(parent, () -> decideIn(parent, request, path, creates, maker, committed));
       } else {
         response =
             locks.ofChild(
                 place.container(),
                 node,
                 () -> tree.isStill(node, place.container(), path),
-                () -> decide(place.container(), node, request, path, maker));
+                () -> decide(place.container(), node, request, path, maker, committed));
       }
     }
     return response;
@@ -97,20 +108,42 @@ public final class CompoundRule {
     }
   }
 
-  /** Where there is no node. Under the parent's lock; null when there is one by now. */
-  private Operate.Response decideAlone(
-      Container parent, Operate.Request request, PathBytes path, Maker maker)
+  /**
+   * Where there may be no node, or another one later. Under the parent's lock; null when there is
+   * something else by now. What may wait for renames comes before the lock of the node.
+   */
+  private Operate.Response decideIn(
+      Container parent,
+      Operate.Request request,
+      PathBytes path,
+      boolean creates,
+      Maker maker,
+      LongConsumer committed)
       throws CrailException {
-    if (!tree.admits(parent, path) || tree.child(parent, path) != null) {
+    if (creates ? !tree.admits(parent, path) : tree.isDetached(parent)) {
       return null;
     }
-    tree.requireOpen(parent);
-    return decide(parent, null, request, path, maker);
+    if (creates) {
+      tree.requireOpen(parent);
+    }
+    Node child = tree.child(parent, path);
+    if (child == null) {
+      return decide(parent, null, request, path, maker, committed);
+    }
+    // A container has its place in the order of locks, and is found in the next round.
+    return Tree.isWithBytes(child)
+        ? locks.of(child, () -> decide(parent, child, request, path, maker, committed))
+        : null;
   }
 
   /** Under the locks of the parent and of the node, which may be null. */
   private Operate.Response decide(
-      Container parent, Node found, Operate.Request request, PathBytes path, Maker maker)
+      Container parent,
+      Node found,
+      Operate.Request request,
+      PathBytes path,
+      Maker maker,
+      LongConsumer committed)
       throws CrailException {
     // A key whose first value has not come does not exist.
     Node node = found != null && (!Tree.isWithBytes(found) || found.hasValue()) ? found : null;
@@ -122,8 +155,12 @@ public final class CompoundRule {
       return run.response(node == null ? 0 : node.id(), node == null ? 0 : node.size(), extras);
     }
     if (run.isNew()) {
-      Node made = maker.make(parent, NewNode.operated(putOf(request, run), run.extras()));
-      return made == null ? null : run.response(made.id(), made.size(), run.extras());
+      if (node != null) {
+        requireBytes(node, path);
+      }
+      Node made = maker.make(parent, found, NewNode.operated(putOf(request, run), run.extras()));
+      committed.accept(made.size());
+      return run.response(made.id(), made.size(), run.extras());
     }
     if (!run.exists()) {
       if (node != null) {
@@ -132,7 +169,9 @@ public final class CompoundRule {
       }
       return run.response(0, 0, NodeExtras.NONE);
     }
+    long size = node.size();
     apply(node, run, extras, path);
+    committed.accept(Math.max(0, node.size() - size));
     return run.response(node.id(), node.size(), run.extras());
   }
 

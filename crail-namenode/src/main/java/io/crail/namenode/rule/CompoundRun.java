@@ -25,9 +25,13 @@ import java.util.List;
 /**
  * Performs the steps of a compound operation on a copy of what a node has: each step sees what
  * those before it have done. What comes out is applied by the {@link CompoundRule}, or not at all.
- * A function of the node and the steps, without a clock or other state. For one thread.
+ * A function of the node and the steps, apart from what the methods of {@link NodeClasses} get. For
+ * one thread.
  */
 final class CompoundRun {
+  /** Most calls of a list, since each may take a while and others wait for the lock. */
+  private static final int MAX_CALLS = 8;
+
   private final NodeClasses classes;
   private KeptBytes bytes;
   private final List<StepResult> results = new ArrayList<>();
@@ -36,10 +40,11 @@ final class CompoundRun {
   private boolean isNew;
   private NodeExtras extras;
   private NodeExtras before;
-  private int resultBytes;
+  private int dataBytes;
+  private int calls;
   private boolean hasChanged;
   private int failed = Operate.NONE_FAILED;
-  private String reason;
+  private String reason = "";
 
   // What the present step gave.
   private long number;
@@ -67,14 +72,14 @@ final class CompoundRun {
       number = 0;
       data = SmallValue.NONE;
       int code = ErrorCode.OK.number();
-      // What has failed does nothing, and some steps may fail half-way.
-      CompoundRun before = step.goesOn() && step.kind() != StepKind.CREATE.number() ? copy() : null;
+      // What has failed does nothing. Only a call may fail half-way.
+      boolean mayBeUndone = step.goesOn() && step.kind() == StepKind.CALL.number();
+      CompoundRun saved = mayBeUndone ? copy() : null;
       try {
         perform(step, StepKind.of(step.kind()));
-        requireRoom();
       } catch (CrailException e) {
-        if (before != null) {
-          restore(before);
+        if (saved != null) {
+          restore(saved);
         }
         code = e.code().number();
         number = 0;
@@ -84,9 +89,8 @@ final class CompoundRun {
           reason = e.detail();
         }
       }
-      StepResult result = new StepResult(code, number, data);
-      resultBytes += StepResult.CODEC.length(result);
-      results.add(result);
+      dataBytes += data.length();
+      results.add(new StepResult(code, number, data));
     }
   }
 
@@ -109,10 +113,10 @@ final class CompoundRun {
     hasChanged = copy.hasChanged;
   }
 
-  /** The results of all steps have to fit into one answer. */
-  private void requireRoom() throws CrailException {
-    int each = StepResult.LAYOUT.fixedLength();
-    if (resultBytes + each + data.length() > Operate.MAX_BYTES - each * Operate.MAX_STEPS) {
+  /** The results of all steps have to fit into one answer; those without data always do. */
+  private void requireRoom(long bytes) throws CrailException {
+    int others = StepResult.LAYOUT.fixedLength() * Operate.MAX_STEPS;
+    if (bytes > 0 && dataBytes + bytes > Operate.MAX_BYTES - others) {
       throw ErrorCode.LIMIT_EXCEEDED.exception("the results are longer than an answer");
     }
   }
@@ -207,10 +211,7 @@ final class CompoundRun {
     switch (kind) {
       case APPEND -> bytes.write(bytes.size(), step.data());
       case WRITE -> bytes.write(step.number(), step.data());
-      case WRITE_FULL -> {
-        bytes.truncate(0);
-        bytes.write(0, step.data());
-      }
+      case WRITE_FULL -> bytes.replace(step.data());
       case TRUNCATE -> bytes.truncate(step.number());
       case SET_ATTRIBUTE -> set(step, step.data());
       case ADD -> add(step);
@@ -271,13 +272,13 @@ final class CompoundRun {
   }
 
   private void call(Step step) throws CrailException {
+    if (++calls > MAX_CALLS) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception("more than " + MAX_CALLS + " calls in a list");
+    }
     NodeClass.Decision decision = classes.call(step.name().toString(), new View(), step.data());
+    requireRoom(decision.output().length);
     for (Step decided : decision.steps().steps()) {
-      StepKind kind = StepKind.of(decided.kind());
-      if (kind == StepKind.CALL) {
-        throw ErrorCode.UNSUPPORTED.exception(step.name() + " calls a class");
-      }
-      perform(decided, kind);
+      perform(decided, StepKind.of(decided.kind()));
     }
     number = 0;
     data = SmallValue.of(decision.output());
@@ -296,12 +297,16 @@ final class CompoundRun {
   }
 
   private void set(Step step, SmallValue value) throws CrailException {
-    if (step.name().length() == 0) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("an attribute without a name");
+    Utf8 name = step.name();
+    if (name.length() == 0
+        || name.length() > UserAttribute.MAX_NAME
+        || !Utf8.of(name.toString()).equals(name)) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "the name of an attribute has to be UTF-8 of 1 to " + UserAttribute.MAX_NAME + " bytes");
     }
     NodeExtras changed = extras.with(step.name(), value);
     if (changed.attributes().size() > UserAttribute.MAX_COUNT
-        || UserAttribute.CODEC.lengthOfAll(changed.attributes()) > UserAttribute.MAX_BYTES) {
+        || changed.attributeBytes() > UserAttribute.MAX_BYTES) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(
           "at most "
               + UserAttribute.MAX_COUNT
@@ -318,14 +323,21 @@ final class CompoundRun {
       case READ_ATTRIBUTES -> {
         List<UserAttribute> attributes = extras.attributes();
         number = attributes.size();
+        requireRoom(extras.attributeBytes());
         ByteBuffer all =
-            ByteBuffer.allocate(UserAttribute.CODEC.lengthOfAll(attributes))
-                .order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer.allocate(extras.attributeBytes()).order(ByteOrder.LITTLE_ENDIAN);
         UserAttribute.CODEC.encodeAll(attributes, all, 0);
         data = SmallValue.of(all.array());
       }
-      case READ_ATTRIBUTE -> data = requireAttribute(step);
-      case READ_BYTES -> data = bytes.read(step.number(), step.length());
+      case READ_ATTRIBUTE -> {
+        SmallValue value = requireAttribute(step);
+        requireRoom(value.length());
+        data = value;
+      }
+      case READ_BYTES -> {
+        requireRoom(Math.min(step.length(), bytes.size() - step.number()));
+        data = bytes.read(step.number(), step.length());
+      }
       default -> throw new AssertionError(kind);
     }
   }
@@ -354,11 +366,6 @@ final class CompoundRun {
     return before.version() == extras.version() ? extras.changed() : extras;
   }
 
-  /** Why the failed step failed; empty when its code says it. */
-  String reason() {
-    return reason;
-  }
-
   /**
    * The answer.
    *
@@ -367,6 +374,13 @@ final class CompoundRun {
    * @param present what it has
    */
   Operate.Response response(long nodeId, long size, NodeExtras present) {
-    return new Operate.Response(failed, nodeId, size, present.version(), present.epoch(), results);
+    return new Operate.Response(
+        failed,
+        nodeId,
+        size,
+        present.version(),
+        present.epoch(),
+        Utf8.of(reason.substring(0, Math.min(reason.length(), Operate.MAX_REASON / 4))),
+        results);
   }
 }

@@ -97,17 +97,20 @@ public final class CreateRule {
   }
 
   /**
-   * Creates a node in a container whose lock is held, as {@link #create} does.
+   * Creates a node, as {@link #create} does, in a container that admits it.
    *
-   * @return null when the path does not lead there any more
+   * @param container the container, whose lock is held
+   * @param replaced the node with bytes in whose place it will be, whose lock is held too; null for
+   *     none
    */
-  public Node createIn(Container container, NewNode newNode) throws CrailException {
+  public Node createIn(Container container, Node replaced, NewNode newNode) throws CrailException {
     request = newNode;
     value = valueOf();
     parent = container;
+    old = replaced;
     try {
       request.requireType(parent);
-      return decide();
+      return make();
     } finally {
       forget();
     }
@@ -115,6 +118,7 @@ public final class CreateRule {
 
   /** So that a connection keeps no node from the collector. */
   private void forget() {
+    request = null;
     value = null;
     parent = null;
     old = null;

@@ -75,10 +75,29 @@ final class KeptBytes {
     if (count == 0) {
       return SmallValue.NONE;
     }
-    if (whole == null && from + count <= unchanged) {
-      return SmallValue.of(present.bytes((int) from, count));
+    int at = (int) from;
+    if (whole != null) {
+      return SmallValue.of(Arrays.copyOfRange(whole, at, at + count));
     }
-    return SmallValue.of(Arrays.copyOfRange(whole(), (int) from, (int) from + count));
+    // Not all of them, so that what was added stays an addition.
+    int old = Math.max(0, Math.min(count, unchanged - at));
+    byte[] bytes = new byte[count];
+    if (old > 0) {
+      System.arraycopy(present.bytes(at, old), 0, bytes, 0, old);
+    }
+    if (old < count) {
+      System.arraycopy(added.toByteArray(), at + old - unchanged, bytes, old, count - old);
+    }
+    return SmallValue.of(bytes);
+  }
+
+  /** Replaces all of them. */
+  void replace(SmallValue data) throws CrailException {
+    requireChange();
+    if (data.length() > most) {
+      throw ErrorCode.NOT_KEPT.exception("at most " + most + " bytes");
+    }
+    whole = data.bytes().clone();
   }
 
   void write(long at, SmallValue data) throws CrailException {
@@ -89,6 +108,9 @@ final class KeptBytes {
     // Without a sum that may be too large.
     if (at > most - data.length()) {
       throw ErrorCode.NOT_KEPT.exception("at most " + most + " bytes");
+    }
+    if (data.length() == 0) {
+      return;
     }
     long end = at + data.length();
     if (whole == null && at == size()) {

@@ -55,6 +55,20 @@ public record NodeExtras(long version, long epoch, List<UserAttribute> attribute
     return bytes;
   }
 
+  /** Bytes of all attributes in the form of messages. */
+  public int attributeBytes() {
+    int bytes = attributes.size() * UserAttribute.LAYOUT.fixedLength();
+    for (int i = 0; i < attributes.size(); i++) {
+      bytes += attributes.get(i).name().length() + attributes.get(i).value().length();
+    }
+    return bytes;
+  }
+
+  /** The same without attributes. */
+  public NodeExtras withoutAttributes() {
+    return new NodeExtras(version, epoch, List.of());
+  }
+
   /** The same with a higher version. */
   public NodeExtras changed() {
     return new NodeExtras(version + 1, epoch, attributes);

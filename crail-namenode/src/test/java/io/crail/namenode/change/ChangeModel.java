@@ -17,6 +17,7 @@ import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Names;
 import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.part.UserAttribute;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -466,11 +467,24 @@ final class ChangeModel implements ChangeSink {
                     || held.extent().fileEnd() > contents.from()
                         && held.extent().fileOffset() < contents.to());
     contents.extents().forEach(held -> entry.extents.put(held.extent().fileOffset(), held));
-    entry.extras = contents.extras();
+    entry.extras =
+        switch (contents.attributes()) {
+          case Change.Contents.NO_EXTRAS -> List.of();
+          case Change.Contents.NEW_ATTRIBUTES -> contents.extras();
+          default -> {
+            NodeExtras extras = contents.extras().get(0);
+            List<UserAttribute> before = entry.extras.get(0).attributes();
+            yield List.of(new NodeExtras(extras.version(), extras.epoch(), before));
+          }
+        };
     entry.value =
         switch (contents.value()) {
           case Change.Contents.SAME_VALUE -> entry.value;
-          case Change.Contents.LONGER_VALUE -> joined(entry.value, contents.bytes());
+          case Change.Contents.LONGER_VALUE -> {
+            // Twice, since a record may be applied again.
+            SmallValue once = joined(entry.value, contents);
+            yield joined(once, contents);
+          }
           default -> contents.bytes();
         };
     if (contents.replaces() != 0) {
@@ -480,9 +494,10 @@ final class ChangeModel implements ChangeSink {
     }
   }
 
-  private static SmallValue joined(SmallValue first, SmallValue second) {
-    ByteBuffer all = ByteBuffer.allocate(first.length() + second.length());
-    return SmallValue.of(all.put(first.bytes()).put(second.bytes()).array());
+  private static SmallValue joined(SmallValue before, Change.Contents contents) {
+    ByteBuffer all = ByteBuffer.allocate((int) contents.size());
+    all.put(before.bytes(), 0, all.capacity() - contents.bytes().length());
+    return SmallValue.of(all.put(contents.bytes().bytes()).array());
   }
 
   /** A node of the namenode in the form of the model. */

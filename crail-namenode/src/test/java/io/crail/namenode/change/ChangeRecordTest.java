@@ -65,6 +65,7 @@ class ChangeRecordTest {
           Change.Contents.MOVED,
           List.of(new Change.Held(EXTENT, 0x2000), new Change.Held(COPIED, 0x3000)),
           SmallValue.of(new byte[] {1, 2}),
+          Change.Contents.NEW_ATTRIBUTES,
           List.of(
               new NodeExtras(
                   12,

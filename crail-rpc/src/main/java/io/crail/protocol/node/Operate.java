@@ -18,6 +18,9 @@ public final class Operate {
   /** Most bytes of all steps of a list, or of all results. */
   public static final int MAX_BYTES = 68 << 10;
 
+  /** Most bytes of a reason. */
+  public static final int MAX_REASON = 800;
+
   /** The number of the failed step when none has failed. */
   public static final int NONE_FAILED = 0xff;
 
@@ -59,10 +62,17 @@ public final class Operate {
    * @param size its bytes
    * @param version how often lists have changed it
    * @param epoch its epoch
+   * @param reason why the step failed, for people; may be empty
    * @param results of the steps up to the failed one
    */
   public record Response(
-      int failed, long id, long size, long version, long epoch, List<StepResult> results) {
+      int failed,
+      long id,
+      long size,
+      long version,
+      long epoch,
+      Utf8 reason,
+      List<StepResult> results) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Operate.Response")
@@ -73,6 +83,8 @@ public final class Operate {
             .i64("epoch", "its epoch")
             .u16("resultsCount", "number of results")
             .i32("resultsLength", "bytes of results")
+            .u16("reasonLength", "bytes of reason")
+            .bytes("reason", "reasonLength", 0, MAX_REASON, "why the step failed, for people")
             .page("results", "resultsCount", "resultsLength", StepResult.CODEC, MAX_BYTES);
 
     /** The codec. */

@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
  * @param childCount children of a container
  * @param storageClass the class that its space comes from
  * @param type the type
- * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT}, {@link #ABANDONED} and
- *     {@link #SPREAD}
+ * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT}, {@link #ABANDONED}, {@link
+ *     #SPREAD}
  * @param permissions twelve permission bits, as in POSIX
  * @param owner number of the owner's name at the namenode; the operation {@code names} returns the
  *     name
@@ -73,7 +73,9 @@ public record NodeInfo(
           .i32("childCount", "children of a container")
           .u16("storageClass", "storage class")
           .u8("type", "node type")
-          .u8("flags", "1: enumerable, 2: strict class, 4: being put, 8: put abandoned, 16: spread")
+          .u8(
+              "flags",
+              "1: enumerable, 2: strict class, 4: being put, 8: put abandoned, 16: spread, 32: extended")
           .u16("permissions", "permission bits, 0 to 07777")
           .i32("owner", "number of the owner's name")
           .i32("group", "number of the group's name");

@@ -62,6 +62,7 @@ final class RecordsTarget implements Target {
               0,
               Collections.nCopies(1 + copies, held),
               SmallValue.NONE,
+              copies == 0 ? Change.Contents.NO_EXTRAS : Change.Contents.NEW_ATTRIBUTES,
               copies == 0 ? List.of() : List.of(extras(copies)));
       seeds.add(seed(Change.Contents.CODEC, contents));
       seeds.add(
