@@ -10,6 +10,7 @@ import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.testkit.nemesis.Role;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.IntFunction;
 import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Namenodes and datanodes, each in a process of its own, on free ports. */
@@ -31,6 +33,11 @@ final class ProcessCluster implements AutoCloseable {
 
   /** What a datanode of these tests lends, and some more. */
   private static final long ENOUGH_BYTES = 68 << 20;
+
+  private static final int MOST_ATTEMPTS = 5;
+
+  private static final Pattern PORT_TAKEN =
+      Pattern.compile("cannot listen on .*in use", Pattern.CASE_INSENSITIVE);
 
   private final Path directory;
   private final Path dataPath;
@@ -134,22 +141,65 @@ final class ProcessCluster implements AutoCloseable {
   }
 
   private void startNamenodes(int count) throws Exception {
-    // All of them listen on free ports; only then it is known which, so only then the others learn
-    // of it.
+    int attempt = 1;
+    while (!startNamenodes(freePorts(count))) {
+      if (attempt++ == MOST_ATTEMPTS) {
+        throw new AssertionError("no free ports for namenodes: " + namenodes.get(0).stderr());
+      }
+      namenodes.clear();
+      namenodeAddresses.clear();
+    }
+  }
+
+  /**
+   * Starts namenodes that know each other's addresses from the beginning.
+   *
+   * @return false when somebody has taken a port; then none runs
+   */
+  private boolean startNamenodes(List<Integer> ports) throws Exception {
     List<String> addresses = new ArrayList<>();
-    for (int index = 0; index < count; index++) {
-      addresses.add(addressText(places.host.apply(index), 0));
+    for (int index = 0; index < ports.size(); index++) {
+      addresses.add(addressText(places.host.apply(index), ports.get(index)));
     }
     writeConfiguration(String.join(",", addresses));
-    for (int index = 0; index < count; index++) {
-      namenodes.add(namenode(index, 0));
+    for (int index = 0; index < ports.size(); index++) {
+      namenodes.add(namenode(index, ports.get(index)));
     }
-    for (int index = 0; index < count; index++) {
-      InetSocketAddress address = awaitNamenode(index);
-      namenodeAddresses.add(address);
-      addresses.set(index, addressText(places.host.apply(index), address.getPort()));
+    try {
+      for (int index = 0; index < ports.size(); index++) {
+        namenodeAddresses.add(awaitNamenode(index));
+      }
+      return true;
+    } catch (AssertionError e) {
+      if (namenodes.stream().noneMatch(ProcessCluster::lacksPort)) {
+        throw e;
+      }
+      for (CrailProcess each : namenodes) {
+        each.kill();
+      }
+      return false;
     }
-    writeConfiguration(String.join(",", addresses));
+  }
+
+  private static boolean lacksPort(CrailProcess namenode) {
+    return !namenode.isAlive() && PORT_TAKEN.matcher(namenode.stderr()).find();
+  }
+
+  /** Ports that are free now, all different. Until they are used, others may take them. */
+  private static List<Integer> freePorts(int count) throws IOException {
+    List<Integer> ports = new ArrayList<>();
+    List<ServerSocket> reserved = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        reserved.add(new ServerSocket(0));
+        ports.add(reserved.get(i).getLocalPort());
+      }
+    } finally {
+      for (ServerSocket each : reserved) {
+        each.close();
+      }
+    }
+    return ports;
   }
 
   private CrailProcess namenode(int index, int port) throws IOException {
