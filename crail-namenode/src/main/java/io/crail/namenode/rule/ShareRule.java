@@ -33,6 +33,9 @@ public final class ShareRule {
   private final Dismantler dismantler;
   private final Clock clock;
 
+  /** The start of each owner that has made a share last. Under the lock of all shares. */
+  private final long[] starts;
+
   public ShareRule(
       NameNodeOptions options,
       State state,
@@ -47,6 +50,7 @@ public final class ShareRule {
     this.applier = applier;
     this.dismantler = dismantler;
     this.clock = clock;
+    this.starts = new long[options.count()];
   }
 
   /** Sets the state of a share. Returns the children that it has. */
@@ -73,9 +77,11 @@ public final class ShareRule {
   private int decide(SetShare.Request request, PathBytes path) throws CrailException {
     Share share = tree.spread().shares().get(request.id());
     if (share == null) {
-      return request.makes() && request.state() != SetShare.GONE
-          ? make(request, path).childCount()
-          : 0;
+      if (!request.makes() || request.state() == SetShare.GONE) {
+        return 0;
+      }
+      forgetEarlierStarts(request);
+      return make(request, path).childCount();
     }
     Share present = share;
     int children = locks.of(present, present::childCount);
@@ -96,6 +102,24 @@ public final class ShareRule {
               present, isSealed, request.version(), attributes, request.modifiedMillis());
           return present.childCount();
         });
+  }
+
+  /**
+   * Drops what an earlier start of the owner had. The next comparison would do that too, but
+   * whoever finds the new directory must not find children of an old one with its path.
+   */
+  private void forgetEarlierStarts(SetShare.Request request) {
+    if (starts[request.owner()] == request.incarnation()) {
+      return;
+    }
+    starts[request.owner()] = request.incarnation();
+    for (Share share : List.copyOf(tree.spread().shares().values())) {
+      if (share.owningNamenode() == request.owner()
+          && share.incarnation() != request.incarnation()
+          && share.version() <= request.version()) {
+        drop(share);
+      }
+    }
   }
 
   private Share make(SetShare.Request request, PathBytes path) throws CrailException {

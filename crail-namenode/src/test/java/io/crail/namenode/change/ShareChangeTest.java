@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -161,6 +162,24 @@ class ShareChangeTest {
         NameNodeOperations.CHECK_SHARES, new CheckShares.Request(OWNER, 4, 3, 0, -1, List.of()));
     assertEquals(2, store.namenode.tree().size());
     model.verify(store.namenode);
+  }
+
+  /** Whoever finds a directory of the new start must not find children of an old one. */
+  @Test
+  void theFirstShareOfANewStartEndsThoseOfEarlierOnes() throws Exception {
+    sayOne(1, SetShare.OPEN, true);
+    assertEquals(2, store.namenode.tree().size());
+    store.call(
+        NameNodeOperations.SET_SHARE,
+        Shares.state(OWNER, 6, id(1), 2, SetShare.OPEN, true, "/spread0", "", ""));
+    assertEquals(Set.of(id(1)), store.namenode.tree().spread().shares().keySet());
+    // What an earlier start has said before changes nothing.
+    store.call(
+        NameNodeOperations.SET_SHARE,
+        Shares.state(OWNER, 5, id(2), 1, SetShare.OPEN, true, "/spread2", "", ""));
+    assertTrue(store.namenode.tree().spread().shares().containsKey(id(1)));
+    model.verify(store.namenode);
+    store.namenode.verify();
   }
 
   private void sayOne(long said, int state, boolean makes) throws CrailException {
