@@ -16,13 +16,13 @@ import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.client.call.AttributeRequests;
 import io.crail.client.call.CompoundCall;
-import io.crail.client.call.Crossing;
 import io.crail.client.call.DeleteCall;
 import io.crail.client.call.GetCall;
 import io.crail.client.call.LookupCall;
 import io.crail.client.call.NodeCall;
 import io.crail.client.call.NodeCreation;
 import io.crail.client.call.PutCall;
+import io.crail.client.call.RenameCall;
 import io.crail.client.call.RootLookup;
 import io.crail.client.call.SpaceUsage;
 import io.crail.client.loop.LoopContext;
@@ -32,7 +32,6 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
 import io.crail.protocol.NameNodeClient;
@@ -381,17 +380,20 @@ public final class CoreStore extends CrailStore {
     Utf8 to = NodePath.parse(target);
     LoopContext context = store.context();
     boolean root = from.equals(NodePath.ROOT) || to.equals(NodePath.ROOT);
-    if (!root && Crossing.isAcross(from, to, context)) {
-      throw ErrorCode.CROSS_NAMENODE.exception(from + " to " + to);
-    }
+    Rename.Request request = new Rename.Request(replace, from, to);
     context.throttle();
+    if (!root && context.namenodes().count() > 1) {
+      RenameCall call = new RenameCall(store, context, request);
+      call.submit();
+      return call;
+    }
     String name = to.toString();
     NodeCall<Rename.Request, Rename.Response> call =
         new NodeCall<>(
             store,
             context,
             NameNodeOperations.RENAME,
-            new Rename.Request(replace, from, to),
+            request,
             name,
             from + " to " + name,
             Rename.Response::node);

@@ -376,7 +376,8 @@ class NamespaceTest implements EachTier.Shared {
       try {
         store.rename("/across", "/target" + i).get();
         store.rename("/target" + i, "/across").get();
-      } catch (CrossNamenodeException e) {
+      } catch (ExecutionException e) {
+        assertInstanceOf(CrossNamenodeException.class, e.getCause());
         refused = true;
         assertNull(lookup("/target" + i));
       }

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -430,6 +431,55 @@ class SpreadDirectoryTest {
     assertNotNull(lookup(store, "/two/{k}b"));
   }
 
+  /** Whether the directories are of one namenode or of two, and the names at it or elsewhere. */
+  @Test
+  void aClientThatKnowsNeitherOfTwoDirectoriesLearnsBoth() throws Exception {
+    for (int owner = 0; owner < NAMENODES; owner++) {
+      String one = "/" + nameAt(0, "one" + owner);
+      String two = "/" + nameAt(owner, "two" + owner);
+      spread(one, CrailNodeType.DIRECTORY);
+      spread(two, CrailNodeType.DIRECTORY);
+      for (int at = 0; at < NAMENODES; at++) {
+        String name = nameAt(at, "c");
+        directory(store, one + "/" + name);
+        CrailStore fresh = cluster.newStore();
+        fresh.rename(one + "/" + name, two + "/" + name).get(60, TimeUnit.SECONDS);
+        assertNull(lookup(store, one + "/" + name));
+        assertNotNull(lookup(store, two + "/" + name));
+        CrailStore another = cluster.newStore();
+        String elsewhere = one + "/" + nameAt((at + 1) % NAMENODES, "e");
+        assertEquals(
+            ErrorCode.CROSS_NAMENODE,
+            codeOf(() -> another.rename(two + "/" + name, elsewhere).get(60, TimeUnit.SECONDS)));
+        assertNotNull(lookup(store, two + "/" + name));
+      }
+    }
+  }
+
+  /** A callback must not wait, but it may rename. */
+  @Test
+  void aCallbackLearnsToo() throws Exception {
+    String one = "/" + nameAt(0, "one");
+    String two = "/" + nameAt(1, "two");
+    spread(one, CrailNodeType.DIRECTORY);
+    spread(two, CrailNodeType.DIRECTORY);
+    directory(store, one + "/child");
+    other
+        .lookup("/")
+        .toCompletableFuture(Runnable::run)
+        .thenCompose(root -> renaming(other, one + "/child", two + "/child"))
+        .get(60, TimeUnit.SECONDS);
+    assertNotNull(lookup(store, two + "/child"));
+  }
+
+  private static CompletableFuture<CrailNode> renaming(CrailStore in, String from, String to) {
+    try {
+      return in.rename(from, to).toCompletableFuture();
+    } catch (Exception e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
   @Test
   void withOneNamenodeItIsAnOrdinaryOne() throws Exception {
     try (TestCluster one = TestCluster.start(1, 1)) {
@@ -522,6 +572,23 @@ class SpreadDirectoryTest {
     }
     spread("/spread", CrailNodeType.DIRECTORY);
     assertEquals(Set.of(), list(store, "/spread"));
+  }
+
+  @Test
+  void noChildOfADirectoryOfBeforeTheOwnersStartIsInItsSuccessor() throws Exception {
+    for (int round = 0; round < ROUNDS; round++) {
+      spread("/spread", CrailNodeType.DIRECTORY);
+      for (int i = 0; i < NAMENODES; i++) {
+        directory(other, "/spread/" + nameAt(i, "d"));
+      }
+      cluster.crail().restartNamenode(namenodeOf("spread"));
+      spread("/spread", CrailNodeType.DIRECTORY);
+      for (int i = 0; i < NAMENODES; i++) {
+        // This one knew the way to the earlier directory.
+        assertNull(lookup(other, "/spread/" + nameAt(i, "d")), "round " + round);
+      }
+      store.delete("/spread", true).get(60, TimeUnit.SECONDS);
+    }
   }
 
   @Test
