@@ -2,9 +2,10 @@
 package io.crail.ycsb;
 
 /**
- * Encodes any key as the name of a node, and decodes it. A character that a path cannot have, and
- * the percent sign, become a percent sign and two digits. The empty key becomes a percent sign
- * alone. No key has a name that begins with {@link #RESERVED}.
+ * Encodes any key as the name of a node, and decodes it. A character that a path cannot have, the
+ * percent sign, and braces become a percent sign and two digits. So a spread table places a record
+ * by its whole name, and another name with that name in braces is beside it. The empty key becomes
+ * a percent sign alone. No key has a name that begins with {@link #RESERVED}.
  */
 final class KeyNames {
   /** The beginning of names that belong to no key. */
@@ -28,7 +29,7 @@ final class KeyNames {
     StringBuilder name = new StringBuilder(key.length() + 8);
     for (int i = 0; i < key.length(); i++) {
       char c = key.charAt(i);
-      if (isForbidden(c) || dots) {
+      if (isEncoded(c) || dots) {
         name.append(ESCAPE).append(DIGITS.charAt(c >> 4)).append(DIGITS.charAt(c & 0xf));
       } else {
         name.append(c);
@@ -39,15 +40,15 @@ final class KeyNames {
 
   private static boolean isPlain(String key) {
     for (int i = 0; i < key.length(); i++) {
-      if (isForbidden(key.charAt(i))) {
+      if (isEncoded(key.charAt(i))) {
         return false;
       }
     }
     return true;
   }
 
-  private static boolean isForbidden(char c) {
-    return c == '/' || c == ESCAPE || c < ' ';
+  private static boolean isEncoded(char c) {
+    return c == '/' || c == ESCAPE || c == '{' || c == '}' || c < ' ';
   }
 
   /** The key of a name; null when the name belongs to no key. */

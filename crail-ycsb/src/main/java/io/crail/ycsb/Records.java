@@ -15,6 +15,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Iterator;
@@ -27,6 +28,9 @@ import java.util.concurrent.ExecutionException;
 final class Records implements AutoCloseable {
   /** A read gives up when the record was replaced this many times during the read. */
   private static final int MOST_TRIES = 1000;
+
+  /** Of the name of a node, in UTF-8. */
+  private static final int MOST_NAME_BYTES = 255;
 
   private final CrailStore store;
   private final boolean enumerable;
@@ -102,7 +106,7 @@ final class Records implements AutoCloseable {
    * of this object, and then renamed.
    */
   void replace(String table, String path, byte[] record) throws Exception {
-    String written = table + '/' + temporary;
+    String written = table + '/' + temporary(path.substring(table.length() + 1));
     try {
       put(written, record);
       join(store.rename(written, path, true));
@@ -114,6 +118,13 @@ final class Records implements AutoCloseable {
       }
       throw e;
     }
+  }
+
+  /** A temporary name at the namenode that has a name, also in a spread table. */
+  private String temporary(String name) {
+    String beside = temporary + '{' + name + '}';
+    // Of the longest names, only those in other tables can be replaced.
+    return beside.getBytes(StandardCharsets.UTF_8).length <= MOST_NAME_BYTES ? beside : temporary;
   }
 
   private void put(String path, byte[] record) throws Exception {

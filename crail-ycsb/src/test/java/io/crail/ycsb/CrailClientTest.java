@@ -154,6 +154,28 @@ class CrailClientTest {
     assertEquals(Map.of("field0", "zero", "field1", "uno", "field9", "new"), read("user1", null));
   }
 
+  /** A record and its temporary name are at one namenode. */
+  @Test
+  void recordsOfASpreadTableAreUpdated() throws Exception {
+    table = "spread";
+    CrailClient spreading =
+        open(Map.of("crail.client.spread", "/spread", "crail.enumeratekeys", "true"));
+    List<String> keys = new ArrayList<>(List.of("a{b}c", "}{", "%", ""));
+    for (int i = 0; i < 20; i++) {
+      keys.add("user" + i);
+    }
+    for (String key : keys) {
+      assertSame(Status.OK, spreading.insert(table, key, values("f", "old", "g", key)));
+      assertSame(Status.OK, spreading.update(table, key, values("f", "new")), key);
+    }
+    for (String key : keys) {
+      assertEquals(Map.of("f", "new", "g", key), read(key, null));
+      assertSame(Status.OK, client.update(table, key, values("f", "newer")), key);
+      assertEquals("newer", read(spreading, key, null).get("f"));
+    }
+    assertEquals(keys.size(), scan("", 100, null).size());
+  }
+
   @Test
   void anInsertTakesThePlaceOfARecord() {
     insert("user1", "field0", "zero", "field1", "one");
@@ -212,6 +234,8 @@ class CrailClientTest {
             "//a//",
             "a\0b\nc",
             "a?b*c d",
+            "a{b}c",
+            "}{",
             "\u00fc\u65e5\ud83d\ude00",
             "x".repeat(255));
     for (String key : keys) {
