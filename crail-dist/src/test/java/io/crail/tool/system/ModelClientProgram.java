@@ -20,7 +20,10 @@ public final class ModelClientProgram {
     CrailConfiguration configuration = CrailConfiguration.createConfigurationFromFile(arguments[0]);
     configuration.set("crail.storage.localmap", arguments[1]);
     ModelNames names =
-        new ModelNames(Integer.parseInt(arguments[3]), Integer.parseInt(arguments[4]));
+        new ModelNames(
+            Integer.parseInt(arguments[3]),
+            Integer.parseInt(arguments[4]),
+            Integer.parseInt(arguments[7]));
     Board board = Board.open(Path.of(arguments[2]), names.count());
     try (CrailStore store = CrailStore.newInstance(configuration)) {
       Thread[] threads = new Thread[names.threads()];
@@ -30,7 +33,6 @@ public final class ModelClientProgram {
                 Integer.parseInt(arguments[5]),
                 i,
                 Integer.parseInt(arguments[6]),
-                Integer.parseInt(arguments[7]),
                 Boolean.parseBoolean(arguments[8]));
         long seed = Long.parseLong(arguments[9]);
         threads[i] = new Thread(new ModelWorker(store, board, names, place, seed), "worker-" + i);

@@ -157,7 +157,7 @@ final class ModelRun implements Nemesis.Victims {
     this.networks = networks;
     directory = Files.createTempDirectory("crail-model");
     log = directory.resolve("nemesis.log");
-    names = new ModelNames(parameters.clients, parameters.threads);
+    names = new ModelNames(parameters.clients, parameters.threads, parameters.namenodes);
     board = Board.create(directory.resolve("board"), names.count());
     clients = new CrailProcess[parameters.clients];
     incarnations = new int[parameters.clients];

@@ -16,10 +16,11 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.memory.OffHeapBuffer;
 import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.part.NodePath;
 import io.crail.testkit.model.Board;
 import io.crail.testkit.model.Board.Counter;
 import io.crail.testkit.model.Content;
+import io.crail.testkit.model.Life;
+import io.crail.testkit.model.Life.Phase;
 import io.crail.testkit.model.ModelNames;
 import io.crail.testkit.model.ModelNames.Container;
 import io.crail.testkit.model.NameState;
@@ -40,6 +41,7 @@ import java.util.TreeMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
 
 /**
  * One thread of a client. It does random operations on its own names, also reads those of other
@@ -61,6 +63,14 @@ final class ModelWorker implements Runnable {
   private static final int LONGEST_LINGER_MILLIS = 60;
 
   private static final long DOUBT_MILLIS = 5;
+
+  /** One of this many steps with a shared container removes it, if it is one's own. */
+  private static final int KEEPS = 8;
+
+  /** One of this many steps with a shared container uses names of which nothing is known. */
+  private static final int WILD = 8;
+
+  private static final int WILD_NAMES = 4;
 
   /** The longest value that the namenode keeps; others go to datanodes. */
   private static final int SMALL_VALUE = SmallValue.MAX_LENGTH;
@@ -104,6 +114,9 @@ final class ModelWorker implements Runnable {
           ErrorCode.NOT_A_CONTAINER,
           ErrorCode.WRONG_TYPE,
           ErrorCode.WRONG_NAMENODE,
+          ErrorCode.SPREAD,
+          ErrorCode.NO_SHARE,
+          ErrorCode.BEING_REMOVED,
           ErrorCode.CROSS_NAMENODE,
           ErrorCode.CYCLE,
           ErrorCode.ROOT,
@@ -119,7 +132,7 @@ final class ModelWorker implements Runnable {
   }
 
   /** The identity of this thread among all threads of a run. */
-  record Place(int client, int thread, int incarnation, int namenodes, boolean fills) {
+  record Place(int client, int thread, int incarnation, boolean fills) {
     /** No other thread of a run has it, whatever was killed and started again. */
     int writer() {
       return (client * 64 + thread) * 1000 + incarnation;
@@ -190,10 +203,26 @@ final class ModelWorker implements Runnable {
     return board.get(Counter.QUIET);
   }
 
-  private long namenodeLoss(int name) throws CrailException {
-    return board.get(
-        Counter.NAMENODE_LOSS,
-        NodePath.namenodeOf(NodePath.parse(names.path(name)), place.namenodes));
+  /** How often the namenodes had lost everything that a name needs. */
+  private long namenodeLoss(int name) {
+    long own = board.get(Counter.NAMENODE_LOSS, names.namenodeOf(name));
+    // A spread directory ends with its owner.
+    return names.isSpread(name) && !names.isContainer(name)
+        ? own + namenodeLoss(names.container(name))
+        : own;
+  }
+
+  private boolean isLost(int name) {
+    return state(name).namenodeLoss() != namenodeLoss(name);
+  }
+
+  /** The names of this thread that a name is one of, and their container if it owns that. */
+  private List<Integer> beside(int name) {
+    int first = names.first(name);
+    return IntStream.range(first, first + ModelNames.PER_CONTAINER)
+        .filter(each -> !names.isWild(each))
+        .boxed()
+        .toList();
   }
 
   private long datanodeLoss() {
@@ -209,12 +238,13 @@ final class ModelWorker implements Runnable {
   /**
    * The code of a failure that the store may have.
    *
+   * @param expected codes that are allowed here
    * @throws Mismatch when it may not
    */
-  private ErrorCode codeOf(String what, Throwable failure) throws Mismatch {
+  private ErrorCode codeOf(String what, Throwable failure, ErrorCode... expected) throws Mismatch {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof CrailException crail) {
-        if (BUGS.contains(crail.code())) {
+        if (BUGS.contains(crail.code()) && !List.of(expected).contains(crail.code())) {
           throw new Mismatch(what + " failed: " + crail.code() + " " + crail.detail());
         }
         count(crail.code().toString());
@@ -234,22 +264,26 @@ final class ModelWorker implements Runnable {
   }
 
   /** A namenode that was started anew knows nothing: whatever it knew may be gone. */
-  private boolean noticeLoss(int name) throws Exception {
-    int top = ModelNames.top(name);
-    long losses = namenodeLoss(top);
-    if (state(top).namenodeLoss() == losses) {
-      return false;
+  private boolean noticeLoss(int name) {
+    boolean noticed = false;
+    List<Integer> all = beside(name);
+    // The container comes last.
+    for (int i = all.size() - 1; i >= 0; i--) {
+      int each = all.get(i);
+      if (isLost(each)) {
+        board.write(each, state(each).lost(quiet(), namenodeLoss(each)));
+        noticed = true;
+      }
     }
-    for (int i = top + ModelNames.PER_CONTAINER - 1; i >= top; i--) {
-      board.write(i, state(i).lost(quiet(), losses));
+    if (noticed) {
+      count("losses");
     }
-    count("losses");
-    return true;
+    return noticed;
   }
 
-  /** Something is wrong, unless the namenode has lost everything meanwhile. */
+  /** Something is wrong, unless the namenode has lost everything or the container has ended. */
   private void wrong(int name, String what) throws Exception {
-    if (!noticeLoss(name)) {
+    if (!noticeLoss(name) && !hasEnded(name)) {
       throw new Mismatch(names.path(name) + ": " + what);
     }
   }
@@ -263,10 +297,10 @@ final class ModelWorker implements Runnable {
 
   private ByteBuffer look(int name, boolean lingers) throws Exception {
     String path = names.path(name);
-    if (name == ModelNames.top(name)) {
+    if (names.isContainer(name)) {
       return get(store.lookup(path)) == null ? null : ByteBuffer.allocate(0);
     }
-    if (ModelNames.containerOf(name) == Container.TABLE && random.nextBoolean()) {
+    if (names.kindOf(name).isTable() && random.nextBoolean()) {
       ByteBuffer target = ByteBuffer.allocateDirect(LARGEST_VALUE);
       CrailResult result = get(store.get(path, OffHeapBuffer.wrap(target)));
       if (result != null) {
@@ -334,7 +368,7 @@ final class ModelWorker implements Runnable {
     }
     NameState state = state(name);
     int index = found == null ? state.findAbsent() : state.find(found);
-    if (name == ModelNames.top(name) && found != null) {
+    if (names.isContainer(name) && found != null) {
       index = state.findLength(0);
     }
     if (index == NameState.NONE) {
@@ -375,10 +409,10 @@ final class ModelWorker implements Runnable {
       codeOf("look at " + names.path(name), e);
       return;
     }
-    if (name == ModelNames.top(name)) {
+    if (names.isContainer(name) || names.isWild(name)) {
       return;
     }
-    boolean lost = namenodeLoss(name) != state.namenodeLoss();
+    boolean lost = namenodeLoss(name) != state.namenodeLoss() || hasEnded(name, state);
     if (board.version(name) == version && !lost) {
       int index = found == null ? state.findAbsent() : state.find(found);
       if (index == NameState.NONE) {
@@ -433,7 +467,7 @@ final class ModelWorker implements Runnable {
       readHandle(handles.remove(random.nextInt(handles.size())));
       return;
     }
-    if (name == ModelNames.top(name) || ModelNames.containerOf(name) == Container.TABLE) {
+    if (names.isContainer(name) || names.kindOf(name).isTable()) {
       return;
     }
     try {
@@ -521,9 +555,12 @@ final class ModelWorker implements Runnable {
   private void act() throws Exception {
     // What is held back should be sizes of files.
     boolean appends = board.get(Counter.HOLDS) > 0 && random.nextInt(4) > 0;
-    int drawn = random.nextInt(Container.values().length);
-    Container kind = appends ? Container.DIRECTORY : Container.values()[drawn];
-    int top = names.container(place.client, place.thread, kind);
+    Container kind = appends ? Container.DIRECTORY : drawKind();
+    int top = names.first(place.client, place.thread, kind);
+    if (kind.isShared()) {
+      actShared(top, kind);
+      return;
+    }
     int name = top + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
     int roll = appends ? APPENDS : random.nextInt(100);
     noticeLoss(top);
@@ -531,6 +568,8 @@ final class ModelWorker implements Runnable {
       observeDoubtful(top);
     } else if (!state(top).last().isPresent()) {
       createContainer(top, kind);
+    } else if (roll < 2 && names.isSpread(top)) {
+      removeContainer(top);
     } else if (roll < 6) {
       list(top);
     } else if (!state(name).isKnown()) {
@@ -542,6 +581,18 @@ final class ModelWorker implements Runnable {
         default -> stepMultiFile(top, name, roll);
       }
     }
+  }
+
+  private Container drawKind() {
+    List<Container> kinds = names.kinds();
+    Container drawn = kinds.get(random.nextInt(kinds.size()));
+    for (Container kind : kinds) {
+      // While a container is made or removed, others should be at it.
+      Phase phase = kind.isShared() ? board.life(kind).phase() : Phase.GONE;
+      boolean changes = phase == Phase.BEING_MADE || phase == Phase.BEING_REMOVED;
+      drawn = changes && random.nextInt(3) > 0 ? kind : drawn;
+    }
+    return drawn;
   }
 
   /** Nothing else can be done with it for a while, so it is not asked for all the time. */
@@ -591,17 +642,27 @@ final class ModelWorker implements Runnable {
   private void createContainer(int top, Container kind) throws Exception {
     CrailNodeType type =
         switch (kind) {
-          case DIRECTORY -> CrailNodeType.DIRECTORY;
-          case TABLE -> CrailNodeType.TABLE;
+          case DIRECTORY, SHARED_DIRECTORY -> CrailNodeType.DIRECTORY;
+          case TABLE, SHARED_TABLE -> CrailNodeType.TABLE;
           default -> CrailNodeType.MULTIFILE;
         };
     long losses = namenodeLoss(top);
     Content content = Content.empty(nextId());
     board.write(top, state(top).attempt(content));
     try {
-      create(top, type);
+      if (names.isSpread(top)) {
+        get(
+            store.createSpread(
+                names.path(top),
+                type,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true));
+      } else {
+        create(top, type);
+      }
       board.write(top, state(top).done(content, losses, 0));
-      count(top, "containers");
+      count(top, names.isSpread(top) ? "spread containers" : "containers");
     } catch (Exception e) {
       failed(top, "create", e, NameState.NONE, ErrorCode.NODE_EXISTS);
     }
@@ -726,8 +787,8 @@ final class ModelWorker implements Runnable {
   private boolean isFenceable(int name) {
     NameState state = state(name);
     long file = state.last().file();
-    return ModelNames.containerOf(name) == Container.DIRECTORY
-        && name != ModelNames.top(name)
+    return names.kindOf(name) == Container.DIRECTORY
+        && !names.isContainer(name)
         && file != 0
         && state.partner() < 0
         && state.possible().stream().allMatch(each -> each.file() == file);
@@ -842,8 +903,10 @@ final class ModelWorker implements Runnable {
       return;
     }
     if (!whole) {
-      throw new Mismatch(
-          names.path(name) + ": close succeeded after a write had failed; " + before);
+      // Except when this store has removed the node, with its container.
+      wrong(name, "close succeeded after a write had failed; " + before);
+      board.write(name, state(name).unknown(quiet(), NameState.NONE));
+      return;
     }
     board.write(name, before.done(content, before.namenodeLoss(), before.datanodeLoss()));
     count(name, "closed");
@@ -977,7 +1040,11 @@ final class ModelWorker implements Runnable {
   }
 
   private void rename(int source) throws Exception {
-    int target = ModelNames.top(source) + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
+    int target = names.first(source) + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
+    if (names.namenodeOf(source) != names.namenodeOf(target)) {
+      renameAcross(source, target);
+      return;
+    }
     NameState from = state(source);
     NameState to = state(target);
     if (!to.isKnown() || to.last().isPresent()) {
@@ -1002,6 +1069,20 @@ final class ModelWorker implements Runnable {
           ErrorCode.NODE_EXISTS,
           ErrorCode.PARENT_NOT_FOUND);
     }
+  }
+
+  /** A rename from one namenode to another is refused, and changes nothing. */
+  private void renameAcross(int source, int target) throws Exception {
+    try {
+      get(store.rename(names.path(source), names.path(target)));
+    } catch (Exception e) {
+      ErrorCode code = codeOf("rename across namenodes", e, ErrorCode.CROSS_NAMENODE);
+      if (code == ErrorCode.NODE_NOT_FOUND || code == ErrorCode.PARENT_NOT_FOUND) {
+        wrong(source, "rename failed: " + code + "; expected " + state(source).possible());
+      }
+      return;
+    }
+    throw new Mismatch(names.path(source) + " was renamed to " + names.path(target));
   }
 
   // ---- values ----
@@ -1047,36 +1128,61 @@ final class ModelWorker implements Runnable {
 
   private void list(int top) throws Exception {
     Set<String> listed = new HashSet<>();
+    Set<String> twice = new HashSet<>();
+    String path = names.path(names.container(top));
+    boolean isShared = names.kindOf(top).isShared();
+    int any = isShared ? top + 1 : top;
     try {
-      CrailNode node = get(store.lookup(names.path(top)));
+      CrailNode node = get(store.lookup(path));
       if (node == null) {
-        wrong(top, "is gone; expected " + state(top).possible());
+        wrong(any, path + " is gone; expected " + state(names.container(top)).possible());
         return;
       }
       Iterator<String> entries = ((CrailContainer) node).listEntries();
       while (entries.hasNext()) {
         String entry = entries.next();
         if (!listed.add(entry)) {
-          wrong(top, entry + " is listed twice");
+          twice.add(entry);
         }
       }
     } catch (Mismatch e) {
       throw e;
     } catch (Exception e) {
-      codeOf("list " + names.path(top), e);
+      codeOf("list " + path, e);
       return;
     }
     for (int i = top + 1; i < top + ModelNames.PER_CONTAINER; i++) {
       boolean isListed = listed.remove(names.path(i));
+      if (twice.contains(names.path(i))) {
+        wrong(i, "is listed twice");
+      }
       if (state(i).isKnown() && state(i).last().isPresent() != isListed) {
         wrong(i, (isListed ? "is listed" : "is not listed") + "; expected " + state(i).possible());
         return;
       }
     }
-    if (!listed.isEmpty()) {
-      wrong(top, "lists what was never made: " + listed);
+    if (isShared) {
+      // What others make and delete meanwhile may also be there twice.
+      listed.removeIf(ModelNames::isWild);
+      listed.removeAll(paths(names.kindOf(top)));
+    } else if (!twice.isEmpty()) {
+      wrong(top, "lists twice: " + twice);
     }
-    count("listed");
+    if (!listed.isEmpty()) {
+      wrong(any, "lists what was never made: " + listed);
+    }
+    count(isShared ? "listed shared" : "listed");
+  }
+
+  /** The paths of all names in a shared container. */
+  private Set<String> paths(Container kind) {
+    Set<String> paths = new HashSet<>();
+    for (int i = 0; i < names.count(); i++) {
+      if (names.kindOf(i) == kind) {
+        paths.add(names.path(i));
+      }
+    }
+    return paths;
   }
 
   /** Reads a multi-file as one stream. */
@@ -1130,6 +1236,238 @@ final class ModelWorker implements Runnable {
     count("read multi-files");
   }
 
+  /** Removes a container with all that is in it. */
+  private void removeContainer(int top) throws Exception {
+    List<Integer> all = beside(top);
+    Map<Integer, NameState> before = new HashMap<>();
+    for (int each : all) {
+      before.put(each, state(each));
+      if (state(each).last().isPresent()) {
+        board.write(each, state(each).attempt(Content.ABSENT));
+      }
+    }
+    try {
+      get(store.delete(names.path(top), true));
+    } catch (Exception e) {
+      for (int each : all) {
+        if (state(each).attempted() > 0) {
+          board.write(each, state(each).unknown(quiet(), NameState.NONE));
+        }
+      }
+      if (codeOf("remove " + names.path(top), e) == ErrorCode.NODE_NOT_FOUND) {
+        wrong(top, "is gone; expected " + before.get(top).possible());
+      }
+      return;
+    }
+    for (int each : all) {
+      NameState state = before.get(each);
+      // What was asked for before, with an unknown outcome, may still come.
+      board.write(
+          each,
+          state.isKnown()
+              ? state.done(Content.ABSENT, state.namenodeLoss(), 0)
+              : state(each).unknown(quiet(), NameState.NONE));
+    }
+    count(top, "removed containers");
+    observe(all.get(random.nextInt(all.size())));
+  }
+
+  // ---- shared containers ----
+
+  private boolean isShared(int name) {
+    return names.kindOf(name).isShared() && !names.isContainer(name);
+  }
+
+  /** Whether the shared container in which a name was used last has been removed since. */
+  private boolean hasEnded(int name) {
+    return hasEnded(name, state(name));
+  }
+
+  private boolean hasEnded(int name, NameState state) {
+    return isShared(name) && state.life() != board.life(names.kindOf(name)).number();
+  }
+
+  /** Whether a name can be there: always, but in a shared container only while that is. */
+  private boolean mayUse(int name) {
+    if (!isShared(name)) {
+      return true;
+    }
+    int container = names.container(name);
+    NameState state = state(container);
+    return board.life(names.kindOf(name)).phase() == Phase.THERE
+        && state.isKnown()
+        && state.last().isPresent()
+        && !isLost(container);
+  }
+
+  /** What was in an earlier shared container is not in this one. */
+  private void adopt(int top, Life life) {
+    if (life.phase() != Phase.THERE) {
+      return;
+    }
+    for (int each : beside(top)) {
+      NameState state = state(each);
+      if (isShared(each) && state.life() < life.number()) {
+        // The directory's owner also serves requests that do not say which one they mean.
+        boolean mayCome =
+            !state.isKnown() && names.namenodeOf(each) == names.namenodeOf(names.container(each));
+        long losses = namenodeLoss(each);
+        board.write(
+            each, mayCome ? state.overtaken(quiet(), life, losses) : state.anew(life, losses));
+        count("names anew");
+      }
+    }
+  }
+
+  /** The container of a name was removed, and perhaps made again, while the name was changed. */
+  private void overtake(int name) {
+    Life last = board.life(names.kindOf(name)).next(Phase.THERE);
+    board.write(name, state(name).overtaken(quiet(), last, namenodeLoss(name)));
+    count("overtaken");
+  }
+
+  private void actShared(int top, Container kind) throws Exception {
+    Life before = board.life(kind);
+    int rest = before.phase() == Phase.THERE ? KEEPS : 2;
+    if (names.isContainer(top) && random.nextInt(rest) == 0) {
+      keep(top, kind);
+      return;
+    }
+    adopt(top, before);
+    noticeLoss(top);
+    if (before.phase() != Phase.THERE || !mayUse(top + 1)) {
+      useGone(top, kind);
+    } else if (random.nextInt(WILD) == 0) {
+      useWild(top, kind);
+    } else {
+      Map<Integer, Long> versions = new HashMap<>();
+      for (int each : beside(top)) {
+        versions.put(each, board.version(each));
+      }
+      boolean changes = stepShared(top, kind);
+      if (changes && !board.life(kind).equals(before)) {
+        versions.forEach(
+            (each, version) -> {
+              if (isShared(each) && board.version(each) != version) {
+                overtake(each);
+              }
+            });
+      }
+    }
+  }
+
+  /** Returns whether it may have changed something. */
+  private boolean stepShared(int top, Container kind) throws Exception {
+    int name = top + 1 + random.nextInt(ModelNames.PER_CONTAINER - 1);
+    int roll = random.nextInt(100);
+    if (roll < 6) {
+      list(top);
+      return false;
+    }
+    if (!state(name).isKnown()) {
+      observeDoubtful(name);
+      return false;
+    }
+    if (kind.isTable()) {
+      stepValue(name, roll);
+    } else {
+      stepFile(name, roll);
+    }
+    return true;
+  }
+
+  /** The owner of a shared container makes it and removes it. */
+  private void keep(int top, Container kind) throws Exception {
+    noticeLoss(top);
+    if (!state(top).isKnown()) {
+      observeDoubtful(top);
+    } else if (state(top).last().isPresent()) {
+      board.enter(kind, Phase.BEING_REMOVED);
+      removeShared(top, kind);
+    } else {
+      // Also when it was lost with its namenode. Others may find its children for a moment then.
+      board.enter(kind, Phase.BEING_MADE);
+      createContainer(top, kind);
+      if (state(top).isKnown() && state(top).last().isPresent()) {
+        board.enter(kind, Phase.THERE);
+      }
+    }
+  }
+
+  private void removeShared(int top, Container kind) throws Exception {
+    NameState before = state(top);
+    board.write(top, before.attempt(Content.ABSENT));
+    try {
+      get(store.delete(names.path(top), true));
+      board.write(top, before.done(Content.ABSENT, before.namenodeLoss(), 0));
+      board.enter(kind, Phase.GONE);
+      count(top, "removed shared");
+    } catch (Exception e) {
+      failed(top, "remove", e, NameState.NONE, ErrorCode.NODE_NOT_FOUND, ErrorCode.NOT_EMPTY);
+    }
+  }
+
+  /** Uses a shared container that comes or goes, or is gone. Then nothing may be found or made. */
+  private void useGone(int top, Container kind) throws Exception {
+    Life before = board.life(kind);
+    int name = 0;
+    while (names.kindOf(name) != kind || names.isWild(name)) {
+      name = random.nextInt(names.count());
+    }
+    boolean looks = random.nextBoolean();
+    boolean found = false;
+    if (looks) {
+      try {
+        found = look(name) != null;
+      } catch (Exception e) {
+        codeOf("look at " + names.path(name), e);
+      }
+    } else {
+      found = useWild(top, kind);
+    }
+    if (before.phase() == Phase.GONE && board.life(kind).equals(before)) {
+      if (found) {
+        throw new Mismatch(
+            (looks ? names.path(name) : "something") + " is in a container that is gone");
+      }
+      count("not found in gone containers");
+    }
+  }
+
+  /**
+   * Does something in a shared container, whatever comes of that.
+   *
+   * @return whether it was done
+   */
+  private boolean useWild(int top, Container kind) throws Exception {
+    String path = names.wild(top, random.nextInt(WILD_NAMES));
+    String other = names.wild(top, random.nextInt(WILD_NAMES));
+    try {
+      switch (random.nextInt(5)) {
+        case 0, 1 -> {
+          if (kind.isTable()) {
+            ByteBuffer value = ByteBuffer.allocateDirect(1 + random.nextInt(MOST_SMALL));
+            long id = nextId();
+            Units.fill(value, id, id, 0);
+            get(store.put(path, OffHeapBuffer.wrap(value)));
+          } else {
+            create(path, random.nextBoolean() ? CrailNodeType.DIRECTORY : CrailNodeType.DATAFILE);
+          }
+        }
+        case 2 -> get(store.rename(path, other, random.nextBoolean()));
+        case 3 -> get(store.delete(path, true));
+        default -> {
+          return get(store.lookup(path)) != null;
+        }
+      }
+      count("wild");
+      return true;
+    } catch (Exception e) {
+      codeOf("use " + path + " and " + other, e, ErrorCode.CROSS_NAMENODE);
+      return false;
+    }
+  }
+
   // ---- beginning and end ----
 
   /** Takes over what a process that was killed has left. */
@@ -1137,11 +1475,12 @@ final class ModelWorker implements Runnable {
     if (place.incarnation == 0) {
       return;
     }
-    for (Container kind : Container.values()) {
-      int top = names.container(place.client, place.thread, kind);
-      for (int i = top; i < top + ModelNames.PER_CONTAINER; i++) {
+    for (Container kind : names.kinds()) {
+      for (int i : beside(names.first(place.client, place.thread, kind))) {
         NameState state = state(i);
-        if (state.attempted() > 0) {
+        if (isShared(i) && (state.attempted() > 0 || hasEnded(i))) {
+          overtake(i);
+        } else if (state.attempted() > 0) {
           board.write(i, state.unknown(quiet(), state.partner()));
         }
         if (isFenceable(i)) {
@@ -1159,12 +1498,15 @@ final class ModelWorker implements Runnable {
     long begin = System.nanoTime();
     int unreadable = 0;
     int verified = 0;
-    for (Container kind : Container.values()) {
-      int top = names.container(place.client, place.thread, kind);
-      for (int i = top; i < top + ModelNames.PER_CONTAINER; i++) {
+    for (Container kind : names.kinds()) {
+      int top = names.first(place.client, place.thread, kind);
+      for (int i : beside(top)) {
         noticeLoss(top);
-        boolean seen = observe(i);
-        while (!seen || !state(i).isKnown()) {
+        if (isShared(i)) {
+          adopt(top, board.life(kind));
+        }
+        boolean seen = mayUse(i) && observe(i);
+        while (mayUse(i) && (!seen || !state(i).isKnown())) {
           // Also one whose deletion is in doubt, since it has no answer to that while it is lost.
           boolean hasBytes = state(i).possible().stream().anyMatch(each -> each.length() > 0);
           boolean mayBeLost = state(i).datanodeLoss() != datanodeLoss() && hasBytes;
@@ -1189,20 +1531,28 @@ final class ModelWorker implements Runnable {
         }
         verified++;
       }
-      if (state(top).isKnown() && state(top).last().isPresent()) {
+      boolean isThere =
+          kind.isShared() ? mayUse(top + 1) : state(top).isKnown() && state(top).last().isPresent();
+      if (isThere) {
         list(top);
       }
     }
     System.out.println("verified " + verified + ", unreadable " + unreadable);
-    int files = names.container(place.client, place.thread, Container.DIRECTORY);
+    int files = names.first(place.client, place.thread, Container.DIRECTORY);
     for (int i = files + 1; i < files + ModelNames.PER_CONTAINER; i++) {
       if (state(i).isKnown() && state(i).last().isPresent()) {
         awaitWritable(names.path(i), begin);
       }
     }
     awaitWritable(scratch(), begin);
-    for (Container kind : Container.values()) {
-      remove(names.path(names.container(place.client, place.thread, kind)), begin);
+    for (Container kind : names.kinds()) {
+      int top = names.first(place.client, place.thread, kind);
+      if (names.isContainer(top)) {
+        if (kind.isShared()) {
+          board.enter(kind, Phase.BEING_REMOVED);
+        }
+        remove(names.path(top), begin);
+      }
     }
     remove(scratch(), begin);
     remove(filling(), begin);

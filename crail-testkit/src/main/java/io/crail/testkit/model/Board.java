@@ -44,6 +44,10 @@ public final class Board {
     HOLDS,
     /** How often datanodes have lost their bytes. */
     DATANODE_LOSS,
+    /** The {@link Life} of the shared directory. */
+    DIRECTORY_LIFE,
+    /** The {@link Life} of the shared table. */
+    TABLE_LIFE,
     /**
      * How often the first namenode has lost its nodes. The counters of the other namenodes follow.
      */
@@ -106,6 +110,21 @@ public final class Board {
   /** Adds to a counter. */
   public void add(Counter counter, int index, long count) {
     LONG.getAndAdd(memory, (counter.ordinal() + index) * Long.BYTES, count);
+  }
+
+  /** The life of a shared container. */
+  public Life life(ModelNames.Container kind) {
+    return new Life(get(lifeOf(kind)));
+  }
+
+  /** A shared container comes to a phase of its life. Its owner calls it. */
+  public void enter(ModelNames.Container kind, Life.Phase phase) {
+    Life now = life(kind);
+    add(lifeOf(kind), 0, now.next(phase).number() - now.number());
+  }
+
+  private static Counter lifeOf(ModelNames.Container kind) {
+    return kind.isTable() ? Counter.TABLE_LIFE : Counter.DIRECTORY_LIFE;
   }
 
   /** Sets whether a client is to write large pieces, so that it can be stopped in one. */

@@ -18,6 +18,7 @@ import java.util.List;
  * @param namenodeLoss how often the name's namenode had lost everything, as far as the owner knew
  * @param datanodeLoss how often datanodes had lost everything when the bytes were written
  * @param partner another name, when only one of the two can have the file; or -1
+ * @param life in which life of a shared container the name was used, by {@link Life}; 0 elsewhere
  */
 public record NameState(
     List<Content> possible,
@@ -25,17 +26,18 @@ public record NameState(
     long doubtSince,
     long namenodeLoss,
     long datanodeLoss,
-    int partner) {
+    int partner,
+    long life) {
   /** The most contents at a time. */
   public static final int MAX_POSSIBLE = 8;
 
-  private static final int FIELDS = 6;
+  private static final int FIELDS = 7;
 
   /** The most longs of an encoded state. */
   static final int MAX_LONGS = FIELDS + MAX_POSSIBLE * Content.MAX_LONGS;
 
   /** The state before the first operation: the name does not exist. */
-  public static final NameState NEW = new NameState(List.of(Content.ABSENT), 0, -1, 0, 0, -1);
+  public static final NameState NEW = new NameState(List.of(Content.ABSENT), 0, -1, 0, 0, -1, 0);
 
   /** The index when a content was found that is not possible. */
   public static final int NONE = -1;
@@ -68,7 +70,7 @@ public record NameState(
     List<Content> more = new ArrayList<>(possible);
     more.addAll(List.of(after));
     return new NameState(
-        more, attempted + after.length, doubtSince, namenodeLoss, datanodeLoss, partner);
+        more, attempted + after.length, doubtSince, namenodeLoss, datanodeLoss, partner, life);
   }
 
   /**
@@ -78,13 +80,13 @@ public record NameState(
    * @param datanodes how often datanodes had lost everything before the oldest byte was written
    */
   public NameState done(Content content, long namenodes, long datanodes) {
-    return new NameState(List.of(content), 0, -1, namenodes, datanodes, -1);
+    return new NameState(List.of(content), 0, -1, namenodes, datanodes, -1, life);
   }
 
   /** The operation did not take place, and never will. */
   public NameState undone() {
     List<Content> left = possible.subList(0, possible.size() - attempted);
-    return new NameState(left, 0, doubtSince, namenodeLoss, datanodeLoss, partner);
+    return new NameState(left, 0, doubtSince, namenodeLoss, datanodeLoss, partner, life);
   }
 
   /**
@@ -93,7 +95,7 @@ public record NameState(
    * @param quiet the count of quiet times now
    */
   public NameState unknown(long quiet, int partnerName) {
-    return new NameState(possible, 0, quiet, namenodeLoss, datanodeLoss, partnerName);
+    return new NameState(possible, 0, quiet, namenodeLoss, datanodeLoss, partnerName, life);
   }
 
   /** The namenode has lost everything. */
@@ -102,7 +104,24 @@ public record NameState(
     if (last().isPresent()) {
       more.add(Content.ABSENT);
     }
-    return new NameState(more, 0, quiet, losses, datanodeLoss, partner);
+    return new NameState(more, 0, quiet, losses, datanodeLoss, partner, life);
+  }
+
+  /** The name's shared container was made anew, and nothing was done to the name since. */
+  public NameState anew(Life now, long losses) {
+    return new NameState(List.of(Content.ABSENT), 0, -1, losses, 0, -1, now.number());
+  }
+
+  /**
+   * The name's shared container was removed, and perhaps made anew, while an operation was in
+   * progress or in doubt. The operation may have come before that, or come after it.
+   *
+   * @param last the latest life in which it can have come
+   */
+  public NameState overtaken(long quiet, Life last, long losses) {
+    List<Content> more = new ArrayList<>(List.of(Content.ABSENT));
+    possible.stream().filter(Content::isPresent).distinct().forEach(more::add);
+    return new NameState(more, 0, quiet, losses, datanodeLoss, -1, last.number());
   }
 
   /** The index of the first content without a file, or NONE. */
@@ -163,17 +182,18 @@ public record NameState(
         doubtSince,
         namenodeLoss,
         datanodeLoss,
-        partner);
+        partner,
+        life);
   }
 
   /** A content was found when no operation could be in progress any more. */
   public NameState settled(Content content) {
-    return new NameState(List.of(content), 0, -1, namenodeLoss, datanodeLoss, -1);
+    return new NameState(List.of(content), 0, -1, namenodeLoss, datanodeLoss, -1, life);
   }
 
   void encode(LongBuffer target) {
     target.put(attempted).put(doubtSince).put(namenodeLoss).put(datanodeLoss).put(partner);
-    target.put(possible.size());
+    target.put(life).put(possible.size());
     possible.forEach(content -> content.encode(target));
   }
 
@@ -183,10 +203,12 @@ public record NameState(
     long namenodeLoss = source.get();
     long datanodeLoss = source.get();
     int partner = (int) source.get();
+    long life = source.get();
     List<Content> possible = new ArrayList<>();
     for (long left = source.get(); left > 0; left--) {
       possible.add(Content.decode(source));
     }
-    return new NameState(possible, attempted, doubtSince, namenodeLoss, datanodeLoss, partner);
+    return new NameState(
+        possible, attempted, doubtSince, namenodeLoss, datanodeLoss, partner, life);
   }
 }

@@ -3,8 +3,12 @@ package io.crail.testkit.model;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Utf8;
+import io.crail.protocol.part.NodePath;
 import io.crail.testkit.model.Board.Counter;
+import io.crail.testkit.model.Life.Phase;
 import io.crail.testkit.model.ModelNames.Container;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -77,13 +81,58 @@ class BoardTest {
 
   @Test
   void eachNameHasAPathOfItsOwn() {
-    ModelNames names = new ModelNames(3, 2);
+    ModelNames names = new ModelNames(3, 2, 1);
     Set<String> paths = new HashSet<>();
     for (int i = 0; i < names.count(); i++) {
       paths.add(names.path(i));
+      assertFalse(names.isSpread(i));
+      assertEquals(0, names.namenodeOf(i));
     }
     assertEquals(names.count(), paths.size());
-    assertEquals("/t2-1", names.path(names.container(2, 1, Container.TABLE)));
-    assertEquals("/t2-1/3", names.path(names.container(2, 1, Container.TABLE) + 3));
+    assertEquals("/t2-1", names.path(names.first(2, 1, Container.TABLE)));
+    assertEquals("/t2-1/3", names.path(names.first(2, 1, Container.TABLE) + 3));
+  }
+
+  @Test
+  void severalNamenodesHaveNamesInSpreadContainers() {
+    ModelNames names = new ModelNames(3, 2, 4);
+    Set<String> paths = new HashSet<>();
+    Set<Integer> namenodes = new HashSet<>();
+    for (int i = 0; i < names.count(); i++) {
+      paths.add(names.path(i));
+      namenodes.add(names.namenodeOf(i));
+      String container = names.path(names.container(i));
+      assertTrue(names.isContainer(i) || names.path(i).startsWith(container + "/"));
+    }
+    assertEquals(names.count(), paths.size());
+    assertEquals(Set.of(0, 1, 2, 3), namenodes);
+    int shared = names.first(2, 1, Container.SHARED_TABLE);
+    assertEquals("/shared-table/2-1.3", names.path(shared + 3));
+    assertEquals("/shared-table", names.path(names.container(shared + 3)));
+    assertTrue(names.isWild(shared));
+    assertTrue(ModelNames.isWild(names.wild(shared, 0)));
+    assertFalse(ModelNames.isWild(names.path(shared + 3)));
+    assertTrue(names.isContainer(names.first(0, 0, Container.SHARED_TABLE)));
+    assertTrue(names.isSpread(names.first(0, 1, Container.DIRECTORY) + 1));
+    assertFalse(names.isSpread(names.first(1, 1, Container.DIRECTORY) + 1));
+    assertFalse(names.isSpread(names.first(0, 1, Container.MULTIFILE) + 1));
+    assertEquals(NodePath.namenodeOf(Utf8.of("/2-1.3"), 4), names.namenodeOf(shared + 3));
+  }
+
+  @Test
+  void aSharedContainerHasPhases() throws Exception {
+    Board board = Board.create(directory.resolve("board"), 1);
+    assertEquals(Phase.GONE, board.life(Container.SHARED_TABLE).phase());
+    board.enter(Container.SHARED_TABLE, Phase.THERE);
+    Life first = board.life(Container.SHARED_TABLE);
+    assertEquals(Phase.THERE, first.phase());
+    assertEquals(first, first.next(Phase.THERE));
+    board.enter(Container.SHARED_TABLE, Phase.THERE);
+    assertEquals(first, board.life(Container.SHARED_TABLE));
+    board.enter(Container.SHARED_TABLE, Phase.BEING_MADE);
+    Life second = board.life(Container.SHARED_TABLE).next(Phase.THERE);
+    assertTrue(second.number() > first.number());
+    assertEquals(Phase.THERE, second.phase());
+    assertEquals(Phase.GONE, board.life(Container.SHARED_DIRECTORY).phase());
   }
 }

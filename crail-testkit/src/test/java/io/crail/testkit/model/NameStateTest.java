@@ -114,4 +114,24 @@ class NameStateTest {
     NameState gone = state.found(state.findAbsent());
     assertEquals(NameState.NONE, gone.find(bytes(FIRST)));
   }
+
+  @Test
+  void nothingOfAnEarlierLifeOfItsContainerIsThere() {
+    NameState state = known(FIRST).anew(new Life(6), 3);
+    assertEquals(6, state.life());
+    assertTrue(state.isKnown());
+    assertEquals(NameState.NONE, state.find(bytes(FIRST)));
+    assertEquals(6, state.attempt(FIRST).done(FIRST, 3, 0).life());
+  }
+
+  @Test
+  void anOperationThatTheEndOfItsContainerOvertookMayBeOfEitherLife() {
+    NameState state = known(FIRST).attempt(SECOND).done(SECOND, 0, 0).overtaken(3, new Life(6), 0);
+    assertEquals(NameState.NONE, state.find(bytes(FIRST)));
+    assertEquals(0, state.findAbsent());
+    NameState found = state.found(state.find(bytes(SECOND)));
+    assertEquals(NameState.NONE, found.findAbsent());
+    assertTrue(found.isDoubtful());
+    assertEquals(6, found.life());
+  }
 }
