@@ -326,7 +326,7 @@ public final class NameNode {
     List<DatanodeSpace> known = datanodes.present();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
-        state.tree().size(),
+        state.tree().size() - state.tree().spread().shares().size(),
         known.size(),
         online,
         state.leases().size(),

@@ -8,6 +8,7 @@ import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeTable;
+import io.crail.namenode.tree.Share;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Examine.Finding;
 import io.crail.protocol.cluster.Examine.Lease;
@@ -45,7 +46,7 @@ final class NameNodeExamination {
         next,
         page.stoppedIn,
         page.stoppedAt,
-        page.nodes,
+        page.nodes - page.shares,
         page.allocated,
         page.findings,
         page.leases);
@@ -60,6 +61,7 @@ final class NameNodeExamination {
     private int findingsLength;
     private int leasesLength;
     private int nodes;
+    private int shares;
     private int extents;
     private long allocated;
     private long stoppedIn;
@@ -82,6 +84,8 @@ final class NameNodeExamination {
       NodeSpace space = node.space();
       if (space == null) {
         nodes++;
+        // The directory is a node of its owner.
+        shares += node instanceof Share ? 1 : 0;
         return true;
       }
       int from = Math.min(begun, space.count());

@@ -28,9 +28,13 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** An embedded cluster with little space, its stores, and a look at its space from outside. */
 final class TestCluster implements AutoCloseable {
+  private static final Pattern NODES = Pattern.compile(", nodes (\\d+),");
+
   /** Longer where the machine is emulated. */
   private static final long PATIENCE_NANOS =
       TimeUnit.SECONDS.toNanos(Integer.getInteger("crail.test.patience", 60));
@@ -158,14 +162,18 @@ final class TestCluster implements AutoCloseable {
     return new ClassUsage(0, capacity, free, used, waiting, lost, 0);
   }
 
-  /** The nodes of all namenodes, their roots included. */
+  /** The nodes of all namenodes, their roots and their shares of spread directories included. */
   long nodes() throws Exception {
+    long count = 0;
     try (Transport transport = TransportProvider.open(configuration())) {
-      return askAll(transport, configuration(), NameNodeOperations.USAGE, new Usage.Request())
-          .stream()
-          .mapToLong(Usage.Response::nodes)
-          .sum();
+      Dump.Request request = new Dump.Request(0);
+      for (Dump.Response dump :
+          askAll(transport, configuration(), NameNodeOperations.DUMP, request)) {
+        Matcher nodes = NODES.matcher(dump.text().toString());
+        count += nodes.find() ? Long.parseLong(nodes.group(1)) : 0;
+      }
     }
+    return count;
   }
 
   /** How often all namenodes have served an operation. */

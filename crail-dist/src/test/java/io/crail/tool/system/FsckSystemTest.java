@@ -132,6 +132,52 @@ class FsckSystemTest {
     }
   }
 
+  /** What is in it is found, counted and repaired at each namenode, and it counts once. */
+  @Test
+  void filesOfSpreadDirectoriesAreExaminedLikeOthers() throws Exception {
+    Path file = Files.write(local.resolve("file"), new byte[BYTES]);
+    try (ProcessCluster started =
+        ProcessCluster.start(3, 1, Map.of("crail.storage.keepalive", "1s"))) {
+      cluster = started;
+      crail(0, "mkdir", "--spread", "/spread");
+      crail(0, "mkdir", "--spread", "-t", "table", "/table");
+      Set<String> paths = new TreeSet<>();
+      for (int i = 0; i < FILES; i++) {
+        String path = (i % 2 == 0 ? "/spread/file" : "/table/value") + i;
+        paths.add(path);
+        crail(0, "put", file.toString(), path);
+      }
+      String well = crail(0, "fsck", "--data").stdout();
+      String nodes = FILES + 2 + " nodes";
+      assertTrue(well.contains(nodes + " examined; lost: 0 files"), well);
+      assertTrue(well.contains(" extents of " + FILES + " files; stale: 0 files"), well);
+      assertTrue(well.endsWith("no space has two owners; accounts are right\n"), well);
+      String df = crail(0, "df").stdout();
+      assertTrue(df.contains(nodes), df);
+      assertEquals(
+          BYTES * FILES / 2 + "  /spread", crail(0, "du", "-sb", "/spread").stdout().strip());
+      Set<String> used = new TreeSet<>();
+      for (String line : crail(0, "du", "-b", "/spread", "/table").stdout().lines().toList()) {
+        assertEquals(String.valueOf(BYTES), line.strip().split("\\s+")[0], line);
+        used.add(line.strip().split("\\s+")[1]);
+      }
+      assertEquals(paths, used);
+
+      cluster.datanode(0).kill();
+      cluster.startDatanodeAgain(0);
+      Await.until(
+          "the dead datanode is replaced",
+          ProcessCluster.PATIENCE,
+          () ->
+              Ran.run(cluster.directory(), "fsck").stdout().contains("lost: " + FILES + " files"));
+      assertEquals(paths, new TreeSet<>(crail(1, "fsck", "--paths").stdout().lines().toList()));
+      crail(0, "fsck", "--repair", "--yes");
+      String repaired = crail(0, "fsck").stdout();
+      assertTrue(repaired.matches("(?ms).*^2 nodes examined; lost: 0 files.*"), repaired);
+      assertEquals("", crail(0, "ls", "/spread").stdout());
+    }
+  }
+
   /** Writes, overwrites, moves and deletes files in a directory of its own. */
   private static Void change(CrailStore store, int writer, AtomicBoolean over) throws Exception {
     Random random = new Random(writer);

@@ -116,7 +116,8 @@ public final class Examine {
    * @param next cursor of the next page, or -1
    * @param id for the next page
    * @param extent for the next page
-   * @param nodes how many nodes this page has examined to their end
+   * @param nodes how many nodes this page has examined to their end, without shares of other
+   *     namenodes' spread directories
    * @param allocatedBytes the space of the extents that it has examined
    * @param findings what it has found
    * @param leases the write leases of these nodes

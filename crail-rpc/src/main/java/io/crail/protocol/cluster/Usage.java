@@ -25,7 +25,7 @@ public final class Usage {
   /**
    * The answer.
    *
-   * @param nodes nodes, the root included
+   * @param nodes nodes, the root included, but not shares of other namenodes' spread directories
    * @param datanodes registered datanodes
    * @param onlineDatanodes datanodes that have sent a sign of life recently
    * @param leases write leases
@@ -63,7 +63,7 @@ public final class Usage {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Usage.Response")
-            .i64("nodes", "nodes, the root included")
+            .i64("nodes", "nodes, the root included, and no shares of others' directories")
             .i32("datanodes", "registered datanodes")
             .i32("onlineDatanodes", "datanodes heard of lately")
             .i32("leases", "write leases")
