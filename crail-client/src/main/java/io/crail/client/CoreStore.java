@@ -379,24 +379,8 @@ public final class CoreStore extends CrailStore {
     Utf8 from = NodePath.parse(source);
     Utf8 to = NodePath.parse(target);
     LoopContext context = store.context();
-    boolean root = from.equals(NodePath.ROOT) || to.equals(NodePath.ROOT);
-    Rename.Request request = new Rename.Request(replace, from, to);
     context.throttle();
-    if (!root && context.namenodes().count() > 1) {
-      RenameCall call = new RenameCall(store, context, request);
-      call.submit();
-      return call;
-    }
-    String name = to.toString();
-    NodeCall<Rename.Request, Rename.Response> call =
-        new NodeCall<>(
-            store,
-            context,
-            NameNodeOperations.RENAME,
-            request,
-            name,
-            from + " to " + name,
-            Rename.Response::node);
+    RenameCall call = new RenameCall(store, context, new Rename.Request(replace, from, to));
     call.submit();
     return call;
   }

@@ -10,6 +10,7 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.compound.CompoundOperation;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.memory.OffHeapBuffer;
@@ -220,6 +221,25 @@ class PathCommandsTest {
       assertEquals(5, all.count(), "with itself, and nothing temporary");
     }
     refused("/copied: is a directory; -r copies all of it", "get", "/copied", local.toString());
+  }
+
+  @Test
+  void statShowsWhatListsOfStepsHaveGiven() throws Exception {
+    done("mkdir", "-t", "table", "/lists");
+    CompoundOperation list =
+        CompoundOperation.builder()
+            .create()
+            .setAttribute("run", "seven".getBytes(StandardCharsets.UTF_8))
+            .setAttribute("bytes", new byte[] {0})
+            .raiseEpoch(4)
+            .build();
+    try (CrailStore store =
+        CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      store.operate("/lists/key", list).get().orThrow();
+    }
+    String shown = done("stat", "/lists/key").replaceAll(" +", " ");
+    assertTrue(shown.contains(" version 1\n epoch 4\n attribute bytes = <1 bytes>\n"), shown);
+    assertTrue(shown.contains(" attribute run = seven\n"), shown);
   }
 
   @Test

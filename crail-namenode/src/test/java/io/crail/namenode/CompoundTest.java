@@ -24,9 +24,9 @@ import io.crail.compound.StepKind;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
-import io.crail.protocol.part.Step;
 import io.crail.protocol.part.StepResult;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -56,18 +56,19 @@ class CompoundTest {
     store.namenode.verify();
   }
 
-  private Operate.Response operate(String path, Step... steps) throws CrailException {
+  private Operate.Response operate(String path, CompoundStep... steps) throws CrailException {
     return store.call(
         NameNodeOperations.OPERATE, new Operate.Request(0640, Utf8.of(path), List.of(steps)));
   }
 
-  private Operate.Response done(String path, Step... steps) throws CrailException {
+  private Operate.Response done(String path, CompoundStep... steps) throws CrailException {
     Operate.Response response = operate(path, steps);
     assertEquals(Operate.NONE_FAILED, response.failed(), response.toString());
     return response;
   }
 
-  private void fails(ErrorCode code, int step, String path, Step... steps) throws CrailException {
+  private void fails(ErrorCode code, int step, String path, CompoundStep... steps)
+      throws CrailException {
     String before = state(path);
     Operate.Response response = operate(path, steps);
     assertEquals(step, response.failed(), response.toString());
@@ -207,7 +208,7 @@ class CompoundTest {
         for (Comparison comparison : Comparison.values()) {
           boolean holds = List.of(holding).subList(3 * side, 3 * side + 3).contains(comparison);
           StepKind kind = StepKind.valueOf(other[0]);
-          Step guard = guard(kind, comparison, other[1 + side]);
+          CompoundStep guard = guard(kind, comparison, other[1 + side]);
           Operate.Response response = operate("/t/k", guard);
           assertEquals(holds ? Operate.NONE_FAILED : 0, response.failed(), guard.toString());
         }
@@ -220,12 +221,12 @@ class CompoundTest {
     fails(ErrorCode.CONDITION_FAILED, 0, "/t/k", attribute(StepKind.LACKS_ATTRIBUTE, "s"));
     fails(ErrorCode.CONDITION_FAILED, 0, "/t/k", attribute(StepKind.READ_ATTRIBUTE, "x"));
     for (Comparison comparison : Comparison.values()) {
-      Step missing = of(StepKind.ATTRIBUTE, comparison, 0, 0, "x", "", "");
+      CompoundStep missing = of(StepKind.ATTRIBUTE, comparison, 0, 0, "x", "", "");
       fails(ErrorCode.CONDITION_FAILED, 0, "/t/k", missing);
     }
   }
 
-  private static Step guard(StepKind kind, Comparison comparison, String value) {
+  private static CompoundStep guard(StepKind kind, Comparison comparison, String value) {
     return switch (kind) {
       case ATTRIBUTE -> of(kind, comparison, 0, 0, "s", value, "");
       case ATTRIBUTE_NUMBER -> of(kind, comparison, Long.parseLong(value), 0, "n", "", "");
@@ -239,7 +240,7 @@ class CompoundTest {
     done("/t/k", create(), set("b", "2"), set("c", "3"), set("a", "1"));
     Operate.Response counted = done("/t/k", add("n", 5), add("n", -7));
     assertEquals(-2, counted.results().get(1).number());
-    Step swap = of(StepKind.REPLACE_ATTRIBUTE, Comparison.EQUAL, 0, 0, "b", "4", "2");
+    CompoundStep swap = of(StepKind.REPLACE_ATTRIBUTE, Comparison.EQUAL, 0, 0, "b", "4", "2");
     done("/t/k", swap, attribute(StepKind.REMOVE_ATTRIBUTE, "c"));
     fails(ErrorCode.CONDITION_FAILED, 0, "/t/k", swap);
     assertEquals("4", text(done("/t/k", attribute(StepKind.READ_ATTRIBUTE, "b")).results().get(0)));
@@ -261,7 +262,7 @@ class CompoundTest {
   @Test
   void aSealedNodeRefusesOldWriters() throws Exception {
     done("/t/k", create());
-    Step guard = of(StepKind.EPOCH, Comparison.AT_MOST, 1);
+    CompoundStep guard = of(StepKind.EPOCH, Comparison.AT_MOST, 1);
     done("/t/k", guard, append("a"));
     done("/t/k", of(StepKind.RAISE_EPOCH, 2));
     fails(ErrorCode.CONDITION_FAILED, 0, "/t/k", guard, append("b"));
@@ -343,7 +344,7 @@ class CompoundTest {
   @Test
   void listsHaveLimits() throws Exception {
     refused(ErrorCode.INVALID_ARGUMENT, () -> operate("/t/k"));
-    Step[] many = new Step[Operate.MAX_STEPS + 1];
+    CompoundStep[] many = new CompoundStep[Operate.MAX_STEPS + 1];
     Arrays.fill(many, of(StepKind.ABSENT));
     refused(ErrorCode.INVALID_ARGUMENT, () -> operate("/t/k", many));
     refused(
@@ -354,7 +355,7 @@ class CompoundTest {
                 new Operate.Request(0, Utf8.of("/t/k"), List.of(create()))));
     done("/t/k", create(), append("x".repeat(MOST)));
     fails(ErrorCode.LIMIT_EXCEEDED, 1, "/t/k", read(0, MOST), read(0, 5000));
-    Step[] most = new Step[Operate.MAX_STEPS];
+    CompoundStep[] most = new CompoundStep[Operate.MAX_STEPS];
     Arrays.fill(most, read(0, MOST).going());
     Operate.Response full = operate("/t/k", most);
     assertEquals(Operate.MAX_STEPS, full.results().size());

@@ -21,8 +21,8 @@ import io.crail.compound.StepKind;
 import io.crail.namenode.classes.NodeClasses;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Operate;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.NodeType;
-import io.crail.protocol.part.Step;
 import io.crail.protocol.part.StepResult;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -46,11 +46,11 @@ class NodeClassTest {
     store.namenode.verify();
   }
 
-  private static Step callOf(String method, String input) {
+  private static CompoundStep callOf(String method, String input) {
     return of(StepKind.CALL, Comparison.EQUAL, 0, 0, method, input, "");
   }
 
-  private Operate.Response operate(Step... steps) throws CrailException {
+  private Operate.Response operate(CompoundStep... steps) throws CrailException {
     return store.call(
         NameNodeOperations.OPERATE, new Operate.Request(0640, Utf8.of("/t/k"), List.of(steps)));
   }
@@ -149,7 +149,7 @@ class NodeClassTest {
 
   @Test
   void aListHasFewCalls() throws Exception {
-    Step[] calls = new Step[9];
+    CompoundStep[] calls = new CompoundStep[9];
     Arrays.fill(calls, callOf("tag.advance", "t"));
     Operate.Response response = operate(calls);
     assertEquals(8, response.failed());

@@ -5,7 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.compound.Comparison;
 import io.crail.compound.StepKind;
 import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.part.Step;
+import io.crail.protocol.part.CompoundStep;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,19 +21,19 @@ public final class Steps {
     return SmallValue.of(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  static Step of(StepKind kind) {
+  static CompoundStep of(StepKind kind) {
     return of(kind, Comparison.EQUAL, 0, 0, "", "", "");
   }
 
-  static Step of(StepKind kind, long number) {
+  static CompoundStep of(StepKind kind, long number) {
     return of(kind, Comparison.EQUAL, number, 0, "", "", "");
   }
 
-  static Step of(StepKind kind, Comparison comparison, long number) {
+  static CompoundStep of(StepKind kind, Comparison comparison, long number) {
     return of(kind, comparison, number, 0, "", "", "");
   }
 
-  static Step of(
+  static CompoundStep of(
       StepKind kind,
       Comparison comparison,
       long number,
@@ -41,7 +41,7 @@ public final class Steps {
       String name,
       String data,
       String expected) {
-    return new Step(
+    return new CompoundStep(
         kind.number(),
         comparison.number(),
         false,
@@ -52,41 +52,41 @@ public final class Steps {
         value(expected));
   }
 
-  static Step create() {
+  static CompoundStep create() {
     return of(StepKind.CREATE);
   }
 
-  static Step append(String bytes) {
+  static CompoundStep append(String bytes) {
     return of(StepKind.APPEND, Comparison.EQUAL, 0, 0, "", bytes, "");
   }
 
-  static Step write(long at, String bytes) {
+  static CompoundStep write(long at, String bytes) {
     return of(StepKind.WRITE, Comparison.EQUAL, at, 0, "", bytes, "");
   }
 
-  static Step writeFull(String bytes) {
+  static CompoundStep writeFull(String bytes) {
     return of(StepKind.WRITE_FULL, Comparison.EQUAL, 0, 0, "", bytes, "");
   }
 
-  static Step read(long at, int length) {
+  static CompoundStep read(long at, int length) {
     return of(StepKind.READ_BYTES, Comparison.EQUAL, at, length, "", "", "");
   }
 
-  static Step set(String name, String value) {
+  static CompoundStep set(String name, String value) {
     return of(StepKind.SET_ATTRIBUTE, Comparison.EQUAL, 0, 0, name, value, "");
   }
 
-  static Step add(String name, long number) {
+  static CompoundStep add(String name, long number) {
     return of(StepKind.ADD, Comparison.EQUAL, number, 0, name, "", "");
   }
 
-  static Step attribute(StepKind kind, String name) {
+  static CompoundStep attribute(StepKind kind, String name) {
     return of(kind, Comparison.EQUAL, 0, 0, name, "", "");
   }
 
   /** A list of which each step has a good chance not to fail. */
-  public static List<Step> random(Random random) {
-    List<Step> steps = new ArrayList<>();
+  public static List<CompoundStep> random(Random random) {
+    List<CompoundStep> steps = new ArrayList<>();
     int count = 1 + random.nextInt(5);
     for (int i = 0; i < count; i++) {
       // Without it there would hardly be any node.
@@ -99,7 +99,7 @@ public final class Steps {
           random.nextInt(4) == 0
               ? String.valueOf(random.nextInt(5))
               : "x".repeat(random.nextInt(4) == 0 ? random.nextInt(12_000) : random.nextInt(40));
-      Step step =
+      CompoundStep step =
           of(
               kind,
               Comparison.values()[random.nextInt(6)],

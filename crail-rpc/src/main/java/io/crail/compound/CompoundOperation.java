@@ -3,7 +3,7 @@ package io.crail.compound;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.SmallValue;
-import io.crail.protocol.part.Step;
+import io.crail.protocol.part.CompoundStep;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,10 +19,10 @@ import java.util.List;
  * <p>The shape is that of the operations of librados, Ceph's object store.
  */
 public final class CompoundOperation {
-  private final List<Step> steps;
+  private final List<CompoundStep> steps;
   private final boolean changes;
 
-  private CompoundOperation(List<Step> steps, boolean changes) {
+  private CompoundOperation(List<CompoundStep> steps, boolean changes) {
     this.steps = steps;
     this.changes = changes;
   }
@@ -33,7 +33,7 @@ public final class CompoundOperation {
   }
 
   /** {@return the steps in the form of the protocol, for implementations of a store} */
-  public List<Step> steps() {
+  public List<CompoundStep> steps() {
     return steps;
   }
 
@@ -46,7 +46,7 @@ public final class CompoundOperation {
   public static final class Builder {
     private static final byte[] NONE = {};
 
-    private final List<Step> steps = new ArrayList<>();
+    private final List<CompoundStep> steps = new ArrayList<>();
     private boolean changes;
 
     private Builder() {}
@@ -394,7 +394,7 @@ public final class CompoundOperation {
         byte[] expected) {
       changes |= kind.isChange();
       steps.add(
-          new Step(
+          new CompoundStep(
               kind.number(),
               comparison.number(),
               false,

@@ -13,7 +13,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Operate;
-import io.crail.protocol.part.Step;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.StepResult;
 import io.crail.protocol.part.UserAttribute;
 import io.crail.rpc.ClientLoop;
@@ -43,12 +43,12 @@ public final class CompoundCall extends OperationCall<Operate.Request, Operate.R
     context.prepare(this, request);
   }
 
-  private static void check(List<Step> steps) throws CrailException {
+  private static void check(List<CompoundStep> steps) throws CrailException {
     if (steps.isEmpty() || steps.size() > Operate.MAX_STEPS) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "a list of " + steps.size() + " steps, must be 1 to " + Operate.MAX_STEPS);
     }
-    for (Step step : steps) {
+    for (CompoundStep step : steps) {
       if (step.name().length() > UserAttribute.MAX_NAME
           || step.data().length() > SmallValue.MAX_LENGTH
           || step.expected().length() > SmallValue.MAX_LENGTH) {
@@ -63,7 +63,7 @@ public final class CompoundCall extends OperationCall<Operate.Request, Operate.R
                 + SmallValue.MAX_LENGTH);
       }
     }
-    int bytes = Step.CODEC.lengthOfAll(steps);
+    int bytes = CompoundStep.CODEC.lengthOfAll(steps);
     if (bytes > Operate.MAX_BYTES) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "steps of " + bytes + " bytes, at most " + Operate.MAX_BYTES);

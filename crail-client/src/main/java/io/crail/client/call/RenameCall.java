@@ -20,9 +20,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A rename where there are several namenodes. It stays at one of them. What the client knows of
- * spread directories may be old or incomplete, and then says that the paths are at different ones.
- * So both are looked up before the rename is refused: the client learns by that.
+ * A rename. It stays at one namenode. What the client knows of spread directories may be old or
+ * incomplete, and then says that the paths are at different ones. So both are looked up before the
+ * rename is refused: the client learns by that.
  */
 public final class RenameCall extends Completion implements Awaitable<CrailNode> {
   /** An old way is forgotten at the first time, and a new one learned at the second. */
@@ -59,8 +59,11 @@ public final class RenameCall extends Completion implements Awaitable<CrailNode>
   /** Whether the paths are at different namenodes, as far as the client knows. */
   private boolean isAcross() {
     NameNodeClient namenodes = context.namenodes();
-    return NodePath.namenodeOf(namenodes.routed(request.source()), namenodes.count())
-        != NodePath.namenodeOf(namenodes.routed(request.target()), namenodes.count());
+    // The root is at all of them, and refused by any.
+    return !request.source().equals(NodePath.ROOT)
+        && !request.target().equals(NodePath.ROOT)
+        && NodePath.namenodeOf(namenodes.routed(request.source()), namenodes.count())
+            != NodePath.namenodeOf(namenodes.routed(request.target()), namenodes.count());
   }
 
   private void rename() {

@@ -7,8 +7,11 @@ import io.crail.CrailKeyValue;
 import io.crail.CrailNode;
 import io.crail.common.ByteText;
 import io.crail.common.Printable;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
 import io.crail.tool.command.Example;
 import io.crail.tool.command.UsageException;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -23,6 +26,12 @@ public final class StatCommand extends PathCommand {
   /** Places are asked for in parts, so that a large file takes no memory here. */
   private static final long PART_BYTES = 1L << 30;
 
+  /** Longer values of attributes are not shown. */
+  private static final int LONGEST_TEXT = 60;
+
+  private static final CompoundOperation EXTRAS =
+      CompoundOperation.builder().readAttributes().build();
+
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS xxx", Locale.ROOT)
           .withZone(ZoneId.systemDefault());
@@ -35,6 +44,7 @@ public final class StatCommand extends PathCommand {
         "<path>...",
         """
         Places are the datanodes that have the bytes, with their storage class and how much each has.
+        Nodes that lists of steps have changed have a version, an epoch and perhaps attributes.
         """);
   }
 
@@ -79,9 +89,32 @@ public final class StatCommand extends PathCommand {
           "value",
           value.isBeingPut() ? "is being put" : value.isAbandoned() ? "none" : "there");
     }
+    if (!node.getPath().equals("/")) {
+      showExtras(run, node);
+    }
     for (Map.Entry<String, Long> place : places(node).entrySet()) {
       row(run, "place", place.getKey() + ", " + ByteText.of(place.getValue()));
     }
+  }
+
+  /** What compound operations have given it. */
+  private static void showExtras(PathRun run, CrailNode node) throws Exception {
+    CompoundResult extras = run.store().operate(node.getPath(), EXTRAS).get();
+    if (!extras.isSuccess() || extras.version() == 0) {
+      return;
+    }
+    row(run, "version", String.valueOf(extras.version()));
+    row(run, "epoch", String.valueOf(extras.epoch()));
+    for (Map.Entry<String, byte[]> each : extras.attributes(0).entrySet()) {
+      row(run, "attribute", each.getKey() + " = " + text(each.getValue()));
+    }
+  }
+
+  private static String text(byte[] value) {
+    String text = new String(value, StandardCharsets.UTF_8);
+    return value.length <= LONGEST_TEXT && Printable.isPrintable(text)
+        ? text
+        : "<" + value.length + " bytes>";
   }
 
   private static void row(PathRun run, String name, String value) throws Exception {

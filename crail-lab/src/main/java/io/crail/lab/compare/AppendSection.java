@@ -36,7 +36,7 @@ final class AppendSection extends Section {
   private String script;
 
   /** Creates the section. */
-  AppendSection(Comparison with) {
+  AppendSection(CompareSession with) {
     super(with);
   }
 
@@ -72,7 +72,7 @@ final class AppendSection extends Section {
   @Override
   protected void prepare() throws IOException, InterruptedException {
     cluster = with.newCluster(with.setup(), SMALL_BYTES);
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       script = with.redis().load(SCRIPT);
     }
   }
@@ -118,7 +118,7 @@ final class AppendSection extends Section {
   }
 
   private void redis(Shape shape, boolean guarded) throws IOException, InterruptedException {
-    if (!has(Comparison.Peer.REDIS)) {
+    if (!has(CompareSession.Peer.REDIS)) {
       return;
     }
     // Empties it. The string grows while it is measured, as no segment has to end there.
@@ -161,7 +161,7 @@ final class AppendSection extends Section {
     for (Shape shape : shapes()) {
       goals.add(crailName(shape, true), crailName(shape, false), PER_CPU, 0.97);
       goals.add(crailName(shape, true), crailName(shape, false), "us p50", 1.03);
-      if (has(Comparison.Peer.REDIS)) {
+      if (has(CompareSession.Peer.REDIS)) {
         goals.add(crailName(shape, true), redisName(shape, true), "/s", 1);
         goals.add(crailName(shape, true), redisName(shape, true), PER_CPU, 1.2);
         goals.add(crailName(shape, false), redisName(shape, false), "/s", 0);
@@ -183,7 +183,7 @@ final class AppendSection extends Section {
         redis.put(shape.text(), redisName(shape, guarded));
       }
       series.add(new Plot.Series("Crail" + suffix, crail));
-      if (has(Comparison.Peer.REDIS)) {
+      if (has(CompareSession.Peer.REDIS)) {
         series.add(new Plot.Series("Redis" + suffix, redis));
       }
     }

@@ -41,13 +41,13 @@ final class BareStreams {
    * @param piece bytes that are sent at once
    */
   static void measureBeside(
-      Comparison with, Samples samples, String beside, int region, int piece, Way... ways)
+      CompareSession with, Samples samples, String beside, int region, int piece, Way... ways)
       throws IOException, InterruptedException {
     List<Object> arguments = new ArrayList<>(List.of(with.limitRegion(), region, piece));
     for (Way way : ways) {
       arguments.add(way.word());
     }
-    String text = with.programs().run(Comparison.java(MAIN, arguments.toArray()));
+    String text = with.programs().run(CompareSession.java(MAIN, arguments.toArray()));
     for (Way way : ways) {
       samples.add(
           name(way) + beside,

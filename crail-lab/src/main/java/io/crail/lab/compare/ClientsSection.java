@@ -54,13 +54,13 @@ final class ClientsSection extends Section {
   private LabCluster two;
 
   /** Creates the section. */
-  ClientsSection(Comparison with) {
+  ClientsSection(CompareSession with) {
     super(with);
   }
 
   @Override
   protected void prepare() throws IOException, InterruptedException {
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       with.redis().fill(1, LookupSection.REDIS_VALUE);
     }
     // Both are new and hold the same nodes, since the number of nodes in a namenode affects its
@@ -124,7 +124,7 @@ final class ClientsSection extends Section {
 
   private void redis(String system, int clients, int depth, int threads)
       throws IOException, InterruptedException {
-    if (!has(Comparison.Peer.REDIS)) {
+    if (!has(CompareSession.Peer.REDIS)) {
       return;
     }
     long count = operations(clients, depth);
@@ -208,7 +208,7 @@ final class ClientsSection extends Section {
     goals.add(namenodes(2, true), namenodes(1, true), PER_CPU, 0.9);
     goals.add(namenodes(2, false), namenodes(1, false), PER_CPU, 0);
     for (int depth : DEPTHS) {
-      if (has(Comparison.Peer.REDIS)) {
+      if (has(CompareSession.Peer.REDIS)) {
         for (int clients : CLIENTS) {
           String crail = name("Crail", clients, depth);
           // Clients share the processors with the server, so the rate depends on both.
@@ -238,7 +238,7 @@ final class ClientsSection extends Section {
   private List<Plot.Series> series(int depth) {
     List<Plot.Series> series = new ArrayList<>();
     for (String system :
-        has(Comparison.Peer.REDIS) ? List.of("Crail", "Redis") : List.of("Crail")) {
+        has(CompareSession.Peer.REDIS) ? List.of("Crail", "Redis") : List.of("Crail")) {
       Map<String, String> points = new LinkedHashMap<>();
       for (int clients : CLIENTS) {
         points.put(clients == 1 ? "1 client" : clients + " clients", name(system, clients, depth));

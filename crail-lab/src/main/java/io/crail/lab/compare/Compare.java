@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
 public final class Compare {
   private static final int QUIET_MILLIS = 1000;
 
-  private final Comparison with;
+  private final CompareSession with;
   private final CompareOptions options;
   private final PrintStream err;
   private final Map<Part, Section> sections = new LinkedHashMap<>();
@@ -37,7 +37,7 @@ public final class Compare {
   private final Map<String, Long> seconds = new LinkedHashMap<>();
   private final List<String> failed = new ArrayList<>();
 
-  private Compare(Comparison with, CompareOptions options, PrintStream err) {
+  private Compare(CompareSession with, CompareOptions options, PrintStream err) {
     this.with = with;
     this.options = options;
     this.err = err;
@@ -79,13 +79,14 @@ public final class Compare {
       Files.createDirectories(options.plots());
       Chart.check(options.plots().resolve("any.png"));
     }
-    Comparison.Surroundings surroundings = new Comparison.Surroundings(launcher, settings, hdfs);
+    CompareSession.Surroundings surroundings =
+        new CompareSession.Surroundings(launcher, settings, hdfs);
     AtomicReference<Compare> done = new AtomicReference<>();
     Measurement.run(
         out,
         null,
         (programs, regions) -> {
-          Comparison with = new Comparison(programs, surroundings, options, regions, err);
+          CompareSession with = new CompareSession(programs, surroundings, options, regions, err);
           Compare compare = new Compare(with, options, err);
           compare.measure(command(args, settings));
           done.set(compare);

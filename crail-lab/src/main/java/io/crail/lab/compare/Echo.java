@@ -38,10 +38,11 @@ record Echo(String mode, int request, int answer) {
   String run(Programs programs, int depth, long count, List<String> server, List<String> client)
       throws IOException, InterruptedException {
     List<String> serve = new ArrayList<>(server);
-    serve.addAll(Comparison.java(MAIN, "server", mode, request, answer));
+    serve.addAll(CompareSession.java(MAIN, "server", mode, request, answer));
     String port = programs.startAndReadLine(serve).replace("port ", "");
     List<String> ask = new ArrayList<>(client);
-    ask.addAll(Comparison.java(MAIN, "client", mode, request, answer, port, depth, count, count));
+    ask.addAll(
+        CompareSession.java(MAIN, "client", mode, request, answer, port, depth, count, count));
     try {
       return programs.run(ask);
     } finally {

@@ -23,13 +23,13 @@ final class HdfsSection extends Section {
   private static final String CRAIL_STREAM = STREAM + " -e 5 -w 128";
 
   /** Creates the section. */
-  HdfsSection(Comparison with) {
+  HdfsSection(CompareSession with) {
     super(with);
   }
 
   @Override
   protected void prepare() throws IOException, InterruptedException {
-    if (has(Comparison.Peer.HDFS)) {
+    if (has(CompareSession.Peer.HDFS)) {
       with.hdfsbench("-t writeSequentialHeap -s 1024 -k 1 --touch false", "/key.dat");
       with.iobench("-t write -s 1024 -k 1 --touch false -f /key.dat", true);
     }
@@ -37,7 +37,7 @@ final class HdfsSection extends Section {
 
   @Override
   protected void run() throws IOException, InterruptedException {
-    if (!has(Comparison.Peer.HDFS)) {
+    if (!has(CompareSession.Peer.HDFS)) {
       return;
     }
     inTurn(
@@ -52,7 +52,7 @@ final class HdfsSection extends Section {
 
   private void hdfsLatency(String name, String arguments, String path)
       throws IOException, InterruptedException {
-    latency(name, Comparison.shownHdfs(arguments, path), with.hdfsbench(arguments, path));
+    latency(name, CompareSession.shownHdfs(arguments, path), with.hdfsbench(arguments, path));
   }
 
   private void open(String way) throws IOException, InterruptedException {
@@ -69,7 +69,7 @@ final class HdfsSection extends Section {
     String type = how.equals("write") ? "writeSequentialHeap" : "readSequentialHeap";
     String load = "-t " + type + HDFS_STREAM;
     String text = with.hdfsbench(load, "/peer.dat");
-    bytes(how + " 256 MiB, HDFS", Comparison.shownHdfs(load, "/peer.dat"), text);
+    bytes(how + " 256 MiB, HDFS", CompareSession.shownHdfs(load, "/peer.dat"), text);
   }
 
   private void stream(String how, String way) throws IOException, InterruptedException {
@@ -79,7 +79,7 @@ final class HdfsSection extends Section {
 
   @Override
   protected void compare() {
-    if (!has(Comparison.Peer.HDFS)) {
+    if (!has(CompareSession.Peer.HDFS)) {
       return;
     }
     for (String how : new String[] {"TCP", "mapped"}) {

@@ -79,7 +79,7 @@ final class KeyValueSection extends Section {
   private static final double SAME_HOST = 1.2;
 
   /** Creates the section. */
-  KeyValueSection(Comparison with) {
+  KeyValueSection(CompareSession with) {
     super(with);
   }
 
@@ -108,7 +108,7 @@ final class KeyValueSection extends Section {
   }
 
   private void redis(Group group, boolean put) throws IOException, InterruptedException {
-    if (!has(Comparison.Peer.REDIS)) {
+    if (!has(CompareSession.Peer.REDIS)) {
       return;
     }
     for (int size : group.sizes) {
@@ -164,7 +164,7 @@ final class KeyValueSection extends Section {
 
   @Override
   protected void compare() {
-    boolean hasRedis = has(Comparison.Peer.REDIS);
+    boolean hasRedis = has(CompareSession.Peer.REDIS);
     for (boolean put : new boolean[] {true, false}) {
       for (Group group : GROUPS) {
         for (int size : group.sizes) {

@@ -24,13 +24,13 @@ final class LatencySection extends Section {
   private LabCluster spinning;
 
   /** Creates the section. */
-  LatencySection(Comparison with) {
+  LatencySection(CompareSession with) {
     super(with);
   }
 
   @Override
   protected void run() throws IOException, InterruptedException {
-    if (!has(Comparison.Peer.TASKSET)) {
+    if (!has(CompareSession.Peer.TASKSET)) {
       return;
     }
     for (String place : SLEEPING) {
@@ -95,7 +95,12 @@ final class LatencySection extends Section {
       throws IOException, InterruptedException {
     Echo echo = Echo.lookup(mode, FILE);
     String text =
-        echo.run(with.programs(), 1, PINGS, Comparison.taskset(SERVER), Comparison.taskset(client));
+        echo.run(
+            with.programs(),
+            1,
+            PINGS,
+            CompareSession.taskset(SERVER),
+            CompareSession.taskset(client));
     latency(pingName(mode, place), echo.shown(), text);
   }
 
@@ -109,7 +114,7 @@ final class LatencySection extends Section {
 
   private void lookup(LabCluster cluster, String place, String client, String more)
       throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(Comparison.taskset(client));
+    List<String> command = new ArrayList<>(CompareSession.taskset(client));
     command.addAll(cluster.iobench(LOAD + more, true));
     latency(
         crailName(place),
@@ -119,7 +124,7 @@ final class LatencySection extends Section {
 
   @Override
   protected void compare() {
-    if (!has(Comparison.Peer.TASKSET)) {
+    if (!has(CompareSession.Peer.TASKSET)) {
       return;
     }
     Map<String, String> crail = new LinkedHashMap<>();

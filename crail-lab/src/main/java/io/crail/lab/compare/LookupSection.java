@@ -55,12 +55,12 @@ final class LookupSection extends Section {
   private static final String SELECTOR = "bare messages, selector, 128 in flight";
 
   /** Creates the section. */
-  LookupSection(Comparison with) {
+  LookupSection(CompareSession with) {
     super(with);
   }
 
   /** Creates the names for all sections that look them up. Existing names stay. */
-  static void createNames(Comparison with) throws IOException, InterruptedException {
+  static void createNames(CompareSession with) throws IOException, InterruptedException {
     with.iobench(RANDOM + " -k 1 -w 0", true);
   }
 
@@ -68,10 +68,10 @@ final class LookupSection extends Section {
   protected void prepare() throws IOException, InterruptedException {
     with.say("  making " + NAMES + " names ...");
     createNames(with);
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       with.redis().fill(NAMES, REDIS_VALUE);
     }
-    if (has(Comparison.Peer.HDFS)) {
+    if (has(CompareSession.Peer.HDFS)) {
       with.hdfsbench("-t getMultiFile -k 1 -w 0 -n " + HDFS_NAMES, DIRECTORY);
     }
   }
@@ -92,7 +92,7 @@ final class LookupSection extends Section {
   }
 
   private void hdfs() throws IOException, InterruptedException {
-    if (!has(Comparison.Peer.HDFS)) {
+    if (!has(CompareSession.Peer.HDFS)) {
       return;
     }
     for (int threads : HDFS_THREADS) {
@@ -106,7 +106,7 @@ final class LookupSection extends Section {
       samples.add(
           hdfsName(threads),
           "/s",
-          Comparison.shownHdfs(load, DIRECTORY),
+          CompareSession.shownHdfs(load, DIRECTORY),
           Samples.number(lastExperiment(with.hdfsbench(load, DIRECTORY)), "throughput"));
     }
   }
@@ -130,13 +130,13 @@ final class LookupSection extends Section {
     Map<String, String> bars = new LinkedHashMap<>();
     bars.put("Crail, random names", CRAIL_RANDOM);
     bars.put("Crail, one name", CRAIL_HOT);
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       goals.add(CRAIL_RANDOM, REDIS_RANDOM, "/s", 4);
       goals.add(CRAIL_HOT, REDIS_HOT, "/s", 1.5);
       bars.put("Redis, random keys", REDIS_RANDOM);
       bars.put("Redis, one key", REDIS_HOT);
     }
-    if (has(Comparison.Peer.HDFS)) {
+    if (has(CompareSession.Peer.HDFS)) {
       for (int threads : HDFS_THREADS) {
         goals.add(CRAIL_RANDOM, hdfsName(threads), "/s", 80);
         bars.put("HDFS, random names, " + threads + " threads", hdfsName(threads));

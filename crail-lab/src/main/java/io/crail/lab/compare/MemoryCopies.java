@@ -17,7 +17,7 @@ final class MemoryCopies {
   private MemoryCopies() {}
 
   /** Measures copies of some sizes. Adds the time of each, and the bytes a second. */
-  static void measure(Comparison with, Samples samples, int region, int... sizes)
+  static void measure(CompareSession with, Samples samples, int region, int... sizes)
       throws IOException, InterruptedException {
     String text = run(with, region, "", Arrays.stream(sizes).boxed().toList());
     for (int size : sizes) {
@@ -29,7 +29,7 @@ final class MemoryCopies {
   }
 
   /** Measures copies of some sizes from random places. Adds the time of each. */
-  static void measureRandom(Comparison with, Samples samples, int region, int... sizes)
+  static void measureRandom(CompareSession with, Samples samples, int region, int... sizes)
       throws IOException, InterruptedException {
     String text = run(with, region, RANDOM, Arrays.stream(sizes).boxed().toList());
     for (int size : sizes) {
@@ -44,7 +44,7 @@ final class MemoryCopies {
    * @param beside the end of their name
    */
   static void measureBeside(
-      Comparison with,
+      CompareSession with,
       Samples samples,
       String beside,
       boolean into,
@@ -58,14 +58,14 @@ final class MemoryCopies {
   }
 
   /** Runs the program. It measures only {@code figure}, or everything when that is empty. */
-  private static String run(Comparison with, int region, String figure, List<?> pieces)
+  private static String run(CompareSession with, int region, String figure, List<?> pieces)
       throws IOException, InterruptedException {
     List<Object> arguments = new ArrayList<>(List.of(with.limitRegion(), region));
     if (!figure.isEmpty()) {
       arguments.add(figure);
     }
     arguments.addAll(pieces);
-    return with.programs().run(Comparison.java(MAIN, arguments.toArray()));
+    return with.programs().run(CompareSession.java(MAIN, arguments.toArray()));
   }
 
   private static void add(

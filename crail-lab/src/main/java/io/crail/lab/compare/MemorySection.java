@@ -47,7 +47,7 @@ final class MemorySection extends Section {
   private int datanodePort;
 
   /** Creates the section. */
-  MemorySection(Comparison with) {
+  MemorySection(CompareSession with) {
     super(with);
   }
 
@@ -99,7 +99,7 @@ final class MemorySection extends Section {
     String usage = with.programs().run(cluster.crail("df", "-b"));
     samples.add(
         value(size), BYTES + " that the namenode counts", "crail df", smallBytes(usage) / VALUES);
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       with.redis().fill(0, size);
       long empty = with.redis().usedBytes();
       with.redis().fill(VALUES, size);
@@ -194,7 +194,7 @@ final class MemorySection extends Section {
   protected void compare() {
     goals.addAlone(FILE, BYTES, FILE_BYTES);
     goals.addAlone(HELD, Goals.FILES, MOST_FILES);
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       for (int size : VALUE_SIZES) {
         goals.add(value(size), redisValue(size), BYTES, 0);
       }

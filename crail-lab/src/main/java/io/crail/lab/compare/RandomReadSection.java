@@ -27,7 +27,7 @@ final class RandomReadSection extends Section {
   private static final String HDFS = "read 4 KiB at random, HDFS";
 
   /** Creates the section. */
-  RandomReadSection(Comparison with) {
+  RandomReadSection(CompareSession with) {
     super(with);
   }
 
@@ -35,7 +35,7 @@ final class RandomReadSection extends Section {
   protected void prepare() throws IOException, InterruptedException {
     String write = " -s 1048576 -k " + (FILE_BYTES >> 20) + " --touch false";
     with.iobench("-t write" + write + " -f " + FILE, true);
-    if (has(Comparison.Peer.HDFS)) {
+    if (has(CompareSession.Peer.HDFS)) {
       with.hdfsbench("-t writeSequentialHeap" + write, FILE);
     }
   }
@@ -70,8 +70,8 @@ final class RandomReadSection extends Section {
   }
 
   private void hdfs() throws IOException, InterruptedException {
-    if (has(Comparison.Peer.HDFS)) {
-      latency(HDFS, Comparison.shownHdfs(HDFS_LOAD, FILE), with.hdfsbench(HDFS_LOAD, FILE));
+    if (has(CompareSession.Peer.HDFS)) {
+      latency(HDFS, CompareSession.shownHdfs(HDFS_LOAD, FILE), with.hdfsbench(HDFS_LOAD, FILE));
     }
   }
 
@@ -95,7 +95,7 @@ final class RandomReadSection extends Section {
     for (int size : SIZES) {
       goals.add(name(size, "mapped"), MemoryCopies.random(size), "us p50", 0);
     }
-    if (has(Comparison.Peer.HDFS)) {
+    if (has(CompareSession.Peer.HDFS)) {
       goals.add(name(4 << 10, "TCP"), HDFS, "us p50", 1);
       goals.add(name(4 << 10, "mapped"), HDFS, "us p50", 1);
     }

@@ -27,7 +27,7 @@ abstract class Section {
   static final int DEEP_WARM_UP = 2_500_000;
 
   /** The common part of all sections. */
-  protected final Comparison with;
+  protected final CompareSession with;
 
   /** The figures. */
   protected final Samples samples;
@@ -46,12 +46,12 @@ abstract class Section {
   }
 
   /** Creates a section without figures. */
-  Section(Comparison with) {
+  Section(CompareSession with) {
     this(with, new Samples(line -> with.say("    " + line)));
   }
 
   /** Creates a section that adds its figures to {@code samples}. */
-  Section(Comparison with, Samples samples) {
+  Section(CompareSession with, Samples samples) {
     this.with = with;
     this.samples = samples;
     this.goals = new Goals(samples);
@@ -125,7 +125,7 @@ abstract class Section {
   }
 
   /** Whether a peer is there. */
-  protected final boolean has(Comparison.Peer peer) {
+  protected final boolean has(CompareSession.Peer peer) {
     return with.has(peer);
   }
 
@@ -209,7 +209,7 @@ abstract class Section {
   /** Operations a second of Redis, if it is there. */
   protected final void redisRate(String name, Redis.Load load)
       throws IOException, InterruptedException {
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       samples.add(name, "/s", load.shown(), with.redis(load).perSecond());
     }
   }
@@ -217,7 +217,7 @@ abstract class Section {
   /** Latencies of Redis, if it is there. */
   protected final void redisLatency(String name, Redis.Load load)
       throws IOException, InterruptedException {
-    if (has(Comparison.Peer.REDIS)) {
+    if (has(CompareSession.Peer.REDIS)) {
       Redis.Result result = with.redis(load);
       samples.add(name, "us p50", with.shown(load.shown()), result.p50Micros());
       samples.add(name, "us p99", with.shown(load.shown()), result.p99Micros());

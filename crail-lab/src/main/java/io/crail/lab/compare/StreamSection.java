@@ -61,7 +61,7 @@ final class StreamSection extends Section {
   private final String how;
 
   /** Creates the section; {@code mapped} is whether clients map the datanode's memory. */
-  StreamSection(Comparison with, boolean mapped) {
+  StreamSection(CompareSession with, boolean mapped) {
     super(with);
     this.mapped = mapped;
     this.how = mapped ? "mapped" : "TCP";
@@ -127,7 +127,7 @@ final class StreamSection extends Section {
     if (mapped) {
       boolean into = type.equals("write");
       MemoryCopies.measureBeside(with, samples, beside(figure), into, COPIED, PIECE, buffers);
-    } else if (has(Comparison.Peer.IPERF)) {
+    } else if (has(CompareSession.Peer.IPERF)) {
       double megabytes = Iperf.megabytes(with.programs());
       samples.add(IPERF + beside(figure), "MB/s", Iperf.shown(), megabytes);
     }
@@ -209,7 +209,7 @@ final class StreamSection extends Section {
     if (mapped) {
       goals.add(
           figure, MemoryCopies.name(type.equals("write"), PIECE) + beside(figure), "MB/s", OF_COPY);
-    } else if (has(Comparison.Peer.IPERF)) {
+    } else if (has(CompareSession.Peer.IPERF)) {
       goals.add(figure, IPERF + beside(figure), "MB/s", OF_IPERF);
     }
   }

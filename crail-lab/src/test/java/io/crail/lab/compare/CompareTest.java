@@ -41,10 +41,10 @@ class CompareTest {
     return CompareOptions.parse(line.isEmpty() ? new String[0] : line.split(" "));
   }
 
-  private Comparison comparison(Programs programs, String line) throws Exception {
-    return new Comparison(
+  private CompareSession comparison(Programs programs, String line) throws Exception {
+    return new CompareSession(
         programs,
-        new Comparison.Surroundings("crail", List.of(), null),
+        new CompareSession.Surroundings("crail", List.of(), null),
         parse(line),
         directory,
         new PrintStream(OutputStream.nullOutputStream()));
@@ -209,13 +209,13 @@ class CompareTest {
 
   @Test
   void missingProgramsAreNamed() {
-    Map<Comparison.Peer, String> lacks =
-        new Comparison.Surroundings("crail", List.of(), null).lacks();
-    assertTrue(lacks.get(Comparison.Peer.HDFS).contains("jars"), lacks::toString);
+    Map<CompareSession.Peer, String> lacks =
+        new CompareSession.Surroundings("crail", List.of(), null).lacks();
+    assertTrue(lacks.get(CompareSession.Peer.HDFS).contains("jars"), lacks::toString);
     assertFalse(
-        new Comparison.Surroundings("crail", List.of(), directory)
+        new CompareSession.Surroundings("crail", List.of(), directory)
             .lacks()
-            .containsKey(Comparison.Peer.HDFS));
+            .containsKey(CompareSession.Peer.HDFS));
     assertTrue(Programs.isInstalled("sh"));
     assertFalse(Programs.isInstalled("no-such-program"));
   }
@@ -233,7 +233,8 @@ class CompareTest {
     try (Programs programs = new Programs(directory)) {
       String text =
           programs.run(
-              Comparison.java("io.crail.lab.limits.MemoryCopy", directory, 1 << 20, 4, "4096x8"));
+              CompareSession.java(
+                  "io.crail.lab.limits.MemoryCopy", directory, 1 << 20, 4, "4096x8"));
       for (int size : new int[] {4, 4096}) {
         String line = MemoryCopies.line(text, size);
         assertTrue(Samples.number(line, "read") > 0, text);
@@ -247,7 +248,7 @@ class CompareTest {
       for (String figure : List.of("read", "write", "random")) {
         String only =
             programs.run(
-                Comparison.java("io.crail.lab.limits.MemoryCopy", directory, 4096, figure, 4));
+                CompareSession.java("io.crail.lab.limits.MemoryCopy", directory, 4096, figure, 4));
         String shape =
             figure.equals("write") ? "write \\d+ plain \\d+ fetched \\d+" : figure + " [\\d.]+";
         assertTrue(only.strip().matches("piece 4 " + shape), only);
@@ -259,7 +260,7 @@ class CompareTest {
   void bareStreamsAreNamedByWhereTheirBytesLie() throws Exception {
     Samples samples = new Samples();
     try (Programs programs = new Programs(directory)) {
-      Comparison with = comparison(programs, "");
+      CompareSession with = comparison(programs, "");
       BareStreams.measureBeside(
           with, samples, ", beside x", 1 << 20, 1 << 16, BareStreams.Way.values());
       assertEquals(1 << 20, Files.size(with.limitRegion()), "its memory stays");
@@ -317,7 +318,7 @@ class CompareTest {
   void anotherJvmReportsItsMemory() throws Exception {
     int port = LabCluster.freePort();
     try (Programs programs = new Programs(directory)) {
-      List<String> command = Comparison.java("io.crail.lab.limits.LoopbackEcho");
+      List<String> command = CompareSession.java("io.crail.lab.limits.LoopbackEcho");
       command.addAll(1, List.of(Jvm.options(port).split(" ")));
       command.addAll(List.of("server", "blocking", "8", "8"));
       assertTrue(programs.startAndReadLine(command).startsWith("port "));
@@ -350,7 +351,7 @@ class CompareTest {
   void eachRunBeginsWithAnotherFigure() throws Exception {
     List<String> taken = new ArrayList<>();
     try (Programs programs = new Programs(directory)) {
-      Comparison with = comparison(programs, "--runs 4");
+      CompareSession with = comparison(programs, "--runs 4");
       Section section =
           new Section(with) {
             @Override

@@ -531,7 +531,14 @@ public final class Applier {
     if (sink != null) {
       report(
           Change.Contents.of(
-              node, extent.fileOffset(), extent.fileEnd(), ALL_BYTES, 0, moved, sameAttributes(node), extras(node)));
+              node,
+              extent.fileOffset(),
+              extent.fileEnd(),
+              ALL_BYTES,
+              0,
+              moved,
+              sameAttributes(node),
+              extras(node)));
     }
   }
 

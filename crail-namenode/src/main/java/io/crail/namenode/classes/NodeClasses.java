@@ -9,7 +9,7 @@ import io.crail.compound.NodeView;
 import io.crail.compound.StepKind;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Operate;
-import io.crail.protocol.part.Step;
+import io.crail.protocol.part.CompoundStep;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.TreeMap;
@@ -104,13 +104,13 @@ public final class NodeClasses {
 
   /** What a method decides has the limits of a list, and is performed or not. */
   private static void check(NodeClass.Decision decision, String method) throws CrailException {
-    List<Step> steps = decision.steps().steps();
+    List<CompoundStep> steps = decision.steps().steps();
     if (decision.output().length > SmallValue.MAX_LENGTH
         || steps.size() > Operate.MAX_STEPS
-        || Step.CODEC.lengthOfAll(steps) > Operate.MAX_BYTES) {
+        || CompoundStep.CODEC.lengthOfAll(steps) > Operate.MAX_BYTES) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(method + " returns more than a list can hold");
     }
-    for (Step step : steps) {
+    for (CompoundStep step : steps) {
       if (step.goesOn() || step.kind() == StepKind.CALL.number()) {
         throw ErrorCode.UNSUPPORTED.exception(
             method + " calls a class, or goes on after a failure");

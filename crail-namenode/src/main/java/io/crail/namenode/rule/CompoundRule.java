@@ -20,8 +20,8 @@ import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.Put;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.NodeType;
-import io.crail.protocol.part.Step;
 import java.nio.ByteBuffer;
 import java.util.function.LongConsumer;
 
@@ -101,7 +101,7 @@ public final class CompoundRule {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           path + ": " + count + " steps, must be 1 to " + Operate.MAX_STEPS);
     }
-    for (Step step : request.steps()) {
+    for (CompoundStep step : request.steps()) {
       if (StepKind.of(step.kind()).isChange() && !mayChange) {
         throw ErrorCode.INVALID_ARGUMENT.exception(path + ": a list that only reads");
       }

@@ -12,7 +12,7 @@ import io.crail.namenode.classes.NodeClasses;
 import io.crail.namenode.tree.NodeExtras;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Operate;
-import io.crail.protocol.part.Step;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.StepResult;
 import io.crail.protocol.part.UserAttribute;
 import java.nio.ByteBuffer;
@@ -66,9 +66,9 @@ final class CompoundRun {
   }
 
   /** Performs the steps, up to the first that fails and after which the list does not go on. */
-  void perform(List<Step> steps) {
+  void perform(List<CompoundStep> steps) {
     for (int i = 0; i < steps.size() && failed == Operate.NONE_FAILED; i++) {
-      Step step = steps.get(i);
+      CompoundStep step = steps.get(i);
       number = 0;
       data = SmallValue.NONE;
       int code = ErrorCode.OK.number();
@@ -121,7 +121,7 @@ final class CompoundRun {
     }
   }
 
-  private void perform(Step step, StepKind kind) throws CrailException {
+  private void perform(CompoundStep step, StepKind kind) throws CrailException {
     switch (kind) {
       case EXISTS -> requireNode();
       case ABSENT -> require(!exists);
@@ -152,7 +152,7 @@ final class CompoundRun {
     }
   }
 
-  private void guard(Step step, StepKind kind) throws CrailException {
+  private void guard(CompoundStep step, StepKind kind) throws CrailException {
     switch (kind) {
       case ID -> require(step, Long.compareUnsigned(id, step.number()));
       case VERSION -> require(step, Long.compare(extras.version(), step.number()));
@@ -174,12 +174,12 @@ final class CompoundRun {
     }
   }
 
-  private static void require(Step step, int order) throws CrailException {
+  private static void require(CompoundStep step, int order) throws CrailException {
     require(Comparison.of(step.comparison()).holds(order));
   }
 
   /** A missing attribute is neither equal nor different. */
-  private SmallValue requireAttribute(Step step) throws CrailException {
+  private SmallValue requireAttribute(CompoundStep step) throws CrailException {
     SmallValue value = extras.attribute(step.name());
     require(value != null);
     return value;
@@ -207,7 +207,7 @@ final class CompoundRun {
     bytes.clear();
   }
 
-  private void change(Step step, StepKind kind) throws CrailException {
+  private void change(CompoundStep step, StepKind kind) throws CrailException {
     switch (kind) {
       case APPEND -> bytes.write(bytes.size(), step.data());
       case WRITE -> bytes.write(step.number(), step.data());
@@ -271,20 +271,20 @@ final class CompoundRun {
     }
   }
 
-  private void call(Step step) throws CrailException {
+  private void call(CompoundStep step) throws CrailException {
     if (++calls > MAX_CALLS) {
       throw ErrorCode.LIMIT_EXCEEDED.exception("more than " + MAX_CALLS + " calls in a list");
     }
     NodeClass.Decision decision = classes.call(step.name().toString(), new View(), step.data());
     requireRoom(decision.output().length);
-    for (Step decided : decision.steps().steps()) {
+    for (CompoundStep decided : decision.steps().steps()) {
       perform(decided, StepKind.of(decided.kind()));
     }
     number = 0;
     data = SmallValue.of(decision.output());
   }
 
-  private void add(Step step) throws CrailException {
+  private void add(CompoundStep step) throws CrailException {
     SmallValue present = extras.attribute(step.name());
     long sum;
     try {
@@ -296,7 +296,7 @@ final class CompoundRun {
     number = sum;
   }
 
-  private void set(Step step, SmallValue value) throws CrailException {
+  private void set(CompoundStep step, SmallValue value) throws CrailException {
     Utf8 name = step.name();
     if (name.length() == 0
         || name.length() > UserAttribute.MAX_NAME
@@ -317,7 +317,7 @@ final class CompoundRun {
     extras = changed;
   }
 
-  private void read(Step step, StepKind kind) throws CrailException {
+  private void read(CompoundStep step, StepKind kind) throws CrailException {
     switch (kind) {
       case READ_SIZE -> number = bytes.size();
       case READ_ATTRIBUTES -> {

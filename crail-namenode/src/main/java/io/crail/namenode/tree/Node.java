@@ -235,10 +235,7 @@ public class Node {
     return true;
   }
 
-  /**
-   * Loads fields at the beginning and the end of this object, so that all of it gets into the
-   * cache.
-   */
+  /** Loads fields at both ends of this object, so that all of it gets into the cache. */
   public final int touchedFields() {
     return (int) id + nameLength + (longName == null ? 0 : 1);
   }
@@ -492,11 +489,6 @@ public class Node {
   @Override
   public final int hashCode() {
     return Long.hashCode(id * 0x9e3779b97f4a7c15L);
-  }
-
-  @Override
-  public final boolean equals(Object other) {
-    return this == other;
   }
 
   @Override

@@ -4,8 +4,8 @@ package io.crail.protocol.node;
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.SpreadPath;
-import io.crail.protocol.part.Step;
 import io.crail.protocol.part.StepResult;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -33,7 +33,7 @@ public final class Operate {
    * @param path the path, in the form of NodePath or SpreadPath
    * @param steps the steps
    */
-  public record Request(int permissions, Utf8 path, List<Step> steps) {
+  public record Request(int permissions, Utf8 path, List<CompoundStep> steps) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Operate.Request")
@@ -42,7 +42,7 @@ public final class Operate {
             .u16("stepsCount", "number of steps")
             .i32("stepsLength", "bytes of steps")
             .bytes("path", "pathLength", 1, SpreadPath.MAX_LENGTH, SpreadPath.MEANING)
-            .page("steps", "stepsCount", "stepsLength", Step.CODEC, MAX_BYTES);
+            .page("steps", "stepsCount", "stepsLength", CompoundStep.CODEC, MAX_BYTES);
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);

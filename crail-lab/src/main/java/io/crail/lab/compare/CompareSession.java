@@ -18,7 +18,7 @@ import java.util.Map;
  * The common part of the sections of a comparison: the servers, each started at its first use, and
  * the ways to load them. Used by one thread.
  */
-final class Comparison {
+final class CompareSession {
   private static final long DATANODE_BYTES = 4L << 30;
 
   /** The variable whose options the launcher adds to a client's JVM. */
@@ -91,7 +91,7 @@ final class Comparison {
    * @param regions a directory in memory
    * @param err where progress goes
    */
-  Comparison(
+  CompareSession(
       Programs programs,
       Surroundings surroundings,
       CompareOptions options,

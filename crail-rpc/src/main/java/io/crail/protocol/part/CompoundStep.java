@@ -18,7 +18,7 @@ import io.crail.protocol.codec.SmallValue;
  * @param data the bytes to compare with, or to write
  * @param expected the present value of an attribute that is replaced
  */
-public record Step(
+public record CompoundStep(
     int kind,
     int comparison,
     boolean goesOn,
@@ -29,7 +29,7 @@ public record Step(
     SmallValue expected) {
   /** The layout. */
   public static final Layout LAYOUT =
-      Layout.of("Step")
+      Layout.of("CompoundStep")
           .u8("kind", "what it does, see StepKind")
           .u8("comparison", "0 equal, 1 not, 2 less, 3 at most, 4 greater, 5 at least")
           .u8("goesOn", "whether the list goes on when it fails; 0 or 1")
@@ -48,10 +48,10 @@ public record Step(
               "the present value of an attribute to replace");
 
   /** The codec. */
-  public static final Codec<Step> CODEC = Codec.of(Step.class, LAYOUT);
+  public static final Codec<CompoundStep> CODEC = Codec.of(CompoundStep.class, LAYOUT);
 
   /** The same step, after whose failure the list goes on. */
-  public Step going() {
-    return new Step(kind, comparison, true, number, length, name, data, expected);
+  public CompoundStep going() {
+    return new CompoundStep(kind, comparison, true, number, length, name, data, expected);
   }
 }
