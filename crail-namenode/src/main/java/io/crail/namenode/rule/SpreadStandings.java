@@ -60,25 +60,6 @@ public final class SpreadStandings {
     this.lastVersion = leastVersion.getAsLong();
   }
 
-  private static SetShare.Request state(SetShare.Request of, long version, int newState) {
-    return new SetShare.Request(
-        of.owner(),
-        of.incarnation(),
-        of.id(),
-        version,
-        newState,
-        false,
-        of.type(),
-        of.flags(),
-        of.permissions(),
-        of.storageClass(),
-        of.modifiedMillis(),
-        of.path(),
-        of.host(),
-        of.user(),
-        of.group());
-  }
-
   /** The present state of a directory, as its shares should have it. */
   private SetShare.Request stateOf(Container directory, long version, int newState, boolean makes) {
     return new SetShare.Request(
@@ -147,7 +128,7 @@ public final class SpreadStandings {
   /** Forgets a directory that was not made. Returns that state, to be said. */
   synchronized SetShare.Request notMade(SetShare.Request first) {
     standings.remove(first.id());
-    return state(first, ++lastVersion, SetShare.GONE);
+    return first.next(++lastVersion, SetShare.GONE);
   }
 
   /**

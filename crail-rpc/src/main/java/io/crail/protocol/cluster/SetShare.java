@@ -90,6 +90,26 @@ public final class SetShare {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** A later state of the same directory, for which no missing share is made. */
+    public Request next(long newVersion, int newState) {
+      return new Request(
+          owner,
+          incarnation,
+          id,
+          newVersion,
+          newState,
+          false,
+          type,
+          flags,
+          permissions,
+          storageClass,
+          modifiedMillis,
+          path,
+          host,
+          user,
+          group);
+    }
   }
 
   /**
