@@ -250,6 +250,8 @@ class ArchitectureTest {
     modules.put("jobs of spark", new Module(List.of("io.crail.jobs.."), List.of()));
     modules.put("ycsb", new Module(List.of("io.crail.ycsb.."), List.of("common", "client")));
     modules.put(
+        "log", new Module(List.of("io.crail.log.."), List.of("common", "protocol", "client")));
+    modules.put(
         "bench",
         new Module(
             List.of("io.crail.bench.."),

@@ -29,10 +29,14 @@ class PagesTest {
   private static final Pattern OPTION = Pattern.compile("--?[a-zA-Z][\\w-]*");
   private static final Pattern CLASSES = Pattern.compile("(?:-t |-Dtest=)'?([A-Z][\\w,]*Test)\\b");
 
-  /** Whose Java is compiled: the README's and the API's by JavaExamplesTest, all as projects. */
+  /**
+   * Whose Java is compiled: the README's and the API's by JavaExamplesTest, that of the log by
+   * LogExampleTest, all others as projects.
+   */
   private static final Pattern WITH_JAVA =
       Pattern.compile(
-          "README\\.md|docs/java/\\w+\\.md|docs/spark/broadcast\\.md|docs/(spread|compound)\\.md");
+          "README\\.md|docs/java/\\w+\\.md|docs/spark/broadcast\\.md"
+              + "|docs/(spread|compound|shared-log)\\.md");
 
   private static final Pattern CLASS = Pattern.compile("io\\.crail(\\.[a-z]\\w*)*\\.[A-Z]\\w*");
 

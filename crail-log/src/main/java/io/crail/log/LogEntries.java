@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.log;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.error.ErrorCode;
+import io.crail.compound.Comparison;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * The key-values of the entries, and the one that counts positions. Each operation is one list that
+ * guards with the epoch of its caller. A slot that is filled or trimmed is empty; one with an entry
+ * has the epoch that wrote it, 8 bytes, and the entry. Thread-safe.
+ */
+final class LogEntries {
+  private static final byte[] HOLE = {};
+  private static final String TAIL = "tail";
+  private static final String NEXT = "next";
+
+  /** Keys that are sealed at the same time. */
+  private static final int IN_FLIGHT = 256;
+
+  private final CrailStore store;
+  private final String log;
+  private final LogShape shape;
+
+  LogEntries(CrailStore store, String log, LogShape shape) {
+    this.store = store;
+    this.log = log;
+    this.shape = shape;
+  }
+
+  private CompoundResult operate(String key, CompoundOperation.Builder steps) throws Exception {
+    return store.operate(log + "/" + key, steps.build()).early();
+  }
+
+  /**
+   * Performs a list that begins with the guard of the epoch. The key is made first if it is
+   * missing, which only its first writer pays for. A key that is sealed is there, so a late writer
+   * makes none.
+   */
+  private CompoundResult change(String key, CompoundOperation.Builder steps) throws Exception {
+    CompoundResult result = operate(key, steps);
+    if (result.failedStep() == 0 && result.code(0) == ErrorCode.NODE_NOT_FOUND) {
+      // Another client may have been faster.
+      operate(key, CompoundOperation.builder().create());
+      result = operate(key, steps);
+    }
+    return result;
+  }
+
+  private static CompoundOperation.Builder within(long epoch) {
+    return CompoundOperation.builder().requireEpoch(Comparison.AT_MOST, epoch);
+  }
+
+  /** True when there is no such key or attribute, since the second step of a list failed. */
+  private static boolean isMissing(CompoundResult result, long epoch) throws Exception {
+    LogHead.requireEpoch(result, 0, epoch);
+    if (result.isSuccess()) {
+      return false;
+    }
+    ErrorCode code = result.code(result.failedStep());
+    if (code != ErrorCode.NODE_NOT_FOUND && code != ErrorCode.CONDITION_FAILED) {
+      throw result.failure();
+    }
+    return true;
+  }
+
+  /** Takes the next position; no other client gets it. */
+  long take(long epoch) throws Exception {
+    CompoundResult result = change(TAIL, within(epoch).add(NEXT, 1));
+    LogHead.requireEpoch(result, 0, epoch);
+    return result.orThrow().number(1) - 1;
+  }
+
+  /** The position that is taken next. */
+  long next(long epoch) throws Exception {
+    CompoundResult result = operate(TAIL, within(epoch).readAttribute(NEXT));
+    return isMissing(result, epoch) ? 0 : Long.parseLong(new String(result.bytes(1), UTF_8));
+  }
+
+  void write(long epoch, long position, byte[] entry) throws Exception {
+    byte[] value = ByteBuffer.allocate(Long.BYTES + entry.length).putLong(epoch).put(entry).array();
+    String slot = shape.slot(position);
+    CompoundResult result =
+        change(
+            shape.key(position), within(epoch).requireNoAttribute(slot).setAttribute(slot, value));
+    LogHead.requireEpoch(result, 0, epoch);
+    requireFree(result, 1, position);
+  }
+
+  /** {@return the epoch that wrote the entry, and the entry} */
+  ByteBuffer read(long epoch, long position) throws Exception {
+    CompoundResult result =
+        operate(shape.key(position), within(epoch).readAttribute(shape.slot(position)));
+    if (isMissing(result, epoch)) {
+      throw new NotWrittenException(position);
+    }
+    byte[] value = result.bytes(1);
+    if (value.length == 0) {
+      throw new NoEntryException(position);
+    }
+    return ByteBuffer.wrap(value);
+  }
+
+  void fill(long epoch, long position) throws Exception {
+    String slot = shape.slot(position);
+    CompoundResult result =
+        change(
+            shape.key(position),
+            within(epoch)
+                .requireAttribute(slot, Comparison.EQUAL, HOLE)
+                .orGoOn()
+                .requireNoAttribute(slot)
+                .setAttribute(slot, HOLE));
+    LogHead.requireEpoch(result, 0, epoch);
+    boolean isHole = result.count() > 1 && result.code(1) == ErrorCode.OK;
+    if (!isHole) {
+      requireFree(result, 2, position);
+    }
+  }
+
+  private static void requireFree(CompoundResult result, int step, long position) throws Exception {
+    if (result.failedStep() == step && result.code(step) == ErrorCode.CONDITION_FAILED) {
+      throw new AlreadyWrittenException(position);
+    }
+    result.orThrow();
+  }
+
+  void trim(long epoch, long position) throws Exception {
+    CompoundResult result =
+        change(shape.key(position), within(epoch).setAttribute(shape.slot(position), HOLE));
+    LogHead.requireEpoch(result, 0, epoch);
+    result.orThrow();
+  }
+
+  /**
+   * Seals the counter and all keys of the stripes, and makes those that are missing: a late writer
+   * of an older epoch has to find its key sealed.
+   */
+  void seal(long epoch, long stripes) throws Exception {
+    CompoundOperation seal =
+        CompoundOperation.builder().create().orGoOn().raiseEpoch(epoch).build();
+    Deque<Upcoming<CompoundResult>> sealing = new ArrayDeque<>();
+    sealing.add(store.operate(log + "/" + TAIL, seal));
+    for (long stripe = 0; stripe < stripes; stripe++) {
+      for (int column = 0; column < shape.width(); column++) {
+        if (sealing.size() == IN_FLIGHT) {
+          endSeal(sealing.remove(), epoch);
+        }
+        sealing.add(store.operate(log + "/" + LogShape.key(stripe, column), seal));
+      }
+    }
+    for (Upcoming<CompoundResult> each : sealing) {
+      endSeal(each, epoch);
+    }
+  }
+
+  private static void endSeal(Upcoming<CompoundResult> seal, long epoch) throws Exception {
+    CompoundResult result = seal.early();
+    LogHead.requireEpoch(result, 1, epoch);
+    result.orThrow();
+  }
+
+  /** The highest position that was written, filled or trimmed, of sealed stripes; -1 for none. */
+  long maxPosition(long epoch, long stripes) throws Exception {
+    CompoundOperation read =
+        CompoundOperation.builder().requireEpoch(Comparison.EQUAL, epoch).readAttributes().build();
+    long max = -1;
+    for (long stripe = stripes - 1; stripe >= 0 && max < 0; stripe--) {
+      List<Upcoming<CompoundResult>> columns = new ArrayList<>();
+      for (int column = 0; column < shape.width(); column++) {
+        columns.add(store.operate(log + "/" + LogShape.key(stripe, column), read));
+      }
+      for (int column = 0; column < shape.width(); column++) {
+        CompoundResult result = columns.get(column).early();
+        LogHead.requireEpoch(result, 0, epoch);
+        for (String slot : result.orThrow().attributes(1).keySet()) {
+          max = Math.max(max, shape.position(stripe, column, slot));
+        }
+      }
+    }
+    return max;
+  }
+
+  /** Makes sure that the positions taken from now on are at or above one. */
+  void advance(long epoch, long position) throws Exception {
+    CompoundResult result =
+        operate(
+            TAIL,
+            CompoundOperation.builder()
+                .requireEpoch(Comparison.EQUAL, epoch)
+                .add(NEXT, 0)
+                .requireNumber(NEXT, Comparison.LESS, position)
+                .setAttribute(NEXT, Long.toString(position).getBytes(UTF_8)));
+    LogHead.requireEpoch(result, 0, epoch);
+    if (result.failedStep() != 2) {
+      result.orThrow();
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.log;
+
+/** The same over three namenodes. */
+class SpreadLogTest extends CrailLogTest {
+  @Override
+  int namenodes() {
+    return 3;
+  }
+}
