@@ -112,7 +112,7 @@ public enum BenchType implements LoadType {
       "appendKeyValue",
       true,
       "appends -k times -s bytes to one key of the table -f, with -b appends in flight; all workers"
-          + " append to the same key, and who finds it full replaces its bytes",
+          + " append to the same key, and each fourth time they replace its bytes",
       "-t appendKeyValue -s 4096 -k 100000 -b 16 -f /table",
       KeyValueAppend::plain),
   APPEND_GUARDED(

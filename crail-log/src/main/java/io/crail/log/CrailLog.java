@@ -24,10 +24,11 @@ import java.util.concurrent.ExecutionException;
  * written by what was sent in an older view, however late it arrives. The logs of other clients
  * notice, read the view, and continue in it.
  *
- * <p>The bytes are in the memory of the namenodes. The log is a table; remove it with {@code
- * delete(path, true)} when it is not used any more. Thread-safe. All methods wait for the store,
- * and fail with its errors too, such as an {@code UnavailableException}: then a change may have
- * taken place.
+ * <p>The bytes are in the memory of the namenodes. When one of them is started again, what it had
+ * is gone: positions may be given out and written again. Make a new log then. The log is a table;
+ * remove it with {@code delete(path, true)} when it is not used any more. Thread-safe. All methods
+ * wait for the store, and fail with its errors too, such as an {@code UnavailableException}: then a
+ * change may have taken place.
  */
 public final class CrailLog {
   /** How far beyond all open stripes a position may be. */
@@ -208,8 +209,8 @@ public final class CrailLog {
 
   /**
    * Begins a new view and seals the log. When this returns, nothing is written any more by what was
-   * sent in an older view, and all that was written is below the {@linkplain #tail tail}. Its time
-   * grows with the length of the log: one request for each key-value.
+   * sent in an older view, and all that older views wrote is below the {@linkplain #tail tail}. Its
+   * time grows with the length of the log: one request for each key-value.
    *
    * @param by what other clients find in {@link #views}, at most 100 bytes of UTF-8
    * @return the new view

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode;
 
+import static io.crail.namenode.Refusals.refused;
 import static io.crail.namenode.Steps.append;
 import static io.crail.namenode.Steps.create;
 import static io.crail.namenode.Steps.of;
@@ -145,6 +146,22 @@ class NodeClassTest {
     }
     operate(of(StepKind.DELETE));
     assertEquals("1", done("lock.acquire", "a 1000"));
+  }
+
+  @Test
+  void aMethodThatMakesANodeExtendsTheReach() throws Exception {
+    store.create(NodeType.TABLE, "/u", 0);
+    String name = "n".repeat(250);
+    store.call(
+        NameNodeOperations.OPERATE,
+        new Operate.Request(0640, Utf8.of("/u/" + name), List.of(callOf("tag.advance", "t"))));
+    String deep = "/" + "a".repeat(255) + "/" + "b".repeat(255) + "/" + "c".repeat(255);
+    store.mkdir("/" + "a".repeat(255));
+    store.mkdir("/" + "a".repeat(255) + "/" + "b".repeat(255));
+    store.mkdir(deep);
+    // Its path would be longer than any request can name.
+    refused(ErrorCode.INVALID_PATH, () -> store.rename("/u", deep + "/" + "u".repeat(100)));
+    store.rename("/u", deep + "/u");
   }
 
   @Test

@@ -12,26 +12,29 @@ import io.crail.compound.CompoundResult;
 import java.util.concurrent.Future;
 
 /**
- * Appends to one key by compound operations, which may be guarded by an epoch. When the namenode
- * keeps no more bytes, the worker that finds it replaces them.
+ * Appends to one key by compound operations, which may be guarded by an epoch. The namenode keeps
+ * so many bytes of a key only, so each fourth list of a worker replaces all bytes.
  */
 public final class KeyValueAppend extends KeyValues {
   private static final long EPOCH = 1;
+  private static final int LISTS_OF_A_FILLING = 4;
 
   private final String key;
   private final CompoundOperation append;
   private final CompoundOperation replace;
+  private long issued;
 
   private KeyValueAppend(BenchRun run, boolean guarded) {
     super(run, run.options().path());
     this.key = BenchRun.childOf(run.options().path(), "appended");
     byte[] bytes = new byte[run.options().size()];
+    this.append = list(guarded).append(bytes).build();
+    this.replace = list(guarded).writeFull(bytes).build();
+  }
+
+  private static CompoundOperation.Builder list(boolean guarded) {
     CompoundOperation.Builder list = CompoundOperation.builder();
-    if (guarded) {
-      list.requireEpoch(Comparison.AT_MOST, EPOCH);
-    }
-    this.append = list.append(bytes).build();
-    this.replace = CompoundOperation.builder().writeFull(bytes).build();
+    return guarded ? list.requireEpoch(Comparison.AT_MOST, EPOCH) : list;
   }
 
   /** Without a guard. */
@@ -62,7 +65,8 @@ public final class KeyValueAppend extends KeyValues {
             new Pipeline.Operation<>() {
               @Override
               public Future<CompoundResult> issue(int slot) throws Exception {
-                return run.store().operate(key, append);
+                boolean isLast = ++issued % LISTS_OF_A_FILLING == 0;
+                return run.store().operate(key, isLast ? replace : append);
               }
 
               @Override
@@ -70,6 +74,7 @@ public final class KeyValueAppend extends KeyValues {
                 if (result.isSuccess()) {
                   return run.options().size();
                 }
+                // Others have appended more than usual in between.
                 if (result.code(result.failedStep()) != ErrorCode.NOT_KEPT) {
                   throw result.failure();
                 }

@@ -90,6 +90,7 @@ public final class RenameCall extends Completion implements Awaitable<CrailNode>
 
   private void look() {
     looks++;
+    silence = null;
     left.set(2);
     look(new Lookup.Request(request.source()));
     look(new Lookup.Request(request.target()));

@@ -160,6 +160,19 @@ public final class Redis {
     account.since(begin, "filling Redis");
   }
 
+  /** Bytes of a string. */
+  public long length(String key) throws IOException, InterruptedException {
+    try (Socket socket = connect()) {
+      socket.setSoTimeout(TIMEOUT_MILLIS);
+      OutputStream out = socket.getOutputStream();
+      out.write(command("STRLEN", key));
+      out.write(command("QUIT"));
+      String answers =
+          new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      return Long.parseLong(answers.substring(1, answers.indexOf('\r')));
+    }
+  }
+
   /** Sets a field of a hash. */
   public void hash(String key, String field, String value)
       throws IOException, InterruptedException {

@@ -76,6 +76,11 @@ public final class PathBytes implements ByteSequence {
     return spread;
   }
 
+  /** Bytes of the path of the spread directory that it begins at, as the sender knows it. */
+  public int spreadLength() {
+    return firstStart - 1 - start;
+  }
+
   /** True when it ends with the spread directory that it begins at. */
   public boolean isSpreadItself() {
     return firstStart > end;

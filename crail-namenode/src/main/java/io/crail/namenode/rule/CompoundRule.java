@@ -57,6 +57,25 @@ public final class CompoundRule {
     Node make(Container parent, Node old, NewNode made) throws CrailException;
   }
 
+  /** A request that is being decided, perhaps several times. */
+  private static final class Attempt {
+    private final Operate.Request request;
+    private final PathBytes path;
+    private final Maker maker;
+    private final LongConsumer committed;
+    // Whether a node may be made, so that its container has to admit it before.
+    private boolean makes;
+
+    Attempt(Operate.Request request, PathBytes path, Maker maker, LongConsumer committed) {
+      this.request = request;
+      this.path = path;
+      this.maker = maker;
+      this.committed = committed;
+      this.makes =
+          request.steps().stream().anyMatch(step -> step.kind() == StepKind.CREATE.number());
+    }
+  }
+
   /**
    * Performs the steps of a request.
    *
@@ -68,23 +87,21 @@ public final class CompoundRule {
     PathBytes path = PathBytes.of(request.path());
     tree.requireOwn(path);
     check(request, path, maker != null);
-    boolean creates =
-        request.steps().stream().anyMatch(step -> step.kind() == StepKind.CREATE.number());
+    Attempt attempt = new Attempt(request, path, maker, committed);
     Operate.Response response = null;
     while (response == null) {
       Tree.Place place = tree.locate(path);
       Node node = place.child();
-      if (node == null || creates && Tree.isWithBytes(node)) {
+      if (node == null || attempt.makes && Tree.isWithBytes(node)) {
         Container parent = node == null ? tree.parentOf(path) : place.container();
-        response =
-            locks.of(parent, () -> decideIn(parent, request, path, creates, maker, committed));
+        response = locks.of(parent, () -> decideIn(parent, attempt));
       } else {
         response =
             locks.ofChild(
                 place.container(),
                 node,
                 () -> tree.isStill(node, place.container(), path),
-                () -> decide(place.container(), node, request, path, maker, committed));
+                () -> decide(place.container(), node, attempt));
       }
     }
     return response;
@@ -112,45 +129,35 @@ public final class CompoundRule {
    * Where there may be no node, or another one later. Under the parent's lock; null when there is
    * something else by now. What may wait for renames comes before the lock of the node.
    */
-  private Operate.Response decideIn(
-      Container parent,
-      Operate.Request request,
-      PathBytes path,
-      boolean creates,
-      Maker maker,
-      LongConsumer committed)
-      throws CrailException {
-    if (creates ? !tree.admits(parent, path) : tree.isDetached(parent)) {
+  private Operate.Response decideIn(Container parent, Attempt attempt) throws CrailException {
+    PathBytes path = attempt.path;
+    if (attempt.makes ? !tree.admits(parent, path) : tree.isDetached(parent)) {
       return null;
     }
-    if (creates) {
+    if (attempt.makes) {
       tree.requireOpen(parent);
     }
     Node child = tree.child(parent, path);
     if (child == null) {
-      return decide(parent, null, request, path, maker, committed);
+      return decide(parent, null, attempt);
     }
     // A container has its place in the order of locks, and is found in the next round.
-    return Tree.isWithBytes(child)
-        ? locks.of(child, () -> decide(parent, child, request, path, maker, committed))
-        : null;
+    return Tree.isWithBytes(child) ? locks.of(child, () -> decide(parent, child, attempt)) : null;
   }
 
-  /** Under the locks of the parent and of the node, which may be null. */
-  private Operate.Response decide(
-      Container parent,
-      Node found,
-      Operate.Request request,
-      PathBytes path,
-      Maker maker,
-      LongConsumer committed)
+  /**
+   * Under the locks of the parent and of the node, which may be null. Returns null when it has to
+   * be decided again, since a method makes a node.
+   */
+  private Operate.Response decide(Container parent, Node found, Attempt attempt)
       throws CrailException {
+    PathBytes path = attempt.path;
     // A key whose first value has not come does not exist.
     Node node = found != null && (!Tree.isWithBytes(found) || found.hasValue()) ? found : null;
     NodeExtras extras = node == null ? NodeExtras.NONE : tree.extras().of(node);
     CompoundRun run =
         new CompoundRun(node == null ? 0 : node.id(), extras, bytesOf(node, path), classes);
-    run.perform(request.steps());
+    run.perform(attempt.request.steps());
     if (!run.isToBeApplied()) {
       return run.response(node == null ? 0 : node.id(), node == null ? 0 : node.size(), extras);
     }
@@ -158,8 +165,13 @@ public final class CompoundRule {
       if (node != null) {
         requireBytes(node, path);
       }
-      Node made = maker.make(parent, found, NewNode.operated(putOf(request, run), run.extras()));
-      committed.accept(made.size());
+      if (!attempt.makes) {
+        attempt.makes = true;
+        return null;
+      }
+      NewNode request = NewNode.operated(putOf(attempt.request, run), run.extras());
+      Node made = attempt.maker.make(parent, found, request);
+      attempt.committed.accept(made.size());
       return run.response(made.id(), made.size(), run.extras());
     }
     if (!run.exists()) {
@@ -171,7 +183,7 @@ public final class CompoundRule {
     }
     long size = node.size();
     apply(node, run, extras, path);
-    committed.accept(Math.max(0, node.size() - size));
+    attempt.committed.accept(Math.max(0, node.size() - size));
     return run.response(node.id(), node.size(), run.extras());
   }
 

@@ -396,6 +396,16 @@ public final class Tree {
     }
   }
 
+  /** Bytes of the path of a container that is not the root. */
+  private static int pathLength(Container container) {
+    int length = 0;
+    Node at = container;
+    for (; at.parent() != null; at = at.parent()) {
+      length += 1 + at.nameLength();
+    }
+    return length + at.topLength();
+  }
+
   /** The child of a container whose name is the last component of a path, or null. */
   public Node child(Container container, PathBytes path) {
     return names.find(container, path.bytes(), path.nameStart(), path.end());
@@ -455,6 +465,12 @@ public final class Tree {
 
   /** Refuses a path that another namenode owns. */
   public void requireOwn(PathBytes path) throws CrailException {
+    if (path.spread() != 0 && !path.isSpreadItself()) {
+      Container directory = spreadOf(path.spread());
+      if (directory != null && pathLength(directory) != path.spreadLength()) {
+        throw ErrorCode.INVALID_PATH.exception(path + " is not below " + directory.path());
+      }
+    }
     if (path.isSpreadItself()) {
       throw ErrorCode.INVALID_ARGUMENT.exception(path + ": only a lookup may ask for a share");
     }
