@@ -3,8 +3,6 @@ package io.crail.compound;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import java.util.HashMap;
-import java.util.Map;
 
 /** What the steps of a compound operation do, with their permanent numbers. */
 public enum StepKind {
@@ -66,11 +64,11 @@ public enum StepKind {
   private static final int FIRST_CHANGE = 16;
   private static final int FIRST_READ = 32;
 
-  private static final Map<Integer, StepKind> BY_NUMBER = new HashMap<>();
+  private static final StepKind[] BY_NUMBER = new StepKind[64];
 
   static {
     for (StepKind kind : values()) {
-      BY_NUMBER.put(kind.number, kind);
+      BY_NUMBER[kind.number] = kind;
     }
   }
 
@@ -100,7 +98,7 @@ public enum StepKind {
    * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} when there is none
    */
   public static StepKind of(int number) throws CrailException {
-    StepKind kind = BY_NUMBER.get(number);
+    StepKind kind = number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : null;
     if (kind == null) {
       throw ErrorCode.INVALID_ARGUMENT.exception("step of kind " + number);
     }

@@ -5,7 +5,6 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.protocol.codec.SmallValue;
-import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 
 /**
@@ -19,7 +18,8 @@ final class KeptBytes {
   private CrailException obstacle;
   private SmallBytes present;
   private int unchanged;
-  private final ByteArrayOutputStream added = new ByteArrayOutputStream(0);
+  // Never changed, only replaced.
+  private byte[] added = NONE;
   // Null as long as bytes were only added.
   private byte[] whole;
   private long elsewhere;
@@ -44,13 +44,13 @@ final class KeptBytes {
   KeptBytes copy() {
     KeptBytes copy = new KeptBytes(present, elsewhere, most, obstacle);
     copy.unchanged = unchanged;
-    copy.added.writeBytes(added.toByteArray());
+    copy.added = added;
     copy.whole = whole == null ? null : whole.clone();
     return copy;
   }
 
   long size() {
-    return elsewhere > 0 ? elsewhere : whole != null ? whole.length : unchanged + added.size();
+    return elsewhere > 0 ? elsewhere : whole != null ? whole.length : unchanged + added.length;
   }
 
   /** Forgets those of a node that is gone. */
@@ -59,7 +59,7 @@ final class KeptBytes {
     present = null;
     elsewhere = 0;
     unchanged = 0;
-    added.reset();
+    added = NONE;
     whole = null;
   }
 
@@ -86,7 +86,7 @@ final class KeptBytes {
       System.arraycopy(present.bytes(at, old), 0, bytes, 0, old);
     }
     if (old < count) {
-      System.arraycopy(added.toByteArray(), at + old - unchanged, bytes, old, count - old);
+      System.arraycopy(added, at + old - unchanged, bytes, old, count - old);
     }
     return SmallValue.of(bytes);
   }
@@ -114,13 +114,22 @@ final class KeptBytes {
     }
     long end = at + data.length();
     if (whole == null && at == size()) {
-      added.writeBytes(data.bytes());
+      added = joined(added, data.bytes());
       return;
     }
     if (end > whole().length) {
       whole = Arrays.copyOf(whole, (int) end);
     }
     System.arraycopy(data.bytes(), 0, whole, (int) at, data.length());
+  }
+
+  private static byte[] joined(byte[] first, byte[] second) {
+    if (first.length == 0) {
+      return second;
+    }
+    byte[] all = Arrays.copyOf(first, first.length + second.length);
+    System.arraycopy(second, 0, all, first.length, second.length);
+    return all;
   }
 
   void truncate(long size) throws CrailException {
@@ -143,7 +152,7 @@ final class KeptBytes {
   private byte[] whole() {
     if (whole == null) {
       byte[] all = Arrays.copyOf(unchanged == 0 ? NONE : present.bytes(), (int) size());
-      System.arraycopy(added.toByteArray(), 0, all, unchanged, added.size());
+      System.arraycopy(added, 0, all, unchanged, added.length);
       whole = all;
     }
     return whole;
@@ -151,17 +160,17 @@ final class KeptBytes {
 
   /** True when they are not what they were. */
   boolean haveChanged() {
-    return whole != null || added.size() > 0;
+    return whole != null || added.length > 0;
   }
 
   /** True when bytes were added to some that stay. */
   boolean areLonger() {
-    return whole == null && added.size() > 0 && unchanged > 0;
+    return whole == null && added.length > 0 && unchanged > 0;
   }
 
   /** The bytes at the end that are new, when {@link #areLonger}. */
   byte[] added() {
-    return added.toByteArray();
+    return added;
   }
 
   /** All of them. */

@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
+import java.nio.ByteBuffer;
 
 /**
  * A step of a compound operation.
@@ -47,8 +48,60 @@ public record CompoundStep(
               SmallValue.MAX_LENGTH,
               "the present value of an attribute to replace");
 
-  /** The codec. */
-  public static final Codec<CompoundStep> CODEC = Codec.of(CompoundStep.class, LAYOUT);
+  private static final int KIND = LAYOUT.offset("kind");
+  private static final int COMPARISON = LAYOUT.offset("comparison");
+  private static final int GOES_ON = LAYOUT.offset("goesOn");
+  private static final int NUMBER = LAYOUT.offset("number");
+  private static final int LENGTH = LAYOUT.offset("length");
+  private static final int NAME_LENGTH = LAYOUT.offset("nameLength");
+  private static final int DATA_LENGTH = LAYOUT.offset("dataLength");
+  private static final int EXPECTED_LENGTH = LAYOUT.offset("expectedLength");
+
+  /** The codec. Written by hand, since there are several steps in a request. */
+  public static final Codec<CompoundStep> CODEC =
+      new Codec<>(CompoundStep.class, LAYOUT) {
+        @Override
+        public int length(CompoundStep step) {
+          return LAYOUT.fixedLength()
+              + step.name.length()
+              + step.data.length()
+              + step.expected.length();
+        }
+
+        @Override
+        public void encode(CompoundStep step, ByteBuffer out, int offset) {
+          out.put(offset + KIND, (byte) step.kind);
+          out.put(offset + COMPARISON, (byte) step.comparison);
+          out.put(offset + GOES_ON, (byte) (step.goesOn ? 1 : 0));
+          out.putLong(offset + NUMBER, step.number);
+          out.putInt(offset + LENGTH, step.length);
+          out.putShort(offset + NAME_LENGTH, (short) step.name.length());
+          out.putInt(offset + DATA_LENGTH, step.data.length());
+          out.putInt(offset + EXPECTED_LENGTH, step.expected.length());
+          int at = offset + LAYOUT.fixedLength();
+          step.name.copyTo(out, at);
+          at += step.name.length();
+          step.data.copyTo(out, at);
+          step.expected.copyTo(out, at + step.data.length());
+        }
+
+        @Override
+        public CompoundStep read(ByteBuffer in, int offset) {
+          int nameLength = in.getShort(offset + NAME_LENGTH) & 0xffff;
+          int dataLength = in.getInt(offset + DATA_LENGTH);
+          int at = offset + LAYOUT.fixedLength();
+          return new CompoundStep(
+              in.get(offset + KIND) & 0xff,
+              in.get(offset + COMPARISON) & 0xff,
+              in.get(offset + GOES_ON) != 0,
+              in.getLong(offset + NUMBER),
+              in.getInt(offset + LENGTH),
+              nameLength == 0 ? Utf8.EMPTY : Utf8.copyOf(in, at, nameLength),
+              SmallValue.copyOf(in, at + nameLength, dataLength),
+              SmallValue.copyOf(
+                  in, at + nameLength + dataLength, in.getInt(offset + EXPECTED_LENGTH)));
+        }
+      };
 
   /** The same step, after whose failure the list goes on. */
   public CompoundStep going() {

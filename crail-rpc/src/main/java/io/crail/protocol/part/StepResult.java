@@ -4,6 +4,7 @@ package io.crail.protocol.part;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
+import java.nio.ByteBuffer;
 
 /**
  * What a step of a compound operation gave.
@@ -21,6 +22,33 @@ public record StepResult(int code, long number, SmallValue data) {
           .i32("dataLength", "bytes of data")
           .bytes("data", "dataLength", 0, SmallValue.MAX_LENGTH, "the bytes that it read");
 
-  /** The codec. */
-  public static final Codec<StepResult> CODEC = Codec.of(StepResult.class, LAYOUT);
+  private static final int CODE = LAYOUT.offset("code");
+  private static final int NUMBER = LAYOUT.offset("number");
+  private static final int DATA_LENGTH = LAYOUT.offset("dataLength");
+
+  /** The codec. Written by hand, since there are several results in an answer. */
+  public static final Codec<StepResult> CODEC =
+      new Codec<>(StepResult.class, LAYOUT) {
+        @Override
+        public int length(StepResult result) {
+          return LAYOUT.fixedLength() + result.data.length();
+        }
+
+        @Override
+        public void encode(StepResult result, ByteBuffer out, int offset) {
+          out.putShort(offset + CODE, (short) result.code);
+          out.putLong(offset + NUMBER, result.number);
+          out.putInt(offset + DATA_LENGTH, result.data.length());
+          result.data.copyTo(out, offset + LAYOUT.fixedLength());
+        }
+
+        @Override
+        public StepResult read(ByteBuffer in, int offset) {
+          return new StepResult(
+              in.getShort(offset + CODE) & 0xffff,
+              in.getLong(offset + NUMBER),
+              SmallValue.copyOf(
+                  in, offset + LAYOUT.fixedLength(), in.getInt(offset + DATA_LENGTH)));
+        }
+      };
 }
