@@ -59,7 +59,7 @@ class SimulatedCompoundTest {
     long first = given != 0 ? given : System.nanoTime();
     Map<ErrorCode, Integer> outcomes = new EnumMap<>(ErrorCode.class);
     for (long seed = first; seed < first + (given != 0 ? 1 : SEEDS); seed++) {
-      try (SimulatedCluster cluster = new SimulatedCluster(seed, "crail.rpctimeout=4s")) {
+      try (SimulatedCluster cluster = cluster(seed)) {
         Run run = new Run(cluster, outcomes);
         try {
           run.calls();
@@ -74,6 +74,10 @@ class SimulatedCompoundTest {
         given != 0
             || outcomes.keySet().containsAll(FAILURES) && outcomes.containsKey(ErrorCode.TIMED_OUT),
         outcomes.toString());
+  }
+
+  private static SimulatedCluster cluster(long seed) throws Exception {
+    return new SimulatedCluster(seed, "crail.rpctimeout=4s", "crail.namenode.smallvalue=64k");
   }
 
   private enum Kind {

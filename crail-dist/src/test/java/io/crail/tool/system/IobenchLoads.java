@@ -34,6 +34,8 @@ final class IobenchLoads {
               "readMultiStreamInt -k 3000 -b 3 -f /bench-bag",
               "putKeyValue" + VALUES,
               "getKeyValue" + VALUES,
+              "appendKeyValue -s 4096 -k 100 -b 8 -w 4 -f /bench-values",
+              "appendGuarded -s 4096 -k 100 -b 8 -w 4 -f /bench-values",
               "getMultiFileAsync -b 128 -n 500 -k 2000 -f /bench-names",
               "getMultiFile -n 500 -k 200 -f /bench-names",
               "enumerateDir -k 7 -f /bench-names",

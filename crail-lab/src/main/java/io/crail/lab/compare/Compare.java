@@ -162,6 +162,7 @@ public final class Compare {
       case RANDOM -> new RandomReadSection(with);
       case LATENCY -> new LatencySection(with);
       case CLIENTS -> new ClientsSection(with);
+      case SPREAD -> new SpreadSection(with);
       case KEYVALUE -> new KeyValueSection(with);
       case APPEND -> new AppendSection(with);
       case TCP -> new StreamSection(with, false);

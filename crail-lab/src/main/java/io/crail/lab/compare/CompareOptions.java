@@ -31,7 +31,7 @@ record CompareOptions(
       Usage: crail compare [options]
 
       Measures Crail beside Redis, HDFS, iperf3 and the bare limits of this machine, alternately, and
-      prints tables in Markdown: medians, spread, ratios, goals. Takes some twenty minutes with
+      prints tables in Markdown: medians, spread, ratios, goals. Takes some half an hour with
       three runs on an idle machine with two processors and 8 GiB of free memory; progress goes to
       stderr. It starts everything itself, on loopback, and Ctrl-C leaves no process and no file.
 

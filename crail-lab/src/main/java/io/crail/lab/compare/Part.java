@@ -12,6 +12,7 @@ enum Part {
   RANDOM("Random reads"),
   LATENCY("Lookups, one in flight"),
   CLIENTS("Lookups of many clients, and of two namenodes"),
+  SPREAD("One directory over one to eight namenodes"),
   KEYVALUE("Key-values, and reads and writes on the datanode's host"),
   APPEND("Appends of many clients to one object, with and without a guard"),
   TCP("Streams over TCP"),
