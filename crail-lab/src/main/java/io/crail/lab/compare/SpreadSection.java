@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * Creates and lookups in one spread directory of one to eight namenodes, by processor time of all
  * of them: what each namenode adds if it has a processor of its own. And what a single operation
- * takes in a spread directory, beside one in another directory of the same cluster.
+ * takes in a spread directory, beside one in the root, whose names are at all namenodes too.
  */
 final class SpreadSection extends Section {
   private static final int[] NAMENODES = {1, 2, 4, 8};
@@ -21,9 +21,14 @@ final class SpreadSection extends Section {
   private static final int FEW = 2;
 
   private static final long SMALL_BYTES = 64 << 20;
-  private static final long CREATES = 200_000;
+  private static final int CREATE_RATE = 12_000;
+  private static final int LOOKUP_RATE = 30_000;
+  private static final int SECONDS = 3;
+
+  /** Operations of a namenode until its code is compiled. */
+  private static final long WARM_UP = 60_000;
+
   private static final int NAMES = 200_000;
-  private static final long LOOKUPS = 1_000_000;
   private static final long SINGLE = 8_000;
   private static final int EXPERIMENTS = 3;
   private static final String PER_CPU = "/CPU s";
@@ -52,15 +57,21 @@ final class SpreadSection extends Section {
             with.setup().of(namenodes).with("--set", "crail.client.spread=" + SPREAD + "/*"),
             SMALL_BYTES);
     try {
+      with.programs().run(cluster.crail("mkdir", SPREAD));
       // The same number in flight at each namenode.
       int depth = DEPTH * namenodes;
       perCpu(
-          cluster, creates(namenodes), "-t createFileAsync -f " + SPREAD + " -b " + depth, CREATES);
+          cluster,
+          namenodes,
+          creates(namenodes),
+          "-t createFileAsync -f " + SPREAD + " -b " + depth,
+          CREATE_RATE);
       perCpu(
           cluster,
+          namenodes,
           lookups(namenodes),
           "-t getMultiFileAsync -f " + SPREAD + "/names -n " + NAMES + " -b " + depth,
-          LOOKUPS);
+          LOOKUP_RATE);
       if (namenodes == FEW) {
         inTurn(() -> single(cluster, true), () -> single(cluster, false));
       }
@@ -69,9 +80,20 @@ final class SpreadSection extends Section {
     }
   }
 
-  private void perCpu(LabCluster cluster, String name, String load, long operations)
+  /** With the same number of operations a second at each namenode, so that all sleep as often. */
+  private void perCpu(LabCluster cluster, int namenodes, String name, String load, int rate)
       throws IOException, InterruptedException {
-    String command = load + " -k " + operations + " -w " + operations + " -e " + EXPERIMENTS;
+    long operations = (long) rate * namenodes * SECONDS;
+    String command =
+        load
+            + " -k "
+            + operations
+            + " -w "
+            + WARM_UP * namenodes
+            + " --rate "
+            + rate * namenodes
+            + " -e "
+            + EXPERIMENTS;
     ServerTime servers = new ServerTime(cluster.namenodes(), cluster.port());
     String text = with.programs().run(cluster.iobench(command, true), servers);
     String shown = LabCluster.shown("iobench", command, true);
@@ -79,20 +101,21 @@ final class SpreadSection extends Section {
     samples.add(name, "/s", shown, Samples.number(lastExperiment(text), "throughput"));
   }
 
+  /**
+   * Names below the root are at all namenodes as well, and a client needs to learn no way there.
+   */
   private void single(LabCluster cluster, boolean spread) throws IOException, InterruptedException {
-    String directory = spread ? SPREAD : "/plain";
-    String rest = " -k " + SINGLE + " -w " + SINGLE + " -e " + EXPERIMENTS;
-    one(cluster, single("create", spread), "-t createFile -f " + directory + rest);
-    one(
-        cluster,
-        single("lookup", spread),
-        "-t getMultiFile -f " + directory + "/few -n 1000" + rest);
-  }
-
-  private void one(LabCluster cluster, String name, String command)
-      throws IOException, InterruptedException {
+    String command =
+        "-t getMultiFile -n 1000 -f "
+            + (spread ? SPREAD + "/few" : "/")
+            + " -k "
+            + SINGLE
+            + " -w "
+            + SINGLE
+            + " -e "
+            + EXPERIMENTS;
     String text = with.programs().run(cluster.iobench(command, true));
-    latency(name, LabCluster.shown("iobench", command, true), lastExperiment(text));
+    latency(single(spread), LabCluster.shown("iobench", command, true), lastExperiment(text));
   }
 
   private static String of(int namenodes) {
@@ -107,8 +130,8 @@ final class SpreadSection extends Section {
     return "lookups in one directory, " + of(namenodes);
   }
 
-  private static String single(String what, boolean spread) {
-    return what + ", one in flight, " + of(FEW) + (spread ? ", spread" : "");
+  private static String single(boolean spread) {
+    return "lookup, one in flight, " + of(FEW) + (spread ? ", spread directory" : ", root");
   }
 
   @Override
@@ -119,9 +142,7 @@ final class SpreadSection extends Section {
         goals.add(lookups(namenodes), lookups(1), PER_CPU, 0);
       }
     }
-    for (String what : List.of("create", "lookup")) {
-      goals.add(single(what, true), single(what, false), "us p50", 1.05);
-    }
+    goals.add(single(true), single(false), "us p50", 1.05);
     plot(
         new Plot(
             "spread",
