@@ -8,6 +8,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.ManualClock;
+import io.crail.namenode.Refusals;
 import io.crail.namenode.Shares;
 import io.crail.namenode.TestStore;
 import io.crail.protocol.NameNodeOperations;
@@ -57,6 +58,26 @@ class ShareChangeTest {
 
   private static long id(int directory) {
     return 100L * NAMENODES + directory * NAMENODES + OWNER;
+  }
+
+  /** Else a child could get a path that no request can hold. */
+  @Test
+  void aPathHasToNameAllOfTheDirectory() throws Exception {
+    store.call(NameNodeOperations.SET_SHARE, Shares.open(1, 3, 5, "/some/directory"));
+    Utf8 forged = SpreadPath.of(3, "/some".length(), Utf8.of("/some/c" + own("/some/c")));
+    Refusals.refused(
+        ErrorCode.INVALID_PATH,
+        () ->
+            store.wire.call(
+                NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, forged, 0)));
+  }
+
+  private static int own(String prefix) {
+    int i = 0;
+    while (NodePath.namenodeOf(SpreadPath.of(3, 5, Utf8.of(prefix + i)), NAMENODES) != 0) {
+      i++;
+    }
+    return i;
   }
 
   private static Utf8 path(int directory, String rest) {
