@@ -3,6 +3,7 @@ package io.crail.namenode.classes;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.tree.NodeExtras;
 import java.nio.charset.StandardCharsets;
 
 /** Arguments as text: words with one space between them. */
@@ -28,20 +29,12 @@ record Words(String[] words) {
   }
 
   static byte[] bytes(long number) {
-    return bytes(Long.toString(number));
+    return NodeExtras.text(number);
   }
 
   /** The number in an attribute. */
   static long number(byte[] value, long otherwise) throws CrailException {
-    return value == null ? otherwise : parse(text(value), "attribute");
-  }
-
-  private static long parse(String text, String what) throws CrailException {
-    try {
-      return Long.parseLong(text);
-    } catch (NumberFormatException e) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("the " + what + " is not a number");
-    }
+    return value == null ? otherwise : NodeExtras.number(value);
   }
 
   String text(int index, String what) throws CrailException {
@@ -52,7 +45,11 @@ record Words(String[] words) {
   }
 
   long number(int index, String what) throws CrailException {
-    return parse(text(index, what), what);
+    try {
+      return Long.parseLong(text(index, what));
+    } catch (NumberFormatException e) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("the " + what + " is not a number");
+    }
   }
 
   long positive(int index, String what) throws CrailException {

@@ -17,7 +17,6 @@ import io.crail.protocol.part.StepResult;
 import io.crail.protocol.part.UserAttribute;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -39,7 +38,6 @@ final class CompoundRun {
   private boolean exists;
   private boolean isNew;
   private NodeExtras extras;
-  private NodeExtras before;
   private int dataBytes;
   private int calls;
   private boolean hasChanged;
@@ -61,7 +59,6 @@ final class CompoundRun {
     this.id = id;
     this.exists = id != 0;
     this.extras = extras;
-    this.before = extras;
     this.bytes = bytes;
   }
 
@@ -98,7 +95,6 @@ final class CompoundRun {
     CompoundRun copy = new CompoundRun(id, extras, bytes.copy(), classes);
     copy.exists = exists;
     copy.isNew = isNew;
-    copy.before = before;
     copy.hasChanged = hasChanged;
     return copy;
   }
@@ -109,7 +105,6 @@ final class CompoundRun {
     exists = copy.exists;
     isNew = copy.isNew;
     extras = copy.extras;
-    before = copy.before;
     hasChanged = copy.hasChanged;
   }
 
@@ -165,7 +160,8 @@ final class CompoundRun {
         require(step, Arrays.compareUnsigned(present.bytes(), step.data().bytes()));
       }
       case ATTRIBUTE_NUMBER ->
-          require(step, Long.compare(numberOf(requireAttribute(step)), step.number()));
+          require(
+              step, Long.compare(NodeExtras.number(requireAttribute(step).bytes()), step.number()));
       case BYTES -> {
         SmallValue present = bytes.read(step.number(), step.data().length());
         require(step, Arrays.compareUnsigned(present.bytes(), step.data().bytes()));
@@ -185,15 +181,6 @@ final class CompoundRun {
     return value;
   }
 
-  /** The number that is written in an attribute. */
-  private static long numberOf(SmallValue value) throws CrailException {
-    try {
-      return Long.parseLong(new String(value.bytes(), StandardCharsets.US_ASCII));
-    } catch (NumberFormatException e) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("the attribute is not a number");
-    }
-  }
-
   private void create() throws CrailException {
     if (exists) {
       throw ErrorCode.NODE_EXISTS.exception("");
@@ -203,7 +190,6 @@ final class CompoundRun {
     hasChanged = true;
     id = 0;
     extras = NodeExtras.NONE;
-    before = NodeExtras.NONE;
     bytes.clear();
   }
 
@@ -288,11 +274,11 @@ final class CompoundRun {
     SmallValue present = extras.attribute(step.name());
     long sum;
     try {
-      sum = Math.addExact(present == null ? 0 : numberOf(present), step.number());
+      sum = Math.addExact(present == null ? 0 : NodeExtras.number(present.bytes()), step.number());
     } catch (ArithmeticException e) {
       throw ErrorCode.OUT_OF_RANGE.exception("the sum is no 64-bit number");
     }
-    set(step, SmallValue.of(Long.toString(sum).getBytes(StandardCharsets.US_ASCII)));
+    set(step, SmallValue.of(NodeExtras.text(sum)));
     number = sum;
   }
 
@@ -363,7 +349,7 @@ final class CompoundRun {
 
   /** What the node has afterwards. */
   NodeExtras extras() {
-    return before.version() == extras.version() ? extras.changed() : extras;
+    return extras.changed();
   }
 
   /**

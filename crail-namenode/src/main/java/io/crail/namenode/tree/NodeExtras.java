@@ -2,11 +2,14 @@
 package io.crail.namenode.tree;
 
 import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.namenode.memory.Footprint;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.UserAttribute;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,6 +43,20 @@ public record NodeExtras(long version, long epoch, List<UserAttribute> attribute
 
   private static final long OWN =
       Footprint.MAP_ENTRY + Footprint.object(1, 2 * Long.BYTES) + Footprint.object(1, 8);
+
+  /** The number that is written in an attribute, as decimal text. */
+  public static long number(byte[] value) throws CrailException {
+    try {
+      return Long.parseLong(new String(value, StandardCharsets.US_ASCII));
+    } catch (NumberFormatException e) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("the attribute is not a number");
+    }
+  }
+
+  /** A number as an attribute has it. */
+  public static byte[] text(long number) {
+    return Long.toString(number).getBytes(StandardCharsets.US_ASCII);
+  }
 
   /** Bytes of heap. */
   public long footprint() {
