@@ -77,7 +77,7 @@ class SimulatedCompoundTest {
   }
 
   private static SimulatedCluster cluster(long seed) throws Exception {
-    return new SimulatedCluster(seed, "crail.rpctimeout=4s", "crail.namenode.smallvalue=64k");
+    return new SimulatedCluster(seed);
   }
 
   private enum Kind {

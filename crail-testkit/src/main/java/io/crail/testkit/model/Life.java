@@ -15,7 +15,7 @@ public record Life(long number) {
     GONE,
     /** It is being made, and may be there. */
     BEING_MADE,
-    /** It is there. Nobody removes it. */
+    /** It is there, and is not being removed. */
     THERE,
     /** It is being removed, and may be gone. */
     BEING_REMOVED
