@@ -85,6 +85,11 @@ public enum StepKind {
     return number;
   }
 
+  /** {@return whether such a step only lets the list go on, or ends it} */
+  public boolean isGuard() {
+    return number < FIRST_CHANGE;
+  }
+
   /** {@return whether such a step changes something} */
   public boolean isChange() {
     return number >= FIRST_CHANGE && number < FIRST_READ;

@@ -126,7 +126,7 @@ final class CompoundRun {
         requireNode();
         if (kind.isChange()) {
           change(step, kind);
-        } else if (kind.number() < StepKind.CREATE.number()) {
+        } else if (kind.isGuard()) {
           guard(step, kind);
         } else {
           read(step, kind);
