@@ -92,6 +92,8 @@ class ArchitectureTest {
    */
   private static final Map<String, String> LONG_CLASSES =
       Map.of(
+          "io.crail.cache.MountedFileSystem",
+          "translates paths: a method for each of Hadoop's file systems",
           "io.crail.namenode.change.Applier",
           "the only writer: a method for each change of nodes",
           "io.crail.rpc.RpcPeer",
@@ -233,6 +235,8 @@ class ArchitectureTest {
                 "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
+    modules.put(
+        "cache", new Module(List.of("io.crail.cache.."), List.of("common", "client", "hadoop")));
     // Rooms of crail-spark: what is stored, and how it is fetched, knows no Spark.
     modules.put(
         "spark outputs",
@@ -461,7 +465,10 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideOutsideOfPackages(
-            "io.crail.hadoop..", "io.crail.bench.hadoop..", "io.crail.tool.shell..")
+            "io.crail.hadoop..",
+            "io.crail.cache..",
+            "io.crail.bench.hadoop..",
+            "io.crail.tool.shell..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("org.apache.hadoop..")

@@ -6,6 +6,7 @@ import io.crail.conf.CrailConfiguration;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.function.Function;
@@ -17,11 +18,14 @@ import org.apache.hadoop.conf.Configuration;
  * one; the keys of Hadoop's configuration that begin with {@code crail.}; the namenodes that the
  * URI names.
  */
-final class HadoopConfiguration {
+public final class HadoopConfiguration {
   /** The scheme of the file system. */
   static final String SCHEME = "crail";
 
   private static final String NAMENODES = "crail.namenode.address";
+
+  /** Keys of a cached file system whose names the user completes; no store reads them. */
+  private static final List<String> COMPLETED = List.of("crail.cache.source.", "crail.cache.impl.");
 
   private static final String USER = "crail.user";
   private static final String SINGLETON = "crail.singleton";
@@ -29,15 +33,18 @@ final class HadoopConfiguration {
   private HadoopConfiguration() {}
 
   /**
-   * The configuration for a file system; its values are checked when a store is created.
+   * Returns the configuration for a file system; its values are checked when a store is created.
    *
    * @param uri {@code crail://host:port,host:port}; without an authority the configured namenodes
+   * @param hadoop Hadoop's configuration
    * @param user Hadoop's user, who owns new nodes unless Hadoop's configuration names another user;
    *     the site file does not count for that
    * @param environment gives a variable's value, or null
+   * @return the configuration
    * @throws io.crail.common.config.ConfigException for a site file that cannot be used
+   * @throws IOException never
    */
-  static CrailConfiguration of(
+  public static CrailConfiguration of(
       URI uri, Configuration hadoop, String user, Function<String, String> environment)
       throws IOException {
     String file = siteFile(hadoop, environment);
@@ -49,7 +56,7 @@ final class HadoopConfiguration {
     // Hadoop.
     crail.set(USER, "");
     for (Map.Entry<String, String> each : hadoop) {
-      if (io.crail.common.config.Configuration.isCrailKey(each.getKey())) {
+      if (isOfStore(each.getKey())) {
         crail.set(each.getKey(), hadoop.get(each.getKey()));
       }
     }
@@ -62,6 +69,11 @@ final class HadoopConfiguration {
     // A file system is closed as often as its users like, and a shared store only once by each.
     crail.set(SINGLETON, "false");
     return crail;
+  }
+
+  private static boolean isOfStore(String key) {
+    return io.crail.common.config.Configuration.isCrailKey(key)
+        && COMPLETED.stream().noneMatch(key::startsWith);
   }
 
   /**

@@ -58,6 +58,14 @@ class HadoopConfigurationTest {
     both.toConfiguration();
   }
 
+  /** The names of the sources of a cache are part of its keys, so no list has them. */
+  @Test
+  void keysThatOnlyACacheReadsAreLeftOut() throws Exception {
+    hadoop.set("crail.cache.source.logs", "hdfs://nn:9000/logs");
+    hadoop.set("crail.cache.impl.s3a", "some.FileSystem");
+    read("crail://a:1/").toConfiguration();
+  }
+
   @Test
   void newNodesBelongToHadoopsUserUnlessTheConfigurationSaysOtherwise() throws Exception {
     assertEquals("hdp", read("crail://a:1/").get("crail.user"));

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.cache;
+
+import io.crail.cache.CacheStatistics.Counter;
+import io.crail.cache.LoadClaims.Claim;
+import io.crail.cache.LoadClaims.Outcome;
+import io.crail.common.Threads;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The blocks of files: in the memory of this process, in Crail, or at the source. A block is
+ * fetched by one thread of this process, and, if it is not in Crail, by one process. Whoever reads
+ * a block from the source has it at once; it is put into Crail afterwards. Thread-safe.
+ */
+final class BlockCache implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockCache.class);
+
+  private static final int PUTTERS = 2;
+  private static final int FETCHERS = 4;
+  private static final long IDLE_SECONDS = 5;
+
+  private final CacheStore crail;
+  private final CacheNames names;
+  private final BlockMemory memory;
+  private final LoadClaims claims;
+  private final long closeMillis;
+  private final CacheStatistics statistics;
+
+  /** Blocks that are being fetched, by name. */
+  private final ConcurrentMap<String, CompletableFuture<Block>> fetches = new ConcurrentHashMap<>();
+
+  private final ThreadPoolExecutor putters = pool("crail-cache-put", PUTTERS);
+  private final ThreadPoolExecutor fetchers = pool("crail-cache-ahead", FETCHERS);
+
+  /** Blocks that may be fetched ahead at the same time: half of the memory is for those in use. */
+  private final Semaphore ahead;
+
+  /**
+   * Creates it.
+   *
+   * @param closeMillis how long a close waits for blocks that are being put
+   */
+  BlockCache(
+      CacheStore crail,
+      CacheNames names,
+      BlockMemory memory,
+      int memoryBlocks,
+      LoadClaims claims,
+      long closeMillis,
+      CacheStatistics statistics) {
+    this.crail = crail;
+    this.names = names;
+    this.memory = memory;
+    this.claims = claims;
+    this.closeMillis = closeMillis;
+    this.statistics = statistics;
+    this.ahead = new Semaphore(memoryBlocks / 2);
+  }
+
+  /** Threads that end when there is nothing to do. What waits is bounded by the memory. */
+  private static ThreadPoolExecutor pool(String name, int threads) {
+    ThreadPoolExecutor pool =
+        new ThreadPoolExecutor(
+            threads,
+            threads,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Threads.factory(name));
+    pool.allowCoreThreadTimeOut(true);
+    return pool;
+  }
+
+  /**
+   * Finds a block or fetches it.
+   *
+   * @return the block, pinned; null if the caller is to read from the source, since Crail does not
+   *     answer or there is no memory
+   * @throws IOException the error of the source
+   */
+  Block block(CachedFile file, long index) throws IOException {
+    String name = names.block(file.identity(), index);
+    while (true) {
+      Block held = memory.find(name);
+      if (held != null) {
+        statistics.increment(Counter.MEMORY_HITS);
+        return held;
+      }
+      CompletableFuture<Block> mine = new CompletableFuture<>();
+      CompletableFuture<Block> other = fetches.putIfAbsent(name, mine);
+      if (other == null) {
+        return fetch(file, index, name, true, mine);
+      }
+      Block theirs = outcome(other);
+      if (theirs != null && theirs.pin()) {
+        statistics.increment(Counter.MEMORY_HITS);
+        return theirs;
+      }
+      if (!crail.mayAsk()) {
+        return null;
+      }
+    }
+  }
+
+  /** What another thread has fetched; null if it has not, which is no error of ours. */
+  private static Block outcome(CompletableFuture<Block> fetch) {
+    try {
+      return fetch.join();
+    } catch (CompletionException e) {
+      LOG.debug("another thread has failed", e);
+      return null;
+    }
+  }
+
+  /** Begins to fetch a block that may be read soon, if there is memory to spare. */
+  void ahead(CachedFile file, long index) {
+    String name = names.block(file.identity(), index);
+    if (!crail.mayAsk() || fetches.containsKey(name) || memory.has(name) || !ahead.tryAcquire()) {
+      return;
+    }
+    try {
+      fetchers.execute(
+          () -> {
+            try {
+              fetchAhead(file, index, name);
+            } finally {
+              ahead.release();
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      // The file system is closed.
+      ahead.release();
+    }
+  }
+
+  private void fetchAhead(CachedFile file, long index, String name) {
+    CompletableFuture<Block> mine = new CompletableFuture<>();
+    if (memory.has(name) || fetches.putIfAbsent(name, mine) != null) {
+      return;
+    }
+    try {
+      Block block = fetch(file, index, name, false, mine);
+      if (block != null) {
+        block.unpin();
+      }
+    } catch (IOException | RuntimeException e) {
+      // Who reads the block meets the error, if it is still there.
+      LOG.debug("not fetched ahead: {}", name, e);
+    }
+  }
+
+  /** Fetches a block, for all threads that wait for it. */
+  private Block fetch(
+      CachedFile file, long index, String name, boolean waits, CompletableFuture<Block> mine)
+      throws IOException {
+    Block block = null;
+    try {
+      // Another thread may have ended its fetch just before this one began.
+      block = memory.find(name);
+      if (block == null) {
+        block = fetch(file, index, name, waits);
+      }
+      return block;
+    } finally {
+      fetches.remove(name, mine);
+      mine.complete(block);
+    }
+  }
+
+  private Block fetch(CachedFile file, long index, String name, boolean waits) throws IOException {
+    Block block = crail.mayAsk() ? memory.allocate() : null;
+    if (block == null) {
+      return null;
+    }
+    boolean kept = false;
+    try {
+      kept = get(file, index, name, block) || load(file, index, name, waits, block);
+    } finally {
+      if (!kept) {
+        memory.discard(block);
+      }
+    }
+    return kept ? block : null;
+  }
+
+  /** Gets a block from Crail. */
+  private boolean get(CachedFile file, long index, String name, Block block) {
+    if (crail.get(name, block.empty()) != file.bytesOf(index)) {
+      return false;
+    }
+    statistics.increment(Counter.HITS);
+    statistics.add(Counter.HIT_BYTES, file.bytesOf(index));
+    keep(file, index, name, block);
+    return true;
+  }
+
+  private void keep(CachedFile file, long index, String name, Block block) {
+    block.filled(file.bytesOf(index));
+    memory.keep(name, block);
+  }
+
+  /** Loads a block from the source, or finds that another process has loaded it. */
+  private boolean load(CachedFile file, long index, String name, boolean waits, Block block)
+      throws IOException {
+    if (!crail.mayAsk()) {
+      return false;
+    }
+    statistics.increment(Counter.MISSES);
+    Claim claim = claims.claim(name, waits, () -> get(file, index, name, block));
+    if (claim.outcome() == Outcome.LOADED) {
+      statistics.increment(Counter.CLAIM_WAITS);
+      return true;
+    }
+    if (claim.outcome() == Outcome.TAKEN) {
+      return false;
+    }
+    boolean put = false;
+    try {
+      // It may have come between the miss and the claim.
+      if (claim.outcome() == Outcome.CLAIMED && get(file, index, name, block)) {
+        return true;
+      }
+      file.source().readFully(index * file.blockBytes(), block.room(file.bytesOf(index)));
+      statistics.increment(Counter.LOADS);
+      keep(file, index, name, block);
+      put = putLater(name, block, claim);
+      return true;
+    } finally {
+      if (!put) {
+        claims.end(claim);
+      }
+    }
+  }
+
+  private boolean putLater(String name, Block block, Claim claim) {
+    if (!block.pin()) {
+      throw new AssertionError("the caller has pinned it");
+    }
+    try {
+      putters.execute(() -> put(name, block, claim));
+      return true;
+    } catch (RejectedExecutionException e) {
+      // The file system is closed.
+      block.unpin();
+      return false;
+    }
+  }
+
+  private void put(String name, Block block, Claim claim) {
+    try {
+      if (crail.mayAsk() && crail.put(name, block.content())) {
+        statistics.increment(Counter.PUTS);
+        statistics.add(Counter.PUT_BYTES, block.length());
+      }
+    } finally {
+      block.unpin();
+      claims.end(claim);
+    }
+  }
+
+  /** Waits for the blocks that are being put, for a while. */
+  @Override
+  public void close() {
+    fetchers.shutdownNow();
+    putters.shutdown();
+    try {
+      putters.awaitTermination(closeMillis, TimeUnit.MILLISECONDS);
+      fetchers.awaitTermination(closeMillis, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    putters.shutdownNow();
+    memory.close();
+  }
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.cache;
+
+import io.crail.cache.StatusCache.Found;
+import java.io.IOException;
+import java.net.URI;
+import java.util.concurrent.CompletableFuture;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonPathCapabilities;
+import org.apache.hadoop.fs.ContentSummary;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FutureDataInputStreamBuilder;
+import org.apache.hadoop.fs.LocatedFileStatus;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.QuotaUsage;
+import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.fs.StorageStatistics;
+import org.apache.hadoop.fs.impl.OpenFileParameters;
+import org.apache.hadoop.fs.impl.PathCapabilitiesSupport;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.security.token.Token;
+import org.apache.hadoop.util.LambdaUtils;
+import org.apache.hadoop.util.ReflectionUtils;
+
+/**
+ * A slow file system with a cache in Crail: the blocks of its files, and their status, are kept on
+ * all datanodes. There are two ways in:
+ *
+ * <ul>
+ *   <li>{@code crailcache://NAME/path}, where {@value #SOURCE_KEY}{@code NAME} is the URI of the
+ *       slow file system.
+ *   <li>The URIs of the slow file system itself: {@code fs.SCHEME.impl} names this class, and
+ *       {@value #IMPLEMENTATION_KEY}{@code SCHEME} the class of the slow one.
+ * </ul>
+ *
+ * Writers go to the slow file system, and what they change is forgotten here before they return.
+ * What others change is seen after {@code crail.cache.statusage}. No error of Crail reaches the
+ * program: the slow file system answers then. All else passes through. Thread-safe.
+ */
+public class CacheFileSystem extends ForgetfulFileSystem {
+  /** The scheme of paths that a configuration gives a source. */
+  public static final String SCHEME = MountedFileSystem.SCHEME;
+
+  /** The beginning of the key for the URI of a source; its name follows. */
+  public static final String SOURCE_KEY = MountedFileSystem.SOURCE_KEY;
+
+  /** The beginning of the key for the class of a file system; its scheme follows. */
+  public static final String IMPLEMENTATION_KEY = "crail.cache.impl.";
+
+  private CacheSettings settings;
+  private CacheStatistics cacheStatistics;
+  private CacheStore crail;
+  private StatusCache statuses;
+  private BlockCache blocks;
+
+  /** Called by Hadoop, before {@link #initialize}. */
+  public CacheFileSystem() {}
+
+  @Override
+  public void initialize(URI name, Configuration configuration) throws IOException {
+    setConf(configuration);
+    settings =
+        CacheSettings.of(configuration, UserGroupInformation.getCurrentUser().getShortUserName());
+    fs = source(name, configuration);
+    boolean opened = false;
+    try {
+      super.initialize(name, configuration);
+      open(name);
+      opened = true;
+    } finally {
+      if (!opened) {
+        fs.close();
+      }
+    }
+  }
+
+  private static FileSystem source(URI name, Configuration configuration) throws IOException {
+    if (SCHEME.equals(name.getScheme())) {
+      return MountedFileSystem.of(name, configuration);
+    }
+    String key = IMPLEMENTATION_KEY + name.getScheme();
+    Class<? extends FileSystem> type = configuration.getClass(key, null, FileSystem.class);
+    if (type == null) {
+      throw new IOException("no key '" + key + "', which names the class of the slow file system");
+    }
+    FileSystem source = ReflectionUtils.newInstance(type, configuration);
+    source.initialize(name, configuration);
+    return source;
+  }
+
+  private void open(URI name) throws IOException {
+    String source =
+        SCHEME.equals(name.getScheme()) ? name.getAuthority() : CacheNames.sourceOf(name);
+    CacheNames names = new CacheNames(settings.root(), source);
+    String place = getUri().toString();
+    cacheStatistics = CacheStatistics.of(place, getScheme());
+    crail = CacheStore.open(names, settings, cacheStatistics);
+    LoadClaims claims = new LoadClaims(crail, names, settings.claim(), System::currentTimeMillis);
+    statuses =
+        new StatusCache(
+            crail,
+            names,
+            claims,
+            fs,
+            settings.statusAgeMillis(),
+            System::currentTimeMillis,
+            cacheStatistics);
+    blocks =
+        new BlockCache(
+            crail,
+            names,
+            new BlockMemory(settings.blockBytes(), settings.memoryBlocks()),
+            settings.memoryBlocks(),
+            claims,
+            settings.probe().toMillis(),
+            cacheStatistics);
+  }
+
+  /** That of the source, or {@value #SCHEME}. */
+  @Override
+  public String getScheme() {
+    return fs == null || fs instanceof MountedFileSystem ? SCHEME : fs.getUri().getScheme();
+  }
+
+  /** That of the source: its tokens are asked for. */
+  @Override
+  public String getCanonicalServiceName() {
+    return fs.getCanonicalServiceName();
+  }
+
+  @Override
+  public Token<?> getDelegationToken(String renewer) throws IOException {
+    return fs.getDelegationToken(renewer);
+  }
+
+  /** What the cache did in this process. */
+  @Override
+  public StorageStatistics getStorageStatistics() {
+    return cacheStatistics;
+  }
+
+  /** {@return the same, with its type} */
+  public CacheStatistics cacheStatistics() {
+    return cacheStatistics;
+  }
+
+  @Override
+  public FileStatus getFileStatus(Path path) throws IOException {
+    statistics.incrementReadOps(1);
+    return statuses.find(makeQualified(path)).status();
+  }
+
+  @Override
+  public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+    statistics.incrementReadOps(1);
+    Path qualified = makeQualified(path);
+    Found found = statuses.find(qualified);
+    if (found.record() == null) {
+      return fs.open(path, bufferSize);
+    }
+    SourceFile source =
+        new SourceFile(
+            fs, qualified, found.record(), () -> statuses.invalidate(qualified), cacheStatistics);
+    CachedFile file =
+        new CachedFile(
+            qualified,
+            found.record().length(),
+            found.record().identity(settings.blockBytes()),
+            settings.blockBytes(),
+            source);
+    return new FSDataInputStream(
+        new CachedInputStream(file, blocks, settings.readAhead(), cacheStatistics, statistics));
+  }
+
+  /** The builder of this file system, not that of the source, which would pass the cache by. */
+  @Override
+  public FutureDataInputStreamBuilder openFile(Path path) throws IOException {
+    return createDataInputStreamBuilder(this, path);
+  }
+
+  /** Options that must be obeyed, and that only the source may know, go to the source. */
+  @Override
+  protected CompletableFuture<FSDataInputStream> openFileWithOptions(
+      Path path, OpenFileParameters parameters) throws IOException {
+    boolean known =
+        Options.OpenFileOptions.FS_OPTION_OPENFILE_STANDARD_OPTIONS.containsAll(
+            parameters.getMandatoryKeys());
+    return known
+        ? LambdaUtils.eval(new CompletableFuture<>(), () -> open(path, parameters.getBufferSize()))
+        : super.openFileWithOptions(path, parameters);
+  }
+
+  @Override
+  void forget(Path path) {
+    statuses.invalidate(makeQualified(path));
+  }
+
+  @Override
+  void forgetTree(Path path) {
+    statuses.invalidateTree(makeQualified(path));
+  }
+
+  // What Hadoop's filter does in its own, slower way.
+
+  @Override
+  public ContentSummary getContentSummary(Path path) throws IOException {
+    return fs.getContentSummary(path);
+  }
+
+  @Override
+  public QuotaUsage getQuotaUsage(Path path) throws IOException {
+    return fs.getQuotaUsage(path);
+  }
+
+  @Override
+  public RemoteIterator<LocatedFileStatus> listFiles(Path path, boolean recursive)
+      throws IOException {
+    return fs.listFiles(path, recursive);
+  }
+
+  /** An upload in parts would pass the cache by. */
+  @Override
+  public boolean hasPathCapability(Path path, String capability) throws IOException {
+    String asked =
+        PathCapabilitiesSupport.validatePathCapabilityArgs(makeQualified(path), capability);
+    return !asked.equals(CommonPathCapabilities.FS_MULTIPART_UPLOADER)
+        && super.hasPathCapability(path, capability);
+  }
+
+  @Override
+  public void close() throws IOException {
+    try {
+      // Files that are removed with the file system.
+      processDeleteOnExit();
+    } finally {
+      try {
+        if (blocks != null) {
+          blocks.close();
+        }
+      } finally {
+        try {
+          if (crail != null) {
+            crail.close();
+          }
+        } finally {
+          super.close();
+        }
+      }
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "cache of " + fs + ": " + cacheStatistics;
+  }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.cache;
+
+import io.crail.common.config.ConfigException;
+import io.crail.conf.CrailConfiguration;
+import io.crail.hadoop.HadoopConfiguration;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * What a cached file system is told by its configuration.
+ *
+ * @param store of the store in Crail, whose deadlines are those of the cache
+ * @param root the directory of all caches
+ * @param blockBytes bytes of a block
+ * @param statusAgeMillis how old a status may be
+ * @param backOff the first pause after an error
+ * @param probe how long the first operation after a pause may take
+ * @param claim how long a claim holds
+ * @param memoryBlocks blocks in the memory of this process
+ * @param readAhead blocks that are read ahead
+ */
+record CacheSettings(
+    CrailConfiguration store,
+    String root,
+    int blockBytes,
+    long statusAgeMillis,
+    Duration backOff,
+    Duration probe,
+    Duration claim,
+    int memoryBlocks,
+    int readAhead) {
+  /** The configured namenodes, not those of the URI: that is the source's. */
+  private static final URI CONFIGURED = URI.create("crail:///");
+
+  /**
+   * Reads the settings.
+   *
+   * @param user Hadoop's user, who owns the nodes in Crail
+   */
+  static CacheSettings of(Configuration hadoop, String user) throws IOException {
+    try {
+      CrailConfiguration crail = HadoopConfiguration.of(CONFIGURED, hadoop, user, System::getenv);
+      io.crail.common.config.Configuration checked = crail.toConfiguration();
+      Duration timeout = checked.get(CacheKeys.TIMEOUT);
+      String text = timeout.toMillis() + "ms";
+      crail.set("crail.rpctimeout", text);
+      crail.set("crail.datatimeout", text);
+      crail.set("crail.client.namenodepatience", "0ms");
+      crail.set("crail.client.spacepatience", "0ms");
+      // All cached file systems of a process have the connections in common.
+      crail.set("crail.singleton", "true");
+      int blockBytes = checked.get(CacheKeys.BLOCK_SIZE).intValue();
+      long blocks = Math.max(2, checked.get(CacheKeys.MEMORY) / blockBytes);
+      return new CacheSettings(
+          crail,
+          checked.get(CacheKeys.ROOT),
+          blockBytes,
+          checked.get(CacheKeys.STATUS_AGE).toMillis(),
+          checked.get(CacheKeys.BACK_OFF),
+          timeout,
+          checked.get(CacheKeys.CLAIM),
+          (int) Math.min(Integer.MAX_VALUE, blocks),
+          checked.get(CacheKeys.READ_AHEAD));
+    } catch (ConfigException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+}

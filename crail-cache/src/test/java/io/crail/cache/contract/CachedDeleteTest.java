@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.cache.contract;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.contract.AbstractContractDeleteTest;
+import org.apache.hadoop.fs.contract.AbstractFSContract;
+import org.junit.jupiter.api.Tag;
+
+@Tag("once")
+class CachedDeleteTest extends AbstractContractDeleteTest {
+  @Override
+  protected AbstractFSContract createContract(Configuration configuration) {
+    return new CacheContract(configuration);
+  }
+}
