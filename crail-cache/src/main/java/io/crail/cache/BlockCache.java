@@ -2,6 +2,7 @@
 package io.crail.cache;
 
 import io.crail.cache.CacheStatistics.Counter;
+import io.crail.cache.CacheStore.Put;
 import io.crail.cache.LoadClaims.Claim;
 import io.crail.cache.LoadClaims.Outcome;
 import io.crail.common.Threads;
@@ -35,6 +36,8 @@ final class BlockCache implements Closeable {
   private final CacheNames names;
   private final BlockMemory memory;
   private final LoadClaims claims;
+  private final CacheBudget budget;
+  private final AccessStamps stamps;
   private final long closeMillis;
   private final CacheStatistics statistics;
 
@@ -58,12 +61,16 @@ final class BlockCache implements Closeable {
       BlockMemory memory,
       int memoryBlocks,
       LoadClaims claims,
+      CacheBudget budget,
+      AccessStamps stamps,
       long closeMillis,
       CacheStatistics statistics) {
     this.crail = crail;
     this.names = names;
     this.memory = memory;
     this.claims = claims;
+    this.budget = budget;
+    this.stamps = stamps;
     this.closeMillis = closeMillis;
     this.statistics = statistics;
     this.ahead = new Semaphore(memoryBlocks / 2);
@@ -96,6 +103,7 @@ final class BlockCache implements Closeable {
       Block held = memory.find(name);
       if (held != null) {
         statistics.increment(Counter.MEMORY_HITS);
+        stamps.used(name);
         return held;
       }
       CompletableFuture<Block> mine = new CompletableFuture<>();
@@ -202,6 +210,7 @@ final class BlockCache implements Closeable {
     }
     statistics.increment(Counter.HITS);
     statistics.add(Counter.HIT_BYTES, file.bytesOf(index));
+    stamps.used(name);
     keep(file, index, name, block);
     return true;
   }
@@ -260,13 +269,27 @@ final class BlockCache implements Closeable {
 
   private void put(String name, Block block, Claim claim) {
     try {
-      if (crail.mayAsk() && crail.put(name, block.content())) {
-        statistics.increment(Counter.PUTS);
-        statistics.add(Counter.PUT_BYTES, block.length());
+      if (crail.mayAsk()) {
+        put(name, block);
       }
     } finally {
       block.unpin();
       claims.end(claim);
+    }
+  }
+
+  private void put(String name, Block block) {
+    Put outcome = budget.admits(block.length()) ? crail.put(name, block.content()) : Put.FAILED;
+    if (outcome == Put.FULL) {
+      budget.refused(block.length());
+      outcome = crail.put(name, block.content());
+    }
+    if (outcome == Put.DONE) {
+      stamps.made(name);
+      statistics.increment(Counter.PUTS);
+      statistics.add(Counter.PUT_BYTES, block.length());
+    } else {
+      statistics.increment(Counter.REFUSALS);
     }
   }
 

@@ -115,6 +115,9 @@ public class CacheFileSystem extends ForgetfulFileSystem {
             new BlockMemory(settings.blockBytes(), settings.memoryBlocks()),
             settings.memoryBlocks(),
             claims,
+            new CacheBudget(
+                crail, names, claims, settings, System::currentTimeMillis, cacheStatistics),
+            new AccessStamps(crail, settings.stampMillis(), System::currentTimeMillis),
             settings.probe().toMillis(),
             cacheStatistics);
   }

@@ -93,6 +93,36 @@ public final class CacheKeys implements ConfigKeys {
               "Blocks that are fetched ahead for a stream that is read in sequence; 0 for none.")
           .between(0, 1024);
 
+  /** Bytes of all blocks. */
+  public static final ConfigKey<Long> BUDGET =
+      ConfigKey.of(
+              "crail.cache.budget",
+              ConfigType.BYTES,
+              "0",
+              "Most space that the blocks of each cached file system take in Crail; those that were"
+                  + " used least recently are removed. 0: as much as crail.cache.keepfree leaves.")
+          .between(0, Long.MAX_VALUE / 4);
+
+  /** Space for others. */
+  public static final ConfigKey<Integer> KEEP_FREE =
+      ConfigKey.of(
+              "crail.cache.keepfree",
+              ConfigType.INT,
+              "20",
+              "Percent of the space of the cluster that a cache leaves free for others; it removes"
+                  + " its own blocks when there is less.")
+          .between(0, 99);
+
+  /** How often an access is noted. */
+  public static final ConfigKey<Duration> STAMP =
+      ConfigKey.of(
+              "crail.cache.stamp",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "60s",
+              "How exactly Crail knows when a block was used last: a process says so at most once"
+                  + " in this time for each block.")
+          .between(Duration.ZERO, Duration.ofDays(1));
+
   /** Called by {@code ServiceLoader}. */
   public CacheKeys() {}
 
@@ -103,6 +133,17 @@ public final class CacheKeys implements ConfigKeys {
 
   @Override
   public List<ConfigKey<?>> keys() {
-    return List.of(ROOT, BLOCK_SIZE, STATUS_AGE, TIMEOUT, BACK_OFF, CLAIM, MEMORY, READ_AHEAD);
+    return List.of(
+        ROOT,
+        BLOCK_SIZE,
+        STATUS_AGE,
+        TIMEOUT,
+        BACK_OFF,
+        CLAIM,
+        MEMORY,
+        READ_AHEAD,
+        BUDGET,
+        KEEP_FREE,
+        STAMP);
   }
 }

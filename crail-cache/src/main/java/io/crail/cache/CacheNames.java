@@ -92,6 +92,11 @@ final class CacheNames {
     return claims() + value.substring(value.lastIndexOf('/')) + "-" + number;
   }
 
+  /** What is claimed by who removes blocks. */
+  String eviction() {
+    return root + "/eviction";
+  }
+
   private static void appendDirectories(StringBuilder name, String path) {
     int directories = 0;
     int at = 0;

@@ -21,6 +21,9 @@ import org.apache.hadoop.conf.Configuration;
  * @param claim how long a claim holds
  * @param memoryBlocks blocks in the memory of this process
  * @param readAhead blocks that are read ahead
+ * @param budgetBytes most bytes of all blocks
+ * @param keepFreePercent how much of the cluster's space is left to others
+ * @param stampMillis how often a process says that it uses a block
  */
 record CacheSettings(
     CrailConfiguration store,
@@ -31,7 +34,10 @@ record CacheSettings(
     Duration probe,
     Duration claim,
     int memoryBlocks,
-    int readAhead) {
+    int readAhead,
+    long budgetBytes,
+    int keepFreePercent,
+    long stampMillis) {
   /** The configured namenodes, not those of the URI: that is the source's. */
   private static final URI CONFIGURED = URI.create("crail:///");
 
@@ -54,6 +60,7 @@ record CacheSettings(
       crail.set("crail.singleton", "true");
       int blockBytes = checked.get(CacheKeys.BLOCK_SIZE).intValue();
       long blocks = Math.max(2, checked.get(CacheKeys.MEMORY) / blockBytes);
+      long budget = checked.get(CacheKeys.BUDGET);
       return new CacheSettings(
           crail,
           checked.get(CacheKeys.ROOT),
@@ -63,7 +70,10 @@ record CacheSettings(
           timeout,
           checked.get(CacheKeys.CLAIM),
           (int) Math.min(Integer.MAX_VALUE, blocks),
-          checked.get(CacheKeys.READ_AHEAD));
+          checked.get(CacheKeys.READ_AHEAD),
+          budget == 0 ? Long.MAX_VALUE / 2 : budget,
+          checked.get(CacheKeys.KEEP_FREE),
+          checked.get(CacheKeys.STAMP).toMillis());
     } catch (ConfigException e) {
       throw new IOException(e.getMessage(), e);
     }

@@ -47,6 +47,10 @@ public final class CacheStatistics extends StorageStatistics {
     STATUS_LOADS,
     /** Status that was removed, since this process has changed the file. */
     INVALIDATIONS,
+    /** Blocks that this process has removed to make room. */
+    EVICTIONS,
+    /** Blocks that were not put, since there was no room. */
+    REFUSALS,
     /** Errors of Crail after which it was left alone for a while. */
     FAILURES
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.cache;
 
+import io.crail.CrailAttributeChanges;
 import io.crail.CrailBuffer;
 import io.crail.CrailKeyValue;
 import io.crail.CrailLocationClass;
@@ -8,12 +9,14 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
+import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.cache.CacheStatistics.Counter;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.ParentNotFoundException;
 import io.crail.memory.BufferPool;
@@ -239,8 +242,18 @@ final class CacheStore implements Closeable {
         null);
   }
 
-  /** Puts a value; returns whether it is there. */
-  boolean put(String path, CrailBuffer value) {
+  /** What became of a put. */
+  enum Put {
+    /** The value is there. */
+    DONE,
+    /** There was no space. */
+    FULL,
+    /** It is not there, or this is not known. */
+    FAILED
+  }
+
+  /** Puts a value. */
+  Put put(String path, CrailBuffer value) {
     return attempt(
         () ->
             inTables(
@@ -249,13 +262,15 @@ final class CacheStore implements Closeable {
                   int from = value.position();
                   try {
                     await(store.put(path, value));
-                    return true;
+                    return Put.DONE;
+                  } catch (NoSpaceException e) {
+                    return Put.FULL;
                   } finally {
                     value.position(from);
                   }
                 }),
-        false,
-        false);
+        Put.FAILED,
+        Put.FAILED);
   }
 
   /**
@@ -335,6 +350,62 @@ final class CacheStore implements Closeable {
           return true;
         },
         true,
+        false);
+  }
+
+  /** Sets when a node was used last, without waiting for that. */
+  void stamp(String path, long usedMillis) {
+    if (mayAsk()) {
+      attempt(
+          () -> store.setAttributes(path, CrailAttributeChanges.ofTimes(null, usedMillis)),
+          null,
+          null);
+    }
+  }
+
+  /** The space of the cluster; null if Crail does not answer. */
+  CrailSpace space() {
+    return attempt(store::getSpace, null, null);
+  }
+
+  /** Takes a node of a table. */
+  interface Scan {
+    void node(String path, long length, long usedMillis);
+  }
+
+  /** Lists the nodes of a container; returns whether all were listed. */
+  boolean scan(String container, Scan scan) {
+    return attempt(
+        () -> {
+          CrailNode node = await(store.lookup(container));
+          if (node != null) {
+            for (Iterator<CrailNode> nodes = node.asContainer().listStatus(); nodes.hasNext(); ) {
+              CrailNode next = nodes.next();
+              scan.node(next.getPath(), next.getCapacity(), next.getAttributes().accessTime());
+            }
+          }
+          return true;
+        },
+        false,
+        false);
+  }
+
+  /** Removes the nodes of a container that were changed last before a time. */
+  void removeOlder(String container, long beforeMillis) {
+    attempt(
+        () -> {
+          CrailNode node = await(store.lookup(container));
+          if (node != null) {
+            for (Iterator<CrailNode> nodes = node.asContainer().listStatus(); nodes.hasNext(); ) {
+              CrailNode next = nodes.next();
+              if (next.getModificationTime() < beforeMillis) {
+                remove(next.getPath());
+              }
+            }
+          }
+          return true;
+        },
+        false,
         false);
   }
 
