@@ -118,12 +118,22 @@ final class MountedFileSystem extends FilterFileSystem {
     return new Path(uri.getScheme(), uri.getAuthority(), below.isEmpty() ? "/" : below);
   }
 
-  private <T extends FileStatus> T here(T status) {
+  private FileStatus here(FileStatus status) {
+    Path path = here(status.getPath());
+    if (status.getClass() == FileStatus.class) {
+      status.setPath(path);
+      return status;
+    }
+    return new MountedFileStatus(status, path);
+  }
+
+  /** Such a status has all it knows in itself. */
+  private LocatedFileStatus here(LocatedFileStatus status) {
     status.setPath(here(status.getPath()));
     return status;
   }
 
-  private <T extends FileStatus> RemoteIterator<T> here(RemoteIterator<T> statuses) {
+  private RemoteIterator<LocatedFileStatus> here(RemoteIterator<LocatedFileStatus> statuses) {
     return RemoteIterators.mappingRemoteIterator(statuses, this::here);
   }
 
@@ -332,15 +342,17 @@ final class MountedFileSystem extends FilterFileSystem {
   @Override
   public FileStatus[] listStatus(Path path) throws IOException {
     FileStatus[] statuses = fs.listStatus(at(path));
-    for (FileStatus status : statuses) {
-      here(status);
+    FileStatus[] translated = new FileStatus[statuses.length];
+    for (int i = 0; i < statuses.length; i++) {
+      translated[i] = here(statuses[i]);
     }
-    return statuses;
+    return translated;
   }
 
   @Override
   public RemoteIterator<FileStatus> listStatusIterator(Path path) throws IOException {
-    return here(fs.listStatusIterator(at(path)));
+    return RemoteIterators.mappingRemoteIterator(
+        fs.listStatusIterator(at(path)), status -> here(status));
   }
 
   @Override
@@ -597,8 +609,9 @@ final class MountedFileSystem extends FilterFileSystem {
   public Collection<FileStatus> getTrashRoots(boolean allUsers) {
     List<FileStatus> roots = new ArrayList<>();
     for (FileStatus root : fs.getTrashRoots(allUsers)) {
-      if (SCHEME.equals(here(root).getPath().toUri().getScheme())) {
-        roots.add(root);
+      FileStatus translated = here(root);
+      if (SCHEME.equals(translated.getPath().toUri().getScheme())) {
+        roots.add(translated);
       }
     }
     return roots;
