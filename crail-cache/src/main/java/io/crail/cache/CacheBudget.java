@@ -34,12 +34,6 @@ final class CacheBudget {
   /** A claim so old is of a process that is gone. */
   private static final long CLAIM_MILLIS = TimeUnit.HOURS.toMillis(1);
 
-  /** Space of a datanode comes in pieces from here on, each twice as large as the one before. */
-  private static final long LEAST_PIECE = 4096;
-
-  /** The largest piece, unless the cluster has larger blocks. */
-  private static final long LARGEST_PIECE = 1 << 20;
-
   private final CacheStore crail;
   private final CacheNames names;
   private final LoadClaims claims;
@@ -71,21 +65,12 @@ final class CacheBudget {
     this.statistics = statistics;
   }
 
-  /** What a block takes at most, wherever its bytes are. */
-  static long takenBytes(long length) {
-    if (length > LARGEST_PIECE) {
-      return (length + LARGEST_PIECE - 1) / LARGEST_PIECE * LARGEST_PIECE;
-    }
-    long above = Long.highestOneBit(Math.max(length - 1, 1)) << 1;
-    return Math.max(LEAST_PIECE, above);
-  }
-
   /** A block that may be removed. */
   private record Victim(String path, long usedMillis, long takenBytes) {}
 
   /** Whether a block may be put; makes room for it if necessary. */
   synchronized boolean admits(int length) {
-    long taken = takenBytes(length);
+    long taken = CacheContents.takenBytes(length);
     if (taken > allowanceBytes && !look(taken)) {
       return false;
     }
@@ -97,7 +82,7 @@ final class CacheBudget {
   synchronized void refused(int length) {
     List<Victim> oldest = new ArrayList<>();
     long total = list(oldest);
-    remove(oldest, Math.max(takenBytes(length), (long) (SLACK * total)));
+    remove(oldest, Math.max(CacheContents.takenBytes(length), (long) (SLACK * total)));
   }
 
   /** Looks what all blocks take, and makes room. Returns whether there is room for a block. */
@@ -137,7 +122,7 @@ final class CacheBudget {
         crail.scan(
             names.blocks(),
             (path, length, usedMillis) -> {
-              long taken = takenBytes(length);
+              long taken = CacheContents.takenBytes(length);
               total[0] += taken;
               if (found.size() < MOST_VICTIMS || usedMillis < found.peek().usedMillis()) {
                 found.add(new Victim(path, usedMillis, taken));

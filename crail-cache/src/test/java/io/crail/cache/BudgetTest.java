@@ -2,6 +2,7 @@
 package io.crail.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
@@ -54,7 +55,7 @@ class BudgetTest {
     CrailNode blocks = store.lookup("/cache/slow/blocks").get();
     if (blocks != null) {
       for (Iterator<CrailNode> each = blocks.asContainer().listStatus(); each.hasNext(); ) {
-        sum += CacheBudget.takenBytes(each.next().getCapacity());
+        sum += CacheContents.takenBytes(each.next().getCapacity());
       }
     }
     return sum;
@@ -91,7 +92,7 @@ class BudgetTest {
         store.put("/t/v" + length, value).get();
         long now = store.getSpace().usedBytes();
         assertTrue(
-            now - before <= CacheBudget.takenBytes(length),
+            now - before <= CacheContents.takenBytes(length),
             length + " bytes take " + (now - before));
         before = now;
       }
@@ -114,6 +115,13 @@ class BudgetTest {
         assertTrue(taken(store) <= budget, i + ": " + taken(store));
       }
       assertTrue(taken(store) > budget / 2, "only " + taken(store));
+      CacheContents.Source source = CacheContents.list(store, "/cache").get(0);
+      assertEquals("slow", source.name());
+      assertEquals(120, source.files());
+      assertEquals(taken(store), source.bytes());
+      assertTrue(CacheContents.drop(store, "/cache", "slow"));
+      assertFalse(CacheContents.drop(store, "/cache", "slow"));
+      read(fs, "f1");
       assertEquals(0, fs.cacheStatistics().count(Counter.REFUSALS), fs.toString());
     }
   }

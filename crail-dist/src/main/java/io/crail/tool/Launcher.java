@@ -6,6 +6,7 @@ import io.crail.common.Suggestion;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
 import io.crail.tool.admin.ApplicationsCommand;
+import io.crail.tool.admin.CacheCommand;
 import io.crail.tool.admin.DatanodesCommand;
 import io.crail.tool.admin.DumpCommand;
 import io.crail.tool.admin.GetconfCommand;
@@ -86,6 +87,7 @@ final class Launcher {
           new DrainCommand(),
           new RebalanceCommand(),
           new ApplicationsCommand(),
+          new CacheCommand(),
           new DoctorCommand(),
           new FsckCommand(),
           new DumpCommand(),

@@ -50,7 +50,7 @@ class LauncherTest {
 
   /** No command shows the wrapping of an error, whichever way it came. */
   @ParameterizedTest
-  @ValueSource(strings = {"applications", "ls", "du", "df", "dump", "ping"})
+  @ValueSource(strings = {"applications", "cache", "ls", "du", "df", "dump", "ping"})
   void withoutAnyNamenodeTheErrorIsASentence(String command) {
     Ran ran = run("-Dcrail.rpctimeout=2s " + command);
     assertEquals(ExitCode.FAILURE, ran.code(), ran.stderr());
