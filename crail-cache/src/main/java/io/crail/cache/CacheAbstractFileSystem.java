@@ -19,7 +19,8 @@ public final class CacheAbstractFileSystem extends DelegateToFileSystem {
    */
   public CacheAbstractFileSystem(URI uri, Configuration configuration)
       throws IOException, URISyntaxException {
-    super(uri, new CacheFileSystem(), configuration, CacheFileSystem.SCHEME, true);
+    // Hadoop wants no authority where there is no port; one is taken all the same.
+    super(uri, new CacheFileSystem(), configuration, CacheFileSystem.SCHEME, false);
   }
 
   /** None: a name is no address. */

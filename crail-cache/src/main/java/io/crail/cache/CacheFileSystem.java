@@ -2,6 +2,7 @@
 package io.crail.cache;
 
 import io.crail.cache.StatusCache.Found;
+import io.crail.cache.mount.MountedFileSystem;
 import java.io.IOException;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;

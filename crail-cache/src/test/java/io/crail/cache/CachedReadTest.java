@@ -21,9 +21,11 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileRange;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.security.Credentials;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -258,5 +260,36 @@ class CachedReadTest {
             () ->
                 FileSystem.newInstance(URI.create("crailcache://other/"), cluster.configuration()));
     assertTrue(error.getMessage().contains("crail.cache.source.other"), error.getMessage());
+  }
+
+  @Test
+  void aFileContextReadsThroughTheCache() throws Exception {
+    byte[] content = CacheCluster.bytes(BLOCK + 1, 7);
+    CacheCluster.writeAged(directory.resolve("file"), content);
+    Configuration hadoop =
+        cluster.configuration(
+            "fs.AbstractFileSystem.crailcache.impl", CacheAbstractFileSystem.class.getName());
+    FileContext context = FileContext.getFileContext(URI.create("crailcache://slow/"), hadoop);
+    for (int i = 0; i < 2; i++) {
+      try (FSDataInputStream in = context.open(path("file"))) {
+        byte[] got = new byte[content.length];
+        in.readFully(got);
+        assertArrayEquals(content, got);
+      }
+    }
+    assertEquals(content.length, SlowFileSystem.BYTES.get());
+  }
+
+  /** Hadoop asks each file system for the tokens of its service, once. */
+  @Test
+  void tokensAreThoseOfTheSource() throws Exception {
+    Credentials credentials = new Credentials();
+    CacheFileSystem fs = cluster.open();
+    assertEquals(1, fs.addDelegationTokens("renewer", credentials).length);
+    assertEquals("slow-service", credentials.getAllTokens().iterator().next().getService() + "");
+    Configuration hadoop = cluster.configuration("fs.slow.impl", CacheFileSystem.class.getName());
+    try (FileSystem direct = FileSystem.newInstance(URI.create("slow:///"), hadoop)) {
+      assertEquals(1, direct.addDelegationTokens("renewer", new Credentials()).length);
+    }
   }
 }

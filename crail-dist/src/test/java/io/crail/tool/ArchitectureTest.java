@@ -92,7 +92,7 @@ class ArchitectureTest {
    */
   private static final Map<String, String> LONG_CLASSES =
       Map.of(
-          "io.crail.cache.MountedFileSystem",
+          "io.crail.cache.mount.MountedFileSystem",
           "translates paths: a method for each of Hadoop's file systems",
           "io.crail.namenode.change.Applier",
           "the only writer: a method for each change of nodes",

@@ -30,13 +30,13 @@ class PagesTest {
   private static final Pattern CLASSES = Pattern.compile("(?:-t |-Dtest=)'?([A-Z][\\w,]*Test)\\b");
 
   /**
-   * Whose Java is compiled: the README's and the API's by JavaExamplesTest, that of the log by
-   * LogExampleTest, all others as projects.
+   * Whose Java is compiled: the README's and the API's by JavaExamplesTest, others by tests of
+   * their own.
    */
   private static final Pattern WITH_JAVA =
       Pattern.compile(
-          "README\\.md|docs/java/\\w+\\.md|docs/spark/broadcast\\.md"
-              + "|docs/(spread|compound|shared-log)\\.md");
+          "README\.md|docs/java/\w+\.md|docs/spark/broadcast\.md"
+              + "|docs/(cache|compound|shared-log|spread)\.md");
 
   private static final Pattern CLASS = Pattern.compile("io\\.crail(\\.[a-z]\\w*)*\\.[A-Z]\\w*");
 

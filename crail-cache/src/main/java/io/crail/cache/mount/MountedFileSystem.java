@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.cache;
+package io.crail.cache.mount;
 
 import java.io.IOException;
 import java.net.URI;
@@ -45,12 +45,12 @@ import org.apache.hadoop.util.functional.RemoteIterators;
  * returns a path of the other one, such as the locations of a file, is not changed otherwise.
  * Thread-safe.
  */
-final class MountedFileSystem extends FilterFileSystem {
+public final class MountedFileSystem extends FilterFileSystem {
   /** The scheme of all URIs here. */
-  static final String SCHEME = "crailcache";
+  public static final String SCHEME = "crailcache";
 
   /** The beginning of the key for the URI of a source; its name follows. */
-  static final String SOURCE_KEY = "crail.cache.source.";
+  public static final String SOURCE_KEY = "crail.cache.source.";
 
   private final URI uri;
 
@@ -69,8 +69,15 @@ final class MountedFileSystem extends FilterFileSystem {
     this.workingDirectory = getHomeDirectory();
   }
 
-  /** Opens the source of a URI. */
-  static MountedFileSystem of(URI uri, Configuration configuration) throws IOException {
+  /**
+   * Opens the source of a URI, which is closed with the result.
+   *
+   * @param uri {@code crailcache://NAME/}
+   * @param configuration has the URI of the source
+   * @return the source under its name
+   * @throws IOException for a name without a source, and if the source cannot be opened
+   */
+  public static MountedFileSystem of(URI uri, Configuration configuration) throws IOException {
     String name = uri.getAuthority();
     if (name == null) {
       throw new IOException("no name in " + uri);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.cache;
+package io.crail.cache.mount;
 
 import java.io.IOException;
 import org.apache.hadoop.fs.EtagSource;
