@@ -98,7 +98,7 @@ public class CacheFileSystem extends ForgetfulFileSystem {
     CacheNames names = new CacheNames(settings.root(), source);
     String place = getUri().toString();
     cacheStatistics = CacheStatistics.of(place, getScheme());
-    crail = CacheStore.open(names, settings, cacheStatistics);
+    crail = openStore(names, settings, cacheStatistics);
     LoadClaims claims = new LoadClaims(crail, names, settings.claim(), System::currentTimeMillis);
     statuses =
         new StatusCache(
@@ -121,6 +121,12 @@ public class CacheFileSystem extends ForgetfulFileSystem {
             new AccessStamps(crail, settings.stampMillis(), System::currentTimeMillis),
             settings.probe().toMillis(),
             cacheStatistics);
+  }
+
+  /** Opens Crail. */
+  CacheStore openStore(CacheNames names, CacheSettings with, CacheStatistics counts)
+      throws IOException {
+    return CacheStore.open(names, with, counts);
   }
 
   /** That of the source, or {@value #SCHEME}. */

@@ -59,7 +59,8 @@ final class CacheStore implements Closeable {
     T run() throws Exception;
   }
 
-  private CacheStore(
+  /** Uses a store, which is closed with this. */
+  CacheStore(
       CrailStore store, CacheNames names, CacheSettings settings, CacheStatistics statistics) {
     this.store = store;
     this.names = names;
@@ -409,7 +410,7 @@ final class CacheStore implements Closeable {
         false);
   }
 
-  /** Removes all children of a container whose names fit; gives their number. */
+  /** Removes all children of a container whose names fit; gives their number, -1 if not all are. */
   int removeAll(String container, Predicate<String> names) {
     return attempt(
         () -> {
@@ -421,14 +422,17 @@ final class CacheStore implements Closeable {
           int above = container.length() + 1;
           for (Iterator<String> paths = node.asContainer().listEntries(); paths.hasNext(); ) {
             String path = paths.next();
-            if (names.test(path.substring(above)) && remove(path)) {
+            if (names.test(path.substring(above))) {
+              if (!remove(path)) {
+                return -1;
+              }
               removed++;
             }
           }
           return removed;
         },
         0,
-        0);
+        -1);
   }
 
   /** Makes a node that nobody else has made; null if Crail does not answer. */

@@ -50,6 +50,8 @@ final class StatusCache {
    */
   private final Map<String, String> uncached = Collections.synchronizedMap(new Recent());
 
+  private final Invalidations invalidations;
+
   /** Status that is being loaded, by name. */
   private final ConcurrentMap<String, CompletableFuture<Found>> loads = new ConcurrentHashMap<>();
 
@@ -68,6 +70,7 @@ final class StatusCache {
     this.ageMillis = ageMillis;
     this.clockMillis = clockMillis;
     this.statistics = statistics;
+    this.invalidations = new Invalidations(crail, names, statistics);
   }
 
   /** The names that were put last. */
@@ -97,6 +100,9 @@ final class StatusCache {
    */
   Found find(Path path) throws IOException {
     String name = names.status(path);
+    if (invalidations.isStale(name)) {
+      return new Found(source.getFileStatus(path), null);
+    }
     for (int attempt = 0; attempt < MOST_ATTEMPTS && ageMillis != 0 && !path.isRoot(); attempt++) {
       StatusRecord known = crail.mayAsk() ? known(path, name) : null;
       if (known != null && known.isFresh(clockMillis.getAsLong(), ageMillis)) {
@@ -212,18 +218,16 @@ final class StatusCache {
 
   /** Forgets a file, which is changed, or is found to be another one. */
   void invalidate(Path path) {
-    if (ageMillis != 0 && crail.mayAsk() && crail.remove(names.status(path))) {
-      statistics.increment(Counter.INVALIDATIONS);
+    if (ageMillis != 0) {
+      invalidations.file(names.status(path));
     }
   }
 
   /** Forgets a file, and all below if it is a directory. */
   void invalidateTree(Path path) {
-    invalidate(path);
-    if (ageMillis != 0 && crail.mayAsk()) {
-      String below = names.statusesBelow(path);
-      statistics.add(
-          Counter.INVALIDATIONS, crail.removeAll(names.statuses(), name -> name.startsWith(below)));
+    if (ageMillis != 0) {
+      invalidations.file(names.status(path));
+      invalidations.tree(names.statusesBelow(path));
     }
   }
 }

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.cache.CacheStatistics.Counter;
+import io.crail.common.error.ErrorCode;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -152,6 +154,55 @@ class OutageTest {
         out.write(content);
       }
       assertTrue(fs.delete(path(), false));
+    }
+  }
+
+  /** A cold read, a warm one, and a change, with one call of Crail that fails. */
+  private boolean hasFailedAt(CacheCluster cluster, int call, ErrorCode error) throws Exception {
+    FailingStore[] failing = new FailingStore[1];
+    CacheFileSystem fs =
+        new CacheFileSystem() {
+          @Override
+          CacheStore openStore(CacheNames names, CacheSettings with, CacheStatistics counts)
+              throws IOException {
+            try {
+              failing[0] = new FailingStore(cluster.store(), call, error);
+            } catch (Exception e) {
+              throw new IOException(e);
+            }
+            return new CacheStore(failing[0], names, with, counts);
+          }
+        };
+    fs.initialize(
+        URI.create("crailcache://slow/"),
+        cluster.configuration(
+            "crail.cache.root", "/cache-" + error.number() + "-" + call,
+            "crail.cache.claim", "20ms",
+            "crail.cache.backoff", "1ms"));
+    try (CacheFileSystem closed = fs) {
+      for (int round = 0; round < 3; round++) {
+        byte[] got = new byte[2 * BLOCK];
+        try (FSDataInputStream in = fs.open(path())) {
+          in.readFully(BLOCK / 2, got);
+        }
+        assertArrayEquals(Arrays.copyOfRange(content, BLOCK / 2, BLOCK / 2 + got.length), got);
+        assertEquals(content.length, fs.getFileStatus(path()).getLen());
+        fs.setTimes(path(), 1_000_000_000_000L + round, -1);
+      }
+    }
+    return failing[0].hasFailed();
+  }
+
+  @Test
+  void noReadFailsWhichCallEverFails() throws Exception {
+    try (CacheCluster cluster = new CacheCluster(directory, 1)) {
+      for (ErrorCode error : new ErrorCode[] {ErrorCode.TIMED_OUT, ErrorCode.STALE_NODE}) {
+        int call = 0;
+        while (hasFailedAt(cluster, call, error)) {
+          call++;
+        }
+        assertTrue(call > 20, "only " + call + " calls");
+      }
     }
   }
 }
