@@ -15,31 +15,49 @@ import io.crail.CrailStore;
 import io.crail.Upcoming;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A store of which one call fails. */
+/** A store that does what a test wants before each call: one of them fails, for example. */
 final class FailingStore extends CrailStore {
   private final CrailStore store;
-  private final ErrorCode error;
+  private final Before before;
+  private final AtomicLong calls = new AtomicLong();
 
-  /** Calls until one fails; negative after that. */
-  private final AtomicLong left;
+  /** Happens before a call. */
+  interface Before {
+    /**
+     * Happens.
+     *
+     * @param call the name of the method
+     * @param number how many calls there were before
+     */
+    void call(String call, long number) throws CrailException;
+  }
+
+  FailingStore(CrailStore store, Before before) {
+    this.store = store;
+    this.before = before;
+  }
 
   FailingStore(CrailStore store, long failing, ErrorCode error) {
-    this.store = store;
-    this.left = new AtomicLong(failing);
-    this.error = error;
+    this(
+        store,
+        (call, number) -> {
+          if (number == failing) {
+            throw error.exception("a fault of the test");
+          }
+        });
   }
 
-  /** Whether a call has failed. */
-  boolean hasFailed() {
-    return left.get() < 0;
+  /** How many calls there were. */
+  long calls() {
+    return calls.get();
   }
 
-  private CrailStore store() throws CrailException {
-    if (left.getAndDecrement() == 0) {
-      throw error.exception("a fault of the test");
-    }
+  private CrailStore store(String call) throws CrailException {
+    before.call(call, calls.getAndIncrement());
     return store;
   }
 
@@ -47,7 +65,7 @@ final class FailingStore extends CrailStore {
   public Upcoming<CrailNode> create(
       String path, CrailNodeType type, CrailStorageClass c, CrailLocationClass l, boolean listed)
       throws Exception {
-    return store().create(path, type, c, l, listed);
+    return store("create").create(path, type, c, l, listed);
   }
 
   @Override
@@ -60,53 +78,59 @@ final class FailingStore extends CrailStore {
       boolean replace,
       int permissions)
       throws Exception {
-    return store().create(path, type, c, l, listed, replace, permissions);
+    return store("create").create(path, type, c, l, listed, replace, permissions);
   }
 
   @Override
   public Upcoming<CrailNode> createSpread(
       String path, CrailNodeType type, CrailStorageClass c, CrailLocationClass l, boolean listed)
       throws Exception {
-    return store().createSpread(path, type, c, l, listed);
+    return store("createSpread").createSpread(path, type, c, l, listed);
   }
 
   @Override
   public Upcoming<CrailNode> lookup(String path) throws Exception {
-    return store().lookup(path);
+    return store("lookup").lookup(path);
   }
 
   @Override
   public Upcoming<CrailKeyValue> put(
       String path, CrailBuffer value, CrailStorageClass c, CrailLocationClass l, boolean listed)
       throws Exception {
-    return store().put(path, value, c, l, listed);
+    return store("put").put(path, value, c, l, listed);
   }
 
   @Override
   public Upcoming<CrailResult> get(String path, CrailBuffer target) throws Exception {
-    return store().get(path, target);
+    return store("get").get(path, target);
+  }
+
+  @Override
+  public Upcoming<CompoundResult> operate(String path, CompoundOperation operation)
+      throws Exception {
+    return store("operate").operate(path, operation);
   }
 
   @Override
   public Upcoming<CrailNode> rename(String source, String target) throws Exception {
-    return store().rename(source, target);
+    return store("rename").rename(source, target);
   }
 
   @Override
   public Upcoming<CrailNode> rename(String source, String target, boolean replace)
       throws Exception {
-    return store().rename(source, target, replace);
+    return store("rename").rename(source, target, replace);
   }
 
   @Override
   public Upcoming<CrailNode> setAttributes(String path, CrailAttributeChanges changes)
       throws Exception {
-    return store().setAttributes(path, changes);
+    return store("setAttributes").setAttributes(path, changes);
   }
 
   @Override
   public Upcoming<CrailNode> delete(String path, boolean recursive) throws Exception {
-    return store().delete(path, recursive);
+    return store("delete").delete(path, recursive);
   }
 
   @Override
@@ -121,7 +145,7 @@ final class FailingStore extends CrailStore {
 
   @Override
   public long getBlockSize() throws Exception {
-    return store().getBlockSize();
+    return store("getBlockSize").getBlockSize();
   }
 
   @Override
@@ -136,7 +160,7 @@ final class FailingStore extends CrailStore {
 
   @Override
   public CrailSpace getSpace() throws Exception {
-    return store().getSpace();
+    return store("getSpace").getSpace();
   }
 
   @Override
