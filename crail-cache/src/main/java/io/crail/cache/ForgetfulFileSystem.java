@@ -19,6 +19,9 @@ import org.apache.hadoop.util.Progressable;
  * return, whether they succeed or not.
  */
 abstract class ForgetfulFileSystem extends FilterFileSystem {
+  /** Where HDFS shows the snapshots of a directory. */
+  private static final String SNAPSHOTS = ".snapshot";
+
   /** Forgets a file. */
   abstract void forget(Path path);
 
@@ -296,6 +299,35 @@ abstract class ForgetfulFileSystem extends FilterFileSystem {
       super.copyFromLocalFile(move, overwrite, from, to);
     } finally {
       forgetTree(to);
+    }
+  }
+
+  @Override
+  public void copyToLocalFile(boolean move, Path from, Path to) throws IOException {
+    try {
+      super.copyToLocalFile(move, from, to);
+    } finally {
+      if (move) {
+        forgetTree(from);
+      }
+    }
+  }
+
+  @Override
+  public void renameSnapshot(Path path, String from, String to) throws IOException {
+    try {
+      super.renameSnapshot(path, from, to);
+    } finally {
+      forgetTree(new Path(path, SNAPSHOTS));
+    }
+  }
+
+  @Override
+  public void deleteSnapshot(Path path, String name) throws IOException {
+    try {
+      super.deleteSnapshot(path, name);
+    } finally {
+      forgetTree(new Path(path, SNAPSHOTS));
     }
   }
 

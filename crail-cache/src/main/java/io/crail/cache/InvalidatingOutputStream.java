@@ -23,14 +23,20 @@ final class InvalidatingOutputStream extends FSDataOutputStream {
 
   @Override
   public void hflush() throws IOException {
-    super.hflush();
-    changed.run();
+    try {
+      super.hflush();
+    } finally {
+      changed.run();
+    }
   }
 
   @Override
   public void hsync() throws IOException {
-    super.hsync();
-    changed.run();
+    try {
+      super.hsync();
+    } finally {
+      changed.run();
+    }
   }
 
   @Override

@@ -218,16 +218,12 @@ final class StatusCache {
 
   /** Forgets a file, which is changed, or is found to be another one. */
   void invalidate(Path path) {
-    if (ageMillis != 0) {
-      invalidations.file(names.status(path));
-    }
+    invalidations.file(names.status(path));
   }
 
   /** Forgets a file, and all below if it is a directory. */
   void invalidateTree(Path path) {
-    if (ageMillis != 0) {
-      invalidations.file(names.status(path));
-      invalidations.tree(names.statusesBelow(path));
-    }
+    invalidations.file(names.status(path));
+    invalidations.tree(names.statusesBelow(path));
   }
 }
