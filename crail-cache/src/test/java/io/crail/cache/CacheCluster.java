@@ -68,8 +68,13 @@ final class CacheCluster implements AutoCloseable {
 
   /** A file system with memory and threads of its own, as another process has. */
   CacheFileSystem open(String... settings) throws IOException {
+    return opened("crailcache://slow/", settings);
+  }
+
+  /** As {@link #open}, for any URI. */
+  CacheFileSystem opened(String uri, String... settings) throws IOException {
     CacheFileSystem made = new CacheFileSystem();
-    made.initialize(URI.create("crailcache://slow/"), configuration(settings));
+    made.initialize(URI.create(uri), configuration(settings));
     opened.add(made);
     return made;
   }

@@ -292,4 +292,34 @@ class CachedReadTest {
       assertEquals(1, direct.addDelegationTokens("renewer", new Credentials()).length);
     }
   }
+
+  @Test
+  void aNameHasSmallLettersOnly() {
+    for (String name : new String[] {"Slow", "hdfs=nn", "slow:80", ".."}) {
+      IOException error =
+          assertThrows(
+              IOException.class,
+              () ->
+                  cluster.opened(
+                      "crailcache://" + name + "/",
+                      "crail.cache.source." + name,
+                      "slow://" + directory));
+      assertTrue(error.getMessage().contains(name), error.getMessage());
+    }
+  }
+
+  @Test
+  void noPathLeadsOutOfTheDirectoryOfAName() throws Exception {
+    Path inside = Files.createDirectory(directory.resolve("inside"));
+    CacheCluster.writeAged(directory.resolve("outside"), new byte[10]);
+    CacheFileSystem fs = cluster.open("crail.cache.source.slow", "slow://" + inside);
+    for (String name : new String[] {"../outside", "..", "../inside/../outside"}) {
+      assertThrows(IllegalArgumentException.class, () -> fs.getFileStatus(path(name)), name);
+      assertThrows(IllegalArgumentException.class, () -> fs.open(path(name)), name);
+      assertThrows(IllegalArgumentException.class, () -> fs.listStatus(path(name)), name);
+    }
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> fs.listStatus(new org.apache.hadoop.fs.Path("../../../../../..")));
+  }
 }

@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.BlockStoragePolicySpi;
@@ -52,6 +53,8 @@ public final class MountedFileSystem extends FilterFileSystem {
   /** The beginning of the key for the URI of a source; its name follows. */
   public static final String SOURCE_KEY = "crail.cache.source.";
 
+  private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9._-]{0,199}");
+
   private final URI uri;
 
   /** The directory at the source, without a slash at its end. */
@@ -82,6 +85,13 @@ public final class MountedFileSystem extends FilterFileSystem {
     if (name == null) {
       throw new IOException("no name in " + uri);
     }
+    if (!NAME.matcher(name).matches()) {
+      // Hadoop's cache of file systems takes large letters for small ones.
+      throw new IOException(
+          "the name in "
+              + uri
+              + " must begin with a small letter or a digit, and also may have '.', '_' and '-'");
+    }
     String key = SOURCE_KEY + name;
     String place = configuration.getTrimmed(key, "");
     if (place.isEmpty()) {
@@ -99,10 +109,18 @@ public final class MountedFileSystem extends FilterFileSystem {
     return mounted;
   }
 
-  /** The path at the source. */
+  /** {@return the URI of what has the name here, in the form that the source takes as its own} */
+  public String place() {
+    return super.getCanonicalUri() + base;
+  }
+
+  /** The path at the source. One that leads out of the directory there has dots left. */
   private Path at(Path path) {
     Path absolute = makeQualified(path);
     String below = absolute.toUri().getPath();
+    if (below.equals("/..") || below.startsWith("/../")) {
+      throw new IllegalArgumentException(path + " is outside of " + uri);
+    }
     String joined = base + (below.equals("/") && !base.isEmpty() ? "" : below);
     return new Path(sourceUri.getScheme(), sourceUri.getAuthority(), joined);
   }
