@@ -41,6 +41,11 @@ record CacheSettings(
   /** The configured namenodes, not those of the URI: that is the source's. */
   private static final URI CONFIGURED = URI.create("crail:///");
 
+  /** How long a thread waits for another one that loads, and may itself wait for a process. */
+  long patienceMillis() {
+    return claim.plus(probe).toMillis();
+  }
+
   /**
    * Reads the settings.
    *
@@ -59,7 +64,14 @@ record CacheSettings(
       // All cached file systems of a process have the connections in common.
       crail.set("crail.singleton", "true");
       int blockBytes = checked.get(CacheKeys.BLOCK_SIZE).intValue();
-      long blocks = Math.max(2, checked.get(CacheKeys.MEMORY) / blockBytes);
+      long blocks = checked.get(CacheKeys.MEMORY) / blockBytes;
+      if (blocks < 2) {
+        throw new ConfigException(
+            "key 'crail.cache.memory' is "
+                + checked.get(CacheKeys.MEMORY)
+                + " bytes, must be at least two blocks of 'crail.cache.blocksize', which is "
+                + blockBytes);
+      }
       long budget = checked.get(CacheKeys.BUDGET);
       return new CacheSettings(
           crail,

@@ -322,4 +322,14 @@ class CachedReadTest {
         IllegalArgumentException.class,
         () -> fs.listStatus(new org.apache.hadoop.fs.Path("../../../../../..")));
   }
+
+  @Test
+  void memoryForLessThanTwoBlocksIsRefused() {
+    IOException error =
+        assertThrows(
+            IOException.class,
+            () -> cluster.open("crail.cache.blocksize", "1m", "crail.cache.memory", "1m"));
+    assertTrue(error.getMessage().contains("crail.cache.memory"), error.getMessage());
+    assertTrue(error.getMessage().contains("crail.cache.blocksize"), error.getMessage());
+  }
 }
