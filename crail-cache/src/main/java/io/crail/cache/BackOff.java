@@ -37,7 +37,21 @@ final class BackOff {
     this.nanoTime = nanoTime;
   }
 
-  /** Whether the caller may ask Crail. */
+  /** Whether there was no error since Crail has answered last. */
+  boolean isWell() {
+    return pauses == 0;
+  }
+
+  /** Whether {@link #mayAsk} would let the caller ask now. */
+  boolean wouldLet() {
+    return pauses == 0 || isPauseOver();
+  }
+
+  private synchronized boolean isPauseOver() {
+    return pauses == 0 || nanoTime.getAsLong() - untilNanos >= 0;
+  }
+
+  /** Whether the caller may ask Crail, which it does then. */
   boolean mayAsk() {
     return pauses == 0 || mayTry();
   }

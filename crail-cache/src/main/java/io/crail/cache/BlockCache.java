@@ -276,6 +276,7 @@ final class BlockCache implements Closeable {
       block.unpin();
       claims.end(claim);
     }
+    budget.tidy();
   }
 
   private void put(String name, Block block) {

@@ -5,11 +5,13 @@ import io.crail.CrailSpace;
 import io.crail.cache.CacheStatistics.Counter;
 import io.crail.cache.LoadClaims.Claim;
 import io.crail.cache.LoadClaims.Outcome;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
@@ -32,7 +34,16 @@ final class CacheBudget {
   private static final long STATUS_MILLIS = TimeUnit.DAYS.toMillis(1);
 
   /** A claim so old is of a process that is gone. */
-  private static final long CLAIM_MILLIS = TimeUnit.HOURS.toMillis(1);
+  private static final Duration CLAIM = Duration.ofHours(1);
+
+  /** How often what no one looks at is removed, by one process of all. */
+  private static final Duration TIDY = Duration.ofHours(1);
+
+  /** How long the one that removes blocks is waited for. It stops when half of it is over. */
+  private static final Duration EVICTION = Duration.ofMinutes(1);
+
+  /** After a look that found no room, how long no one looks again. */
+  private static final long NO_ROOM_MILLIS = 1_000;
 
   private final CacheStore crail;
   private final CacheNames names;
@@ -46,7 +57,10 @@ final class CacheBudget {
   /** What may be put until the next look. Guarded by this. */
   private long allowanceBytes;
 
-  private long tidiedMillis;
+  /** Until when there is no room. Guarded by this. */
+  private long fullUntilMillis;
+
+  private final AtomicLong tidiedMillis = new AtomicLong();
 
   CacheBudget(
       CacheStore crail,
@@ -71,7 +85,7 @@ final class CacheBudget {
   /** Whether a block may be put; makes room for it if necessary. */
   synchronized boolean admits(int length) {
     long taken = CacheContents.takenBytes(length);
-    if (taken > allowanceBytes && !look(taken)) {
+    if (taken > allowanceBytes && !findsRoom(taken)) {
       return false;
     }
     allowanceBytes -= taken;
@@ -80,9 +94,28 @@ final class CacheBudget {
 
   /** Crail had no space for a block. The next one finds some, if blocks of this cache have it. */
   synchronized void refused(int length) {
-    List<Victim> oldest = new ArrayList<>();
-    long total = list(oldest);
-    remove(oldest, Math.max(CacheContents.takenBytes(length), (long) (SLACK * total)));
+    if (!isFull()) {
+      List<Victim> oldest = new ArrayList<>();
+      long total = list(oldest);
+      noteRoom(remove(oldest, Math.max(CacheContents.takenBytes(length), (long) (SLACK * total))));
+    }
+  }
+
+  private boolean findsRoom(long wanted) {
+    return !isFull() && noteRoom(look(wanted));
+  }
+
+  /** Whether a look would find what the last one has found. A clock that was set back ends it. */
+  private boolean isFull() {
+    long leftMillis = fullUntilMillis - clockMillis.getAsLong();
+    return leftMillis > 0 && leftMillis <= NO_ROOM_MILLIS;
+  }
+
+  private boolean noteRoom(boolean found) {
+    if (!found) {
+      fullUntilMillis = clockMillis.getAsLong() + NO_ROOM_MILLIS;
+    }
+    return found;
   }
 
   /** Looks what all blocks take, and makes room. Returns whether there is room for a block. */
@@ -90,8 +123,8 @@ final class CacheBudget {
     for (int attempt = 0; attempt < 2; attempt++) {
       List<Victim> oldest = new ArrayList<>();
       long total = list(oldest);
-      CrailSpace space = crail.space();
-      if (total < 0 || space == null) {
+      CrailSpace space = total < 0 ? null : crail.space();
+      if (space == null) {
         return false;
       }
       long left = room(total, space);
@@ -121,11 +154,12 @@ final class CacheBudget {
     boolean all =
         crail.scan(
             names.blocks(),
-            (path, length, usedMillis) -> {
-              long taken = CacheContents.takenBytes(length);
+            node -> {
+              long taken = CacheContents.takenBytes(node.getCapacity());
+              long usedMillis = node.getAttributes().accessTime();
               total[0] += taken;
               if (found.size() < MOST_VICTIMS || usedMillis < found.peek().usedMillis()) {
-                found.add(new Victim(path, usedMillis, taken));
+                found.add(new Victim(node.getPath(), usedMillis, taken));
                 if (found.size() > MOST_VICTIMS) {
                   found.poll();
                 }
@@ -138,14 +172,15 @@ final class CacheBudget {
 
   /** Removes blocks, if no other process does; returns whether some were removed. */
   private boolean remove(List<Victim> oldest, long bytes) {
-    Claim claim = claims.claim(names.eviction(), false, () -> false);
+    Claim claim = claims.claimWork(names.eviction(), EVICTION);
     if (claim.outcome() != Outcome.CLAIMED) {
       return false;
     }
     try {
+      long untilNanos = System.nanoTime() + EVICTION.toNanos() / 2;
       long removed = 0;
       for (Victim victim : oldest) {
-        if (removed >= bytes) {
+        if (removed >= bytes || System.nanoTime() - untilNanos > 0) {
           break;
         }
         if (crail.remove(victim.path())) {
@@ -153,20 +188,34 @@ final class CacheBudget {
           statistics.increment(Counter.EVICTIONS);
         }
       }
-      tidy();
       return removed > 0;
     } finally {
       claims.end(claim);
     }
   }
 
-  /** Removes what no one will look at any more. */
-  private void tidy() {
+  /** Removes what no one will look at any more, if no process has done so for a while. */
+  void tidy() {
     long now = clockMillis.getAsLong();
-    if (now - tidiedMillis > CLAIM_MILLIS) {
-      tidiedMillis = now;
-      crail.removeOlder(names.statuses(), now - statusMillis);
-      crail.removeOlder(names.claims(), now - CLAIM_MILLIS);
+    long last = tidiedMillis.get();
+    if (now - last < TIDY.toMillis() || !tidiedMillis.compareAndSet(last, now)) {
+      return;
+    }
+    long doneMillis = crail.madeMillis(names.tidied());
+    boolean isDue = doneMillis == CacheStore.ABSENT || now - doneMillis >= TIDY.toMillis();
+    if (doneMillis == CacheStore.UNKNOWN || !isDue) {
+      return;
+    }
+    Claim claim = claims.claimWork(names.tidying(), TIDY);
+    if (claim.outcome() == Outcome.CLAIMED) {
+      try {
+        crail.remove(names.tidied());
+        crail.claim(names.tidied());
+        crail.removeOlder(names.statuses(), now - statusMillis);
+        crail.removeOlder(names.claims(), now - CLAIM.toMillis());
+      } finally {
+        claims.end(claim);
+      }
     }
   }
 }

@@ -97,6 +97,16 @@ final class CacheNames {
     return root + "/eviction";
   }
 
+  /** What is claimed by who removes what is too old. */
+  String tidying() {
+    return root + "/tidying";
+  }
+
+  /** A node that was made when this was done. */
+  String tidied() {
+    return root + "/tidied";
+  }
+
   private static void appendDirectories(StringBuilder name, String path) {
     int directories = 0;
     int at = 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.cache;
 
+import static io.crail.cache.CacheTables.await;
+
 import io.crail.CrailAttributeChanges;
 import io.crail.CrailBuffer;
 import io.crail.CrailKeyValue;
@@ -12,19 +14,19 @@ import io.crail.CrailResult;
 import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
-import io.crail.Upcoming;
 import io.crail.cache.CacheStatistics.Counter;
+import io.crail.cache.CacheTables.Step;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.NodeExistsException;
+import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.ParentNotFoundException;
 import io.crail.memory.BufferPool;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Iterator;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,21 +51,18 @@ final class CacheStore implements Closeable {
 
   private final CrailStore store;
   private final CacheNames names;
+  private final CacheTables tables;
   private final CacheStatistics statistics;
   private final BackOff backOff;
+  private final AtomicLong errors = new AtomicLong();
   private final BufferPool small = new BufferPool(SMALL_BYTES, SMALL_LIMIT);
-
-  /** An operation on the store. */
-  @FunctionalInterface
-  private interface Step<T> {
-    T run() throws Exception;
-  }
 
   /** Uses a store, which is closed with this. */
   CacheStore(
       CrailStore store, CacheNames names, CacheSettings settings, CacheStatistics statistics) {
     this.store = store;
     this.names = names;
+    this.tables = new CacheTables(store, names);
     this.statistics = statistics;
     this.backOff = new BackOff(settings.backOff(), settings.probe(), System::nanoTime);
   }
@@ -79,41 +78,26 @@ final class CacheStore implements Closeable {
     }
   }
 
-  /** Whether Crail may be asked now. If it is not, the source is to answer. */
+  /** Whether Crail would be asked now. If it is not, the source is to answer. */
   boolean mayAsk() {
-    return backOff.mayAsk();
+    return backOff.wouldLet();
+  }
+
+  /** How many errors there were, after each of which Crail may have lost something. */
+  long errors() {
+    return errors.get();
   }
 
   /**
-   * Waits for an operation. An interrupt stays set and does not end the wait, since the operation
-   * would still use the caller's memory. The operation has a deadline.
-   */
-  private static <T> T await(Future<T> operation) throws Exception {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          return operation.get();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } catch (ExecutionException e) {
-      throw e.getCause() instanceof Exception cause ? cause : e;
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
-
-  /**
-   * Runs a step.
+   * Runs a step, unless Crail is left alone.
    *
    * @param refused the result if Crail answers that it cannot do that
-   * @param unknown the result if Crail does not answer
+   * @param unknown the result if Crail does not answer, or is not asked
    */
   private <T> T attempt(Step<T> step, T refused, T unknown) {
+    if (!backOff.mayAsk()) {
+      return unknown;
+    }
     try {
       T result = step.run();
       backOff.succeeded();
@@ -155,54 +139,10 @@ final class CacheStore implements Closeable {
   }
 
   private void failed(Exception cause) {
+    errors.incrementAndGet();
     statistics.increment(Counter.FAILURES);
     if (backOff.failed()) {
       LOG.warn("{}: no answer from Crail, so the source is read for a while", names.root(), cause);
-    }
-  }
-
-  /** Makes the tables if they are what a step misses, and repeats it. */
-  private <T> T inTables(Step<T> step) throws Exception {
-    try {
-      return step.run();
-    } catch (ParentNotFoundException e) {
-      makeTables();
-      return step.run();
-    }
-  }
-
-  private void makeTables() throws Exception {
-    for (int end = names.root().indexOf('/', 1); end >= 0; ) {
-      makeDirectory(names.root().substring(0, end));
-      end = names.root().indexOf('/', end + 1);
-    }
-    makeDirectory(names.root());
-    spread(names.statuses(), CrailNodeType.TABLE);
-    spread(names.blocks(), CrailNodeType.TABLE);
-    spread(names.claims(), CrailNodeType.DIRECTORY);
-  }
-
-  private void makeDirectory(String path) throws Exception {
-    try {
-      await(
-          store.create(
-              path,
-              CrailNodeType.DIRECTORY,
-              CrailStorageClass.DEFAULT,
-              CrailLocationClass.DEFAULT,
-              true));
-    } catch (NodeExistsException e) {
-      LOG.debug("another one has made {}", path);
-    }
-  }
-
-  private void spread(String path, CrailNodeType type) throws Exception {
-    try {
-      await(
-          store.createSpread(
-              path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true));
-    } catch (NodeExistsException e) {
-      LOG.debug("another one has made {}", path);
     }
   }
 
@@ -257,7 +197,7 @@ final class CacheStore implements Closeable {
   Put put(String path, CrailBuffer value) {
     return attempt(
         () ->
-            inTables(
+            tables.in(
                 () -> {
                   // A second attempt begins again.
                   int from = value.position();
@@ -283,7 +223,7 @@ final class CacheStore implements Closeable {
   CrailKeyValue begin(String path) {
     return attempt(
         () ->
-            inTables(
+            tables.in(
                 () ->
                     await(
                             store.create(
@@ -342,25 +282,33 @@ final class CacheStore implements Closeable {
   /**
    * Removes a node.
    *
-   * @return whether Crail has answered, so that it is not there now
+   * @return whether it is not there now
    */
   boolean remove(String path) {
     return attempt(
         () -> {
-          await(store.delete(path, false));
+          try {
+            await(store.delete(path, false));
+          } catch (NodeNotFoundException | ParentNotFoundException e) {
+            LOG.debug("{} is not there", path);
+          }
           return true;
         },
-        true,
+        false,
         false);
   }
 
-  /** Sets when a node was used last, without waiting for that. */
+  /**
+   * Sets when a node was used last, without waiting for that. So this says nothing of whether Crail
+   * answers, and is not done while there is doubt.
+   */
   void stamp(String path, long usedMillis) {
-    if (mayAsk()) {
-      attempt(
-          () -> store.setAttributes(path, CrailAttributeChanges.ofTimes(null, usedMillis)),
-          null,
-          null);
+    if (backOff.isWell()) {
+      try {
+        store.setAttributes(path, CrailAttributeChanges.ofTimes(null, usedMillis));
+      } catch (Exception e) {
+        LOG.debug("not stamped: {}", path, e);
+      }
     }
   }
 
@@ -369,9 +317,9 @@ final class CacheStore implements Closeable {
     return attempt(store::getSpace, null, null);
   }
 
-  /** Takes a node of a table. */
+  /** Takes a node of a container. */
   interface Scan {
-    void node(String path, long length, long usedMillis);
+    void node(CrailNode node) throws Exception;
   }
 
   /** Lists the nodes of a container; returns whether all were listed. */
@@ -379,10 +327,11 @@ final class CacheStore implements Closeable {
     return attempt(
         () -> {
           CrailNode node = await(store.lookup(container));
+          // An answer, so that what the scan does may ask, too.
+          backOff.succeeded();
           if (node != null) {
             for (Iterator<CrailNode> nodes = node.asContainer().listStatus(); nodes.hasNext(); ) {
-              CrailNode next = nodes.next();
-              scan.node(next.getPath(), next.getCapacity(), next.getAttributes().accessTime());
+              scan.node(nodes.next());
             }
           }
           return true;
@@ -393,21 +342,13 @@ final class CacheStore implements Closeable {
 
   /** Removes the nodes of a container that were changed last before a time. */
   void removeOlder(String container, long beforeMillis) {
-    attempt(
-        () -> {
-          CrailNode node = await(store.lookup(container));
-          if (node != null) {
-            for (Iterator<CrailNode> nodes = node.asContainer().listStatus(); nodes.hasNext(); ) {
-              CrailNode next = nodes.next();
-              if (next.getModificationTime() < beforeMillis) {
-                remove(next.getPath());
-              }
-            }
+    scan(
+        container,
+        node -> {
+          if (node.getModificationTime() < beforeMillis) {
+            remove(node.getPath());
           }
-          return true;
-        },
-        false,
-        false);
+        });
   }
 
   /** Removes all children of a container whose names fit; gives their number, -1 if not all are. */
@@ -415,6 +356,7 @@ final class CacheStore implements Closeable {
     return attempt(
         () -> {
           CrailNode node = await(store.lookup(container));
+          backOff.succeeded();
           if (node == null) {
             return 0;
           }
@@ -431,42 +373,46 @@ final class CacheStore implements Closeable {
           }
           return removed;
         },
-        0,
+        -1,
         -1);
   }
 
-  /** Makes a node that nobody else has made; null if Crail does not answer. */
+  /**
+   * Makes a node.
+   *
+   * @return false if another one has made it; null if it cannot be made, or Crail does not answer
+   */
   Boolean claim(String path) {
     return attempt(
         () -> {
-          Upcoming<CrailNode> made =
-              inTables(
-                  () -> {
-                    Upcoming<CrailNode> create =
+          try {
+            tables.in(
+                () ->
+                    await(
                         store.create(
                             path,
                             CrailNodeType.DATAFILE,
                             CrailStorageClass.DEFAULT,
                             CrailLocationClass.DEFAULT,
-                            true);
-                    await(create);
-                    return create;
-                  });
-          return made != null;
+                            true)));
+            return true;
+          } catch (NodeExistsException e) {
+            return false;
+          }
         },
-        false,
+        null,
         null);
   }
 
-  /** When a node was made, milliseconds since 1970; 0 if it is not there or Crail is silent. */
+  /** When a node was made, milliseconds since 1970; {@link #ABSENT} or {@link #UNKNOWN}. */
   long madeMillis(String path) {
     return attempt(
         () -> {
           CrailNode node = await(store.lookup(path));
-          return node == null ? 0 : node.getModificationTime();
+          return node == null ? ABSENT : node.getModificationTime();
         },
-        0L,
-        0L);
+        (long) UNKNOWN,
+        (long) UNKNOWN);
   }
 
   @Override

@@ -35,6 +35,41 @@ record StatusRecord(long loadedMillis, long salt, FileStatus status) {
    */
   private static final long RACY_MILLIS = 2_000;
 
+  /** The status of a cached file, without what only its file system knows. */
+  private static final class CachedFileStatus extends FileStatus implements EtagSource {
+    private static final long serialVersionUID = 1;
+
+    private final String etag;
+
+    CachedFileStatus(
+        FileStatus form,
+        FsPermission permission,
+        Set<AttrFlags> attributes,
+        Path path,
+        String etag) {
+      super(
+          form.getLen(),
+          false,
+          form.getReplication(),
+          form.getBlockSize(),
+          form.getModificationTime(),
+          form.getAccessTime(),
+          permission,
+          form.getOwner(),
+          form.getGroup(),
+          null,
+          path,
+          attributes);
+      this.etag = etag;
+    }
+
+    /** The mark of the content that its file system gives; null for none. */
+    @Override
+    public String getEtag() {
+      return etag;
+    }
+  }
+
   /** A record of what the source has answered, in a form that does not depend on where it is. */
   static StatusRecord of(FileStatus status, Path path, long loadedMillis, long salt) {
     FileStatus plain =

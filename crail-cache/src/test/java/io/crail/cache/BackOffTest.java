@@ -59,4 +59,19 @@ class BackOffTest {
     nanos++;
     assertTrue(backOff.mayAsk());
   }
+
+  @Test
+  void toLookWhetherCrailMayBeAskedIsNotToAsk() {
+    backOff.failed();
+    assertFalse(backOff.wouldLet());
+    nanos += SECOND;
+    assertTrue(backOff.wouldLet());
+    assertTrue(backOff.wouldLet());
+    assertFalse(backOff.isWell());
+    assertTrue(backOff.mayAsk());
+    assertFalse(backOff.wouldLet(), "one tries");
+    backOff.succeeded();
+    assertTrue(backOff.wouldLet());
+    assertTrue(backOff.isWell());
+  }
 }

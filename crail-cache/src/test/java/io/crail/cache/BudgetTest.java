@@ -3,6 +3,7 @@ package io.crail.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBuffer;
@@ -13,11 +14,15 @@ import io.crail.memory.OffHeapBuffer;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -202,5 +207,77 @@ class BudgetTest {
       assertTrue(taken(store) > 60L << 20, taken(store) + "");
     }
     assertTrue(fs.cacheStatistics().count(Counter.EVICTIONS) > 0);
+  }
+
+  private CacheBudget budget(CacheStore crail, LongSupplier clock, String... settings)
+      throws IOException {
+    CacheNames names = cluster.names();
+    return new CacheBudget(
+        crail,
+        names,
+        new LoadClaims(crail, names, Duration.ofSeconds(5), clock),
+        cluster.settings(settings),
+        clock,
+        new CacheStatistics("test", "slow"));
+  }
+
+  @Test
+  void afterALookWithoutRoomNoOneLooksForAWhile() throws Exception {
+    AtomicLong looks = new AtomicLong();
+    AtomicLong now = new AtomicLong(1_000_000_000_000L);
+    try (CacheStore crail =
+        cluster.cacheStore(
+            store ->
+                new FailingStore(
+                    store,
+                    (call, number) -> {
+                      if (call.equals("getSpace")) {
+                        looks.incrementAndGet();
+                      }
+                    }))) {
+      CacheBudget budget = budget(crail, now::get, "crail.cache.budget", "4k");
+      for (int i = 0; i < 50; i++) {
+        assertFalse(budget.admits(BLOCK));
+      }
+      assertEquals(1, looks.get());
+      now.addAndGet(1_001);
+      assertFalse(budget.admits(BLOCK));
+      assertEquals(2, looks.get());
+    }
+  }
+
+  @Test
+  void whatIsTooOldIsRemovedWithoutAnEviction() throws Exception {
+    AtomicLong ahead = new AtomicLong();
+    try (CacheStore crail = cluster.cacheStore(UnaryOperator.identity())) {
+      CacheBudget budget = budget(crail, () -> System.currentTimeMillis() + ahead.get());
+      String status = cluster.names().statuses() + "/x";
+      String claim = cluster.names().claim("/x", 0);
+      assertTrue(crail.fill(crail.begin(status), new byte[10]));
+      assertTrue(crail.claim(claim));
+      budget.tidy();
+      assertEquals(10, crail.getSmall(status).length);
+      assertTrue(crail.madeMillis(claim) >= 0);
+      ahead.addAndGet(TimeUnit.HOURS.toMillis(2));
+      budget.tidy();
+      assertEquals(10, crail.getSmall(status).length);
+      assertEquals(CacheStore.ABSENT, crail.madeMillis(claim));
+      ahead.addAndGet(TimeUnit.DAYS.toMillis(2));
+      budget.tidy();
+      assertNull(crail.getSmall(status));
+    }
+  }
+
+  @Test
+  void oneProcessOfAllRemovesWhatIsTooOld() throws Exception {
+    AtomicLong calls = new AtomicLong();
+    try (CacheStore crail =
+        cluster.cacheStore(
+            store -> new FailingStore(store, (call, number) -> calls.incrementAndGet()))) {
+      budget(crail, System::currentTimeMillis).tidy();
+      long before = calls.get();
+      budget(crail, System::currentTimeMillis).tidy();
+      assertEquals(before + 1, calls.get(), "it only looks when that was done");
+    }
   }
 }

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 
@@ -77,6 +78,49 @@ final class CacheCluster implements AutoCloseable {
     made.initialize(URI.create(uri), configuration(settings));
     opened.add(made);
     return made;
+  }
+
+  /** A file system that has a store around that of the cluster. */
+  CacheFileSystem open(UnaryOperator<CrailStore> around, String... settings) throws IOException {
+    CacheFileSystem made =
+        new CacheFileSystem() {
+          @Override
+          CacheStore openStore(CacheNames names, CacheSettings with, CacheStatistics counts)
+              throws IOException {
+            return around(around, names, with, counts);
+          }
+        };
+    made.initialize(URI.create("crailcache://slow/"), configuration(settings));
+    opened.add(made);
+    return made;
+  }
+
+  private static CacheStore around(
+      UnaryOperator<CrailStore> around,
+      CacheNames names,
+      CacheSettings settings,
+      CacheStatistics counts)
+      throws IOException {
+    try {
+      CrailStore store = CrailStore.newInstance(settings.store());
+      return new CacheStore(around.apply(store), names, settings, counts);
+    } catch (Exception e) {
+      throw new IOException(e);
+    }
+  }
+
+  /** Names in the same directory of Crail as those of the file systems that this opens. */
+  CacheNames names() {
+    return new CacheNames("/cache", "slow");
+  }
+
+  CacheSettings settings(String... settings) throws IOException {
+    return CacheSettings.of(configuration(settings), "test");
+  }
+
+  /** Crail as such a file system sees it. */
+  CacheStore cacheStore(UnaryOperator<CrailStore> around, String... settings) throws IOException {
+    return around(around, names(), settings(settings), new CacheStatistics("test", "slow"));
   }
 
   /** Writes a file that the cache knows nothing of, and that was written long ago. */

@@ -122,7 +122,7 @@ class SingleFlightTest {
   @Test
   void theNextOneLoadsWhenTheLoaderDies() throws Exception {
     String claim = leaveClaim();
-    readTogether(4, 4, "crail.cache.claim", "1s");
+    readTogether(4, 4, "crail.cache.claim", "4s");
     assertEquals(content.length, SlowFileSystem.BYTES.get());
     try (CrailStore store = cluster.store()) {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
