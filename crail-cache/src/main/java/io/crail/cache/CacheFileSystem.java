@@ -93,9 +93,11 @@ public class CacheFileSystem extends ForgetfulFileSystem {
   }
 
   private void open(URI name) throws IOException {
-    String source =
-        SCHEME.equals(name.getScheme()) ? name.getAuthority() : CacheNames.sourceOf(name);
-    CacheNames names = new CacheNames(settings.root(), source);
+    CacheNames names =
+        fs instanceof MountedFileSystem mounted
+            ? new CacheNames(settings.root(), name.getAuthority(), mounted.place())
+            : new CacheNames(
+                settings.root(), CacheNames.sourceOf(name), getCanonicalUri().toString());
     String place = getUri().toString();
     cacheStatistics = CacheStatistics.of(place, getScheme());
     crail = openStore(names, settings, cacheStatistics);

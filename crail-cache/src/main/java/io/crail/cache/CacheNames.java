@@ -34,19 +34,26 @@ final class CacheNames {
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".toCharArray();
 
   private final String root;
+  private final String place;
 
-  CacheNames(String root, String source) {
+  /**
+   * Creates it.
+   *
+   * @param root the directory of all caches
+   * @param source the name of the source's directory
+   * @param place the URI of the source. The same path at another place is another file, also if the
+   *     name of the source is given to that place
+   */
+  CacheNames(String root, String source, String place) {
     this.root = root + "/" + source;
+    this.place = place;
   }
 
-  /** The name of a source: that of its configuration, or made of its URI. */
+  /** The name of a source that has none: made of its URI, as no name of a configuration is. */
   static String sourceOf(URI uri) {
-    String authority = uri.getRawAuthority();
-    if (authority == null) {
-      return uri.getScheme();
-    }
+    String authority = uri.getRawAuthority() == null ? "" : uri.getRawAuthority();
     String encoded = URLEncoder.encode(authority, StandardCharsets.UTF_8);
-    return uri.getScheme() + "-" + (encoded.length() <= MOST_AUTHORITY ? encoded : digest(encoded));
+    return uri.getScheme() + "=" + (encoded.length() <= MOST_AUTHORITY ? encoded : digest(encoded));
   }
 
   String root() {
@@ -71,7 +78,7 @@ final class CacheNames {
     StringBuilder name = new StringBuilder(statuses()).append('/');
     int end = path.lastIndexOf('/');
     appendDirectories(name, end <= 0 ? "" : path.substring(0, end));
-    return name.append('.').append(digest(path)).toString();
+    return name.append('.').append(digest(place + "\0" + path)).toString();
   }
 
   /** What the names of the status of all files below a directory begin with. */

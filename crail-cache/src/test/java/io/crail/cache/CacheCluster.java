@@ -111,7 +111,7 @@ final class CacheCluster implements AutoCloseable {
 
   /** Names in the same directory of Crail as those of the file systems that this opens. */
   CacheNames names() {
-    return new CacheNames("/cache", "slow");
+    return new CacheNames("/cache", "slow", "slow://" + directory);
   }
 
   CacheSettings settings(String... settings) throws IOException {

@@ -294,7 +294,21 @@ class CachedReadTest {
   }
 
   @Test
-  void aNameHasSmallLettersOnly() {
+  void aNameThatIsGivenToAnotherSourceHasOtherFiles() throws Exception {
+    Path other = Files.createDirectory(directory.resolve("other"));
+    CacheCluster.writeAged(directory.resolve("file"), new byte[] {1});
+    CacheCluster.writeAged(other.resolve("file"), new byte[] {2});
+    for (int round = 0; round < 2; round++) {
+      assertArrayEquals(new byte[] {1}, read(cluster.open(), "file"));
+      CacheFileSystem renamed = cluster.open("crail.cache.source.slow", "slow://" + other);
+      assertArrayEquals(new byte[] {2}, read(renamed, "file"));
+    }
+  }
+
+  @Test
+  void noNameIsThatOfASchemeAndAHost() {
+    assertEquals("hdfs=nn%3A9000", CacheNames.sourceOf(URI.create("hdfs://nn:9000/")));
+    assertEquals("file=", CacheNames.sourceOf(URI.create("file:///")));
     for (String name : new String[] {"Slow", "hdfs=nn", "slow:80", ".."}) {
       IOException error =
           assertThrows(
