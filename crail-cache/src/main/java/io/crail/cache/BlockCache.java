@@ -9,14 +9,15 @@ import io.crail.common.Threads;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,13 +33,16 @@ final class BlockCache implements Closeable {
   private static final int FETCHERS = 4;
   private static final long IDLE_SECONDS = 5;
 
+  /** How often a thread waits for others, whose block is gone when it looks. */
+  private static final int MOST_ATTEMPTS = 4;
+
   private final CacheStore crail;
   private final CacheNames names;
   private final BlockMemory memory;
   private final LoadClaims claims;
   private final CacheBudget budget;
   private final AccessStamps stamps;
-  private final long closeMillis;
+  private final CacheSettings settings;
   private final CacheStatistics statistics;
 
   /** Blocks that are being fetched, by name. */
@@ -50,30 +54,23 @@ final class BlockCache implements Closeable {
   /** Blocks that may be fetched ahead at the same time: half of the memory is for those in use. */
   private final Semaphore ahead;
 
-  /**
-   * Creates it.
-   *
-   * @param closeMillis how long a close waits for blocks that are being put
-   */
   BlockCache(
       CacheStore crail,
       CacheNames names,
-      BlockMemory memory,
-      int memoryBlocks,
       LoadClaims claims,
       CacheBudget budget,
       AccessStamps stamps,
-      long closeMillis,
+      CacheSettings settings,
       CacheStatistics statistics) {
     this.crail = crail;
     this.names = names;
-    this.memory = memory;
+    this.memory = new BlockMemory(settings.blockBytes(), settings.memoryBlocks());
     this.claims = claims;
     this.budget = budget;
     this.stamps = stamps;
-    this.closeMillis = closeMillis;
+    this.settings = settings;
     this.statistics = statistics;
-    this.ahead = new Semaphore(memoryBlocks / 2);
+    this.ahead = new Semaphore(settings.memoryBlocks() / 2);
   }
 
   /** Threads that end when there is nothing to do. What waits is bounded by the memory. */
@@ -93,13 +90,13 @@ final class BlockCache implements Closeable {
   /**
    * Finds a block or fetches it.
    *
-   * @return the block, pinned; null if the caller is to read from the source, since Crail does not
-   *     answer or there is no memory
+   * @return the block, pinned; null if the caller is to read from the source, since there is no
+   *     memory, or another thread has had no success
    * @throws IOException the error of the source
    */
   Block block(CachedFile file, long index) throws IOException {
     String name = names.block(file.identity(), index);
-    while (true) {
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       Block held = memory.find(name);
       if (held != null) {
         statistics.increment(Counter.MEMORY_HITS);
@@ -111,25 +108,23 @@ final class BlockCache implements Closeable {
       if (other == null) {
         return fetch(file, index, name, true, mine);
       }
-      Block theirs = outcome(other);
+      Block theirs;
+      try {
+        theirs = other.get(settings.patienceMillis(), TimeUnit.MILLISECONDS);
+      } catch (ExecutionException | TimeoutException e) {
+        // Who waits does not try the same, one after the other.
+        LOG.debug("another thread has failed, or is slow", e);
+        return null;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return null;
+      }
       if (theirs != null && theirs.pin()) {
         statistics.increment(Counter.MEMORY_HITS);
         return theirs;
       }
-      if (!crail.mayAsk()) {
-        return null;
-      }
     }
-  }
-
-  /** What another thread has fetched; null if it has not, which is no error of ours. */
-  private static Block outcome(CompletableFuture<Block> fetch) {
-    try {
-      return fetch.join();
-    } catch (CompletionException e) {
-      LOG.debug("another thread has failed", e);
-      return null;
-    }
+    return null;
   }
 
   /** Begins to fetch a block that may be read soon, if there is memory to spare. */
@@ -174,6 +169,7 @@ final class BlockCache implements Closeable {
       CachedFile file, long index, String name, boolean waits, CompletableFuture<Block> mine)
       throws IOException {
     Block block = null;
+    Exception failure = null;
     try {
       // Another thread may have ended its fetch just before this one began.
       block = memory.find(name);
@@ -181,14 +177,21 @@ final class BlockCache implements Closeable {
         block = fetch(file, index, name, waits);
       }
       return block;
+    } catch (IOException | RuntimeException e) {
+      failure = e;
+      throw e;
     } finally {
       fetches.remove(name, mine);
-      mine.complete(block);
+      if (failure == null) {
+        mine.complete(block);
+      } else {
+        mine.completeExceptionally(failure);
+      }
     }
   }
 
   private Block fetch(CachedFile file, long index, String name, boolean waits) throws IOException {
-    Block block = crail.mayAsk() ? memory.allocate() : null;
+    Block block = memory.allocate();
     if (block == null) {
       return null;
     }
@@ -220,13 +223,13 @@ final class BlockCache implements Closeable {
     memory.keep(name, block);
   }
 
-  /** Loads a block from the source, or finds that another process has loaded it. */
+  /**
+   * Loads a block from the source, or finds that another process has loaded it. While Crail does
+   * not answer, the block is for this process alone.
+   */
   private boolean load(CachedFile file, long index, String name, boolean waits, Block block)
       throws IOException {
-    if (!crail.mayAsk()) {
-      return false;
-    }
-    statistics.increment(Counter.MISSES);
+    statistics.increment(crail.mayAsk() ? Counter.MISSES : Counter.FALLBACKS);
     Claim claim = claims.claim(name, waits, () -> get(file, index, name, block));
     if (claim.outcome() == Outcome.LOADED) {
       statistics.increment(Counter.CLAIM_WAITS);
@@ -258,7 +261,7 @@ final class BlockCache implements Closeable {
       throw new AssertionError("the caller has pinned it");
     }
     try {
-      putters.execute(() -> put(name, block, claim));
+      putters.execute(new Putting(name, block, claim));
       return true;
     } catch (RejectedExecutionException e) {
       // The file system is closed.
@@ -267,16 +270,35 @@ final class BlockCache implements Closeable {
     }
   }
 
-  private void put(String name, Block block, Claim claim) {
-    try {
-      if (crail.mayAsk()) {
-        put(name, block);
+  /** A block that is to be put. */
+  private final class Putting implements Runnable {
+    private final String name;
+    private final Block block;
+    private final Claim claim;
+
+    Putting(String name, Block block, Claim claim) {
+      this.name = name;
+      this.block = block;
+      this.claim = claim;
+    }
+
+    @Override
+    public void run() {
+      try {
+        if (crail.mayAsk()) {
+          put(name, block);
+        }
+      } finally {
+        end();
       }
-    } finally {
+      budget.tidy();
+    }
+
+    /** So that others do not wait for it. */
+    void end() {
       block.unpin();
       claims.end(claim);
     }
-    budget.tidy();
   }
 
   private void put(String name, Block block) {
@@ -300,12 +322,15 @@ final class BlockCache implements Closeable {
     fetchers.shutdownNow();
     putters.shutdown();
     try {
-      putters.awaitTermination(closeMillis, TimeUnit.MILLISECONDS);
-      fetchers.awaitTermination(closeMillis, TimeUnit.MILLISECONDS);
+      long mostMillis = settings.probe().toMillis();
+      putters.awaitTermination(mostMillis, TimeUnit.MILLISECONDS);
+      fetchers.awaitTermination(mostMillis, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    putters.shutdownNow();
+    for (Runnable each : putters.shutdownNow()) {
+      ((Putting) each).end();
+    }
     memory.close();
   }
 }

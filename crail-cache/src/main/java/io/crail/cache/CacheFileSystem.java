@@ -115,13 +115,11 @@ public class CacheFileSystem extends ForgetfulFileSystem {
         new BlockCache(
             crail,
             names,
-            new BlockMemory(settings.blockBytes(), settings.memoryBlocks()),
-            settings.memoryBlocks(),
             claims,
             new CacheBudget(
                 crail, names, claims, settings, System::currentTimeMillis, cacheStatistics),
             new AccessStamps(crail, settings.stampMillis(), System::currentTimeMillis),
-            settings.probe().toMillis(),
+            settings,
             cacheStatistics);
   }
 

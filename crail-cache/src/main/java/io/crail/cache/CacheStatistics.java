@@ -37,7 +37,7 @@ public final class CacheStatistics extends StorageStatistics {
     PUTS,
     /** Bytes that this process has put. */
     PUT_BYTES,
-    /** Reads that the source has answered since Crail did not, or there was no memory. */
+    /** Blocks and reads of the source, since Crail did not answer, or there was no memory. */
     FALLBACKS,
     /** Misses in which this process waited for another one to load the block. */
     CLAIM_WAITS,

@@ -142,4 +142,81 @@ class SingleFlightTest {
       assertFalse(SlowFileSystem.BYTES.get() == 0);
     }
   }
+
+  /** One after the other, sixteen of them would wait for sixteen reads. */
+  @Test
+  void whoWaitsForAReadThatFailsDoesNotRepeatItInARow() throws Exception {
+    CacheFileSystem fs = cluster.open("crail.cache.readahead", "0");
+    fs.getFileStatus(path());
+    SlowFileSystem.DELAY_NANOS.set(TimeUnit.MILLISECONDS.toNanos(200));
+    SlowFileSystem.FAILING_READS.set(1000);
+    ExecutorService threads = Executors.newFixedThreadPool(16);
+    long beganNanos = System.nanoTime();
+    try {
+      List<Future<Boolean>> readers = new ArrayList<>();
+      for (int i = 0; i < 16; i++) {
+        readers.add(threads.submit(() -> fails(fs)));
+      }
+      for (Future<Boolean> reader : readers) {
+        assertTrue(reader.get(120, TimeUnit.SECONDS));
+      }
+    } finally {
+      threads.shutdownNow();
+      assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
+    }
+    long tookMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNanos);
+    // An open and a read of the first one, and then of all others.
+    assertTrue(tookMillis < 3_000, tookMillis + " ms");
+  }
+
+  private static boolean fails(CacheFileSystem fs) throws IOException {
+    try (FSDataInputStream in = fs.open(path())) {
+      in.readFully(0, new byte[BLOCK]);
+      return false;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  @Test
+  void blocksThatAreNotPutBeforeTheCloseLeaveNoClaim() throws Exception {
+    CountDownLatch release = new CountDownLatch(1);
+    CacheFileSystem fs =
+        cluster.open(
+            store ->
+                new FailingStore(
+                    store,
+                    (call, number) -> {
+                      if (call.equals("put")) {
+                        await(release);
+                      }
+                    }),
+            "crail.cache.timeout",
+            "3s",
+            "crail.cache.readahead",
+            "0");
+    try (CrailStore store = cluster.store()) {
+      readAll(fs);
+      fs.close();
+      // The two that are being put have theirs still.
+      assertTrue(store.lookup("/cache/slow/claims").get().asContainer().files() <= 2);
+    } finally {
+      release.countDown();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        assertTrue(latch.await(60, TimeUnit.SECONDS));
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
 }
