@@ -244,10 +244,11 @@ final class BlockCache implements Closeable {
       if (claim.outcome() == Outcome.CLAIMED && get(file, index, name, block)) {
         return true;
       }
-      file.source().readFully(index * file.blockBytes(), block.room(file.bytesOf(index)));
+      boolean known =
+          file.source().readFully(index * file.blockBytes(), block.room(file.bytesOf(index)));
       statistics.increment(Counter.LOADS);
       keep(file, index, name, block);
-      put = putLater(name, block, claim);
+      put = known && putLater(name, block, claim);
       return true;
     } finally {
       if (!put) {

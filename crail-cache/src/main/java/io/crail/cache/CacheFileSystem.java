@@ -6,6 +6,7 @@ import io.crail.cache.mount.MountedFileSystem;
 import java.io.IOException;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonPathCapabilities;
 import org.apache.hadoop.fs.ContentSummary;
@@ -101,24 +102,16 @@ public class CacheFileSystem extends ForgetfulFileSystem {
     String place = getUri().toString();
     cacheStatistics = CacheStatistics.of(place, getScheme());
     crail = openStore(names, settings, cacheStatistics);
-    LoadClaims claims = new LoadClaims(crail, names, settings.claim(), System::currentTimeMillis);
-    statuses =
-        new StatusCache(
-            crail,
-            names,
-            claims,
-            fs,
-            settings.statusAgeMillis(),
-            System::currentTimeMillis,
-            cacheStatistics);
+    LongSupplier clock = System::currentTimeMillis;
+    LoadClaims claims = new LoadClaims(crail, names, settings.claim(), clock);
+    statuses = new StatusCache(crail, names, claims, fs, settings, clock, cacheStatistics);
     blocks =
         new BlockCache(
             crail,
             names,
             claims,
-            new CacheBudget(
-                crail, names, claims, settings, System::currentTimeMillis, cacheStatistics),
-            new AccessStamps(crail, settings.stampMillis(), System::currentTimeMillis),
+            new CacheBudget(crail, names, claims, settings, clock, cacheStatistics),
+            new AccessStamps(crail, settings.stampMillis(), clock),
             settings,
             cacheStatistics);
   }
@@ -167,18 +160,26 @@ public class CacheFileSystem extends ForgetfulFileSystem {
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     statistics.incrementReadOps(1);
     Path qualified = makeQualified(path);
+    long errors = crail.errors();
     Found found = statuses.find(qualified);
-    if (found.record() == null) {
+    StatusRecord record = found.record();
+    // A file that is being written may have more bytes than its status says.
+    if (record == null || record.length() <= 0) {
       return fs.open(path, bufferSize);
     }
     SourceFile source =
         new SourceFile(
-            fs, qualified, found.record(), () -> statuses.invalidate(qualified), cacheStatistics);
+            fs,
+            qualified,
+            record,
+            () -> statuses.invalidate(qualified),
+            () -> statuses.standing(qualified, record, errors),
+            cacheStatistics);
     CachedFile file =
         new CachedFile(
             qualified,
-            found.record().length(),
-            found.record().identity(settings.blockBytes()),
+            record.length(),
+            record.identity(settings.blockBytes()),
             settings.blockBytes(),
             source);
     return new FSDataInputStream(

@@ -22,6 +22,8 @@ import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.ParentNotFoundException;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
 import io.crail.memory.BufferPool;
 import java.io.Closeable;
 import java.io.IOException;
@@ -214,25 +216,38 @@ final class CacheStore implements Closeable {
         Put.FAILED);
   }
 
-  /**
-   * Begins a small value: it takes the place of an older one, and is empty until it is filled. If
-   * it is removed, or another one is begun, before it is filled, it stays invisible.
-   *
-   * @return null if Crail does not do that
-   */
-  CrailKeyValue begin(String path) {
+  /** The id of the node of a value; 0 if it is not there, or Crail does not answer. */
+  long id(String path) {
     return attempt(
-        () ->
-            tables.in(
-                () ->
-                    await(
-                            store.create(
-                                path,
-                                CrailNodeType.KEYVALUE,
-                                CrailStorageClass.PARENT,
-                                CrailLocationClass.PARENT,
-                                true))
-                        .asKeyValue()),
+        () -> {
+          CrailNode node = await(store.lookup(path));
+          return node == null ? 0L : node.asKeyValue().getFd();
+        },
+        0L,
+        0L);
+  }
+
+  /**
+   * Begins a small value, which is empty until it is filled. If it is removed, or another one is
+   * begun, before it is filled, it stays invisible.
+   *
+   * @param predecessor the id of the node in whose place it is to be; 0 for none
+   * @return null if another one is there, or Crail does not do that
+   */
+  CrailKeyValue begin(String path, long predecessor) {
+    CompoundOperation.Builder steps = CompoundOperation.builder();
+    if (predecessor != 0) {
+      steps.requireId(predecessor).delete();
+    }
+    CompoundOperation make = steps.create().build();
+    return attempt(
+        () -> {
+          CompoundResult made = tables.in(() -> await(store.operate(path, make)));
+          CrailNode node = made.isSuccess() ? await(store.lookup(path)) : null;
+          CrailKeyValue begun = node == null ? null : node.asKeyValue();
+          // Else another one was begun since.
+          return begun != null && begun.getFd() == made.id() ? begun : null;
+        },
         null,
         null);
   }

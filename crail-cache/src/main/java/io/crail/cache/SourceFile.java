@@ -7,52 +7,64 @@ import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
+import java.util.function.Supplier;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSExceptionMessages;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.PathIOException;
 
 /**
- * A file at its source. Reads at the same time have streams of their own. After a stream is opened,
- * the source is asked whether the file is still the one of the record. So bytes of another file are
+ * A file at its source. Reads at the same time have streams of their own, of which one is kept.
+ * After bytes were read, and before anyone gets them, the source is asked whether the file is still
+ * the one of the record, and Crail whether that is still the record. So bytes of another file are
  * never taken for its. Thread-safe.
  */
 final class SourceFile implements Closeable {
-  /** Most idle streams that are kept. */
-  private static final int MAX_IDLE = 4;
-
   private static final int CHUNK_BYTES = 128 << 10;
 
   private final FileSystem source;
   private final Path path;
   private final StatusRecord record;
   private final Runnable changed;
+  private final Supplier<Standing> standing;
   private final CacheStatistics statistics;
 
-  /** Guarded by itself. */
-  private final Deque<FSDataInputStream> idle = new ArrayDeque<>();
+  /** A stream that is not in use; null for none. Guarded by this. */
+  private FSDataInputStream idle;
 
-  /** Guarded by idle. */
+  /** Guarded by this. */
   private boolean closed;
+
+  /** What has become of a record. */
+  enum Standing {
+    /** It is in Crail, or one that has taken its place and has the same blocks. */
+    SAME,
+    /** It is not in Crail, or this is not known. */
+    GONE,
+    /** Another one is in its place, since the file was changed. */
+    REPLACED
+  }
 
   /**
    * Creates it; nothing is opened.
    *
    * @param changed is run when the file is not the one of the record
+   * @param standing asks what has become of the record
    */
   SourceFile(
       FileSystem source,
       Path path,
       StatusRecord record,
       Runnable changed,
+      Supplier<Standing> standing,
       CacheStatistics statistics) {
     this.source = source;
     this.path = path;
     this.record = record;
     this.changed = changed;
+    this.standing = standing;
     this.statistics = statistics;
   }
 
@@ -62,9 +74,13 @@ final class SourceFile implements Closeable {
     int from(FSDataInputStream stream) throws IOException;
   }
 
-  /** Reads until the buffer is full. */
-  void readFully(long position, ByteBuffer target) throws IOException {
-    read(
+  /**
+   * Reads until the buffer is full.
+   *
+   * @return whether the record is known to be in Crail, so that the bytes may be put
+   */
+  boolean readFully(long position, ByteBuffer target) throws IOException {
+    return read(
         position,
         stream -> {
           byte[] chunk = new byte[Math.min(CHUNK_BYTES, target.remaining())];
@@ -79,9 +95,9 @@ final class SourceFile implements Closeable {
         });
   }
 
-  /** Reads until all is there. */
-  void readFully(long position, byte[] target, int offset, int length) throws IOException {
-    read(
+  /** Reads until all is there; returns as the other one. */
+  boolean readFully(long position, byte[] target, int offset, int length) throws IOException {
+    return read(
         position,
         stream -> {
           stream.readFully(target, offset, length);
@@ -89,15 +105,17 @@ final class SourceFile implements Closeable {
         });
   }
 
-  private void read(long position, Read read) throws IOException {
-    FSDataInputStream stream = take(position);
+  private boolean read(long position, Read read) throws IOException {
+    FSDataInputStream stream = take();
     boolean whole = false;
     try {
       if (stream.getPos() != position) {
         stream.seek(position);
       }
       statistics.add(Counter.SOURCE_BYTES, read.from(stream));
+      boolean known = check();
       whole = true;
+      return known;
     } catch (EOFException e) {
       throw isAnother(e);
     } finally {
@@ -109,91 +127,83 @@ final class SourceFile implements Closeable {
     }
   }
 
+  /** Checks that bytes which were just read are of the record; as the reads return. */
+  private boolean check() throws IOException {
+    FileStatus present;
+    try {
+      present = source.getFileStatus(path);
+    } catch (FileNotFoundException e) {
+      changed.run();
+      throw e;
+    }
+    if (!record.hasContentOf(present)) {
+      throw isAnother(null);
+    }
+    // A change through the cache may leave length and time as they were.
+    Standing now = standing.get();
+    if (now == Standing.REPLACED) {
+      throw another(null);
+    }
+    return now == Standing.SAME;
+  }
+
   private SourceChangedException isAnother(Exception cause) {
     changed.run();
+    return another(cause);
+  }
+
+  private SourceChangedException another(Exception cause) {
     SourceChangedException error =
         new SourceChangedException(path + " was changed since it was opened");
     error.initCause(cause);
     return error;
   }
 
-  /** A stream, if possible one that is there already. */
-  private FSDataInputStream take(long position) throws IOException {
-    synchronized (idle) {
+  /** A stream, if possible the one that is there already. */
+  private FSDataInputStream take() throws IOException {
+    synchronized (this) {
       if (closed) {
         throw new PathIOException(path.toString(), FSExceptionMessages.STREAM_IS_CLOSED);
       }
-      for (FSDataInputStream stream : idle) {
-        if (stream.getPos() == position) {
-          idle.remove(stream);
-          return stream;
-        }
-      }
-      FSDataInputStream stream = idle.poll();
+      FSDataInputStream stream = idle;
+      idle = null;
       if (stream != null) {
         return stream;
       }
     }
-    return open();
-  }
-
-  private FSDataInputStream open() throws IOException {
-    FSDataInputStream stream;
     try {
-      stream = source.open(path);
+      return source.open(path);
     } catch (FileNotFoundException e) {
       changed.run();
       throw e;
     }
-    boolean same = false;
-    try {
-      same = record.hasContentOf(source.getFileStatus(path));
-    } finally {
-      if (!same) {
-        stream.close();
-      }
-    }
-    if (!same) {
-      throw isAnother(null);
-    }
-    return stream;
   }
 
   private void giveBack(FSDataInputStream stream) throws IOException {
-    synchronized (idle) {
-      if (!closed && idle.size() < MAX_IDLE) {
-        idle.push(stream);
+    synchronized (this) {
+      if (!closed && idle == null) {
+        idle = stream;
         return;
       }
     }
     stream.close();
   }
 
-  /** Closes the streams that are not in use. */
+  /** Closes the stream that is not in use. */
   void release() throws IOException {
-    IOException failure = null;
-    while (true) {
-      FSDataInputStream stream;
-      synchronized (idle) {
-        stream = idle.poll();
-      }
-      if (stream == null) {
-        break;
-      }
-      try {
-        stream.close();
-      } catch (IOException e) {
-        failure = e;
-      }
+    FSDataInputStream stream;
+    synchronized (this) {
+      stream = idle;
+      idle = null;
     }
-    if (failure != null) {
-      throw failure;
+    if (stream != null) {
+      stream.close();
     }
   }
 
   @Override
   public void close() throws IOException {
-    synchronized (idle) {
+    synchronized (this) {
       closed = true;
     }
     release();

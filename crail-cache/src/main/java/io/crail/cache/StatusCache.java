@@ -5,6 +5,7 @@ import io.crail.CrailKeyValue;
 import io.crail.cache.CacheStatistics.Counter;
 import io.crail.cache.LoadClaims.Claim;
 import io.crail.cache.LoadClaims.Outcome;
+import io.crail.cache.SourceFile.Standing;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -12,8 +13,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.fs.FileStatus;
@@ -23,8 +26,8 @@ import org.apache.hadoop.fs.Path;
 /**
  * The status of files. A record in Crail is begun before the source is asked. So if the file is
  * changed through the cache meanwhile, and its record removed, the old status never appears. While
- * a record is empty, others wait a moment for who loads it. Directories, and files that are not
- * there, are not cached. Thread-safe.
+ * a record is empty, others wait a moment for who loads it. Directories, files that are not there,
+ * and files that were changed just now are not cached. Thread-safe.
  */
 final class StatusCache {
   /** How long others wait for who loads a status, which may be gone. */
@@ -36,17 +39,20 @@ final class StatusCache {
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
   private static final long LAST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
+  /** What others get from a thread that has failed. */
+  private static final Found FAILED = new Found(null, null);
+
   private final CacheStore crail;
   private final CacheNames names;
   private final LoadClaims claims;
   private final FileSystem source;
-  private final long ageMillis;
+  private final CacheSettings settings;
   private final LongSupplier clockMillis;
   private final CacheStatistics statistics;
 
   /**
-   * What was found to be a directory, or not to be there, a while ago. It very likely still is, so
-   * no record is begun before the source has said so.
+   * What was found to be a directory, or not to be there, or new, a while ago. It very likely still
+   * is, so no record is begun before the source has said so.
    */
   private final Map<String, String> uncached = Collections.synchronizedMap(new Recent());
 
@@ -60,14 +66,14 @@ final class StatusCache {
       CacheNames names,
       LoadClaims claims,
       FileSystem source,
-      long ageMillis,
+      CacheSettings settings,
       LongSupplier clockMillis,
       CacheStatistics statistics) {
     this.crail = crail;
     this.names = names;
     this.claims = claims;
     this.source = source;
-    this.ageMillis = ageMillis;
+    this.settings = settings;
     this.clockMillis = clockMillis;
     this.statistics = statistics;
     this.invalidations = new Invalidations(crail, names, statistics);
@@ -100,21 +106,44 @@ final class StatusCache {
    */
   Found find(Path path) throws IOException {
     String name = names.status(path);
-    if (invalidations.isStale(name)) {
-      return new Found(source.getFileStatus(path), null);
+    boolean cached = settings.statusAgeMillis() != 0 && !path.isRoot();
+    if (!cached || invalidations.isStale(name)) {
+      return ofSource(path);
     }
-    for (int attempt = 0; attempt < MOST_ATTEMPTS && ageMillis != 0 && !path.isRoot(); attempt++) {
-      StatusRecord known = crail.mayAsk() ? known(path, name) : null;
-      if (known != null && known.isFresh(clockMillis.getAsLong(), ageMillis)) {
+    for (int attempt = 0; attempt < MOST_ATTEMPTS && crail.mayAsk(); attempt++) {
+      StatusRecord known = known(path, name);
+      if (isFresh(known)) {
         statistics.increment(Counter.STATUS_HITS);
         return new Found(known.status(), known);
       }
-      Found found = crail.mayAsk() ? load(path, name, known) : null;
+      Found found = crail.mayAsk() ? load(path, name, known != null) : null;
       if (found != null) {
         return found;
       }
     }
+    return ofSource(path);
+  }
+
+  private Found ofSource(Path path) throws IOException {
     return new Found(source.getFileStatus(path), null);
+  }
+
+  private boolean isFresh(StatusRecord known) {
+    return known != null && known.isFresh(clockMillis.getAsLong(), settings.statusAgeMillis());
+  }
+
+  /**
+   * What has become of a record that was found.
+   *
+   * @param errors of Crail until it was found. A namenode may have lost it with one that came
+   *     since; otherwise only a change replaces a record by one of other blocks
+   */
+  Standing standing(Path path, StatusRecord record, long errors) {
+    StatusRecord present = known(path, names.status(path));
+    if (present == null || present.salt() != record.salt() && crail.errors() != errors) {
+      return Standing.GONE;
+    }
+    return present.salt() == record.salt() ? Standing.SAME : Standing.REPLACED;
   }
 
   /** The record in Crail, however old it is; null if there is none. */
@@ -134,16 +163,18 @@ final class StatusCache {
   }
 
   /** Loads a status, or waits for another thread that does; null to look once more. */
-  private Found load(Path path, String name, StatusRecord known) throws IOException {
+  private Found load(Path path, String name, boolean again) throws IOException {
     CompletableFuture<Found> mine = new CompletableFuture<>();
     CompletableFuture<Found> other = loads.putIfAbsent(name, mine);
     if (other != null) {
-      return other.join();
+      Found theirs = outcome(other);
+      // What has no record may be older than a change that this thread has made.
+      return theirs == null || theirs.record() != null ? theirs : ofSource(path);
     }
-    Found found = null;
+    Found found = FAILED;
     try {
       Runnable full = () -> loads.remove(name, mine);
-      found = known != null ? fill(path, name, known, full) : loadFirst(path, name, full);
+      found = again ? loadNext(path, name, full) : loadFirst(path, name, full);
       return found;
     } finally {
       loads.remove(name, mine);
@@ -151,24 +182,47 @@ final class StatusCache {
     }
   }
 
-  /** Makes the first record, so that all processes have the same. Null to look once more. */
+  private Found outcome(CompletableFuture<Found> load) {
+    try {
+      return load.get(settings.patienceMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      return FAILED;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return FAILED;
+    } catch (ExecutionException e) {
+      throw new AssertionError("it is completed with a result", e);
+    }
+  }
+
+  /** Loads the first record, so that all processes have the same. Null to look once more. */
   private Found loadFirst(Path path, String name, Runnable full) throws IOException {
     if (uncached.containsKey(name)) {
       FileStatus status = source.getFileStatus(path);
-      if (!isCached(status)) {
+      if (!isCached(status, clockMillis.getAsLong())) {
         return new Found(status, null);
       }
       uncached.remove(name);
     }
     Claim claim = claims.claim(name, true, () -> isThere(path, name));
     try {
-      return claim.outcome() == Outcome.LOADED
-              || claim.outcome() == Outcome.CLAIMED && isThere(path, name)
-          ? null
-          : fill(path, name, null, full);
+      return claim.outcome() == Outcome.LOADED ? null : loadNext(path, name, full);
     } finally {
       claims.end(claim);
     }
+  }
+
+  /**
+   * Loads a record. It has the blocks of one that is too old if the file is the same, and if it
+   * takes the place of that very one: if that was removed after a change, its blocks are not those
+   * of the file. Null to look once more, since another one is there.
+   */
+  private Found loadNext(Path path, String name, Runnable full) throws IOException {
+    // In this order: a node that is still there at the end was there when the record was read.
+    long id = crail.id(name);
+    StatusRecord known = id == 0 ? null : known(path, name);
+    CrailKeyValue begun = isFresh(known) ? null : crail.begin(name, id);
+    return begun == null ? null : fill(path, name, known, begun, full);
   }
 
   private boolean isThere(Path path, String name) {
@@ -176,35 +230,32 @@ final class StatusCache {
     return value != null && value.length > 0 && StatusRecord.decode(value, path) != null;
   }
 
-  private static boolean isCached(FileStatus status) {
-    return status.isFile() && !status.isSymlink();
+  private static boolean isCached(FileStatus status, long nowMillis) {
+    return status.isFile() && !status.isSymlink() && StatusRecord.isSettled(status, nowMillis);
   }
 
   /**
    * Loads a status.
    *
+   * @param known the record before; null for none
+   * @param begun what becomes the record
    * @param full is run before the record gets its content. Who asks from then on may do so after a
    *     change that this record has just missed.
    * @return null if another one has begun a record since, or the file has been changed
    */
-  private Found fill(Path path, String name, StatusRecord known, Runnable full) throws IOException {
-    CrailKeyValue begun = crail.begin(name);
-    if (begun == null) {
-      return new Found(source.getFileStatus(path), null);
-    }
+  private Found fill(Path path, String name, StatusRecord known, CrailKeyValue begun, Runnable full)
+      throws IOException {
     boolean filled = false;
     try {
       long loadedMillis = clockMillis.getAsLong();
       FileStatus status = source.getFileStatus(path);
-      if (!isCached(status)) {
+      if (!isCached(status, loadedMillis)) {
         return new Found(status, null);
       }
       statistics.increment(Counter.STATUS_LOADS);
-      long salt =
-          known != null && known.keepsBlocksOf(status)
-              ? known.salt()
-              : ThreadLocalRandom.current().nextLong();
-      StatusRecord record = StatusRecord.of(status, status.getPath(), loadedMillis, salt);
+      boolean same = known != null && known.hasContentOf(status);
+      long salt = same ? known.salt() : ThreadLocalRandom.current().nextLong();
+      StatusRecord record = StatusRecord.of(status, path, loadedMillis, salt);
       full.run();
       filled = crail.fill(begun, record.encode());
       return filled ? new Found(record.status(), record) : null;

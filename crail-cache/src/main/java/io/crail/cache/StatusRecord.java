@@ -27,7 +27,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * @param status what the source has answered
  */
 record StatusRecord(long loadedMillis, long salt, FileStatus status) {
-  private static final byte VERSION = 1;
+  private static final byte VERSION = 2;
 
   /**
    * A file that was changed so shortly before it was looked at may be changed once more without
@@ -70,7 +70,16 @@ record StatusRecord(long loadedMillis, long salt, FileStatus status) {
     }
   }
 
-  /** A record of what the source has answered, in a form that does not depend on where it is. */
+  /** Whether a file that has this status now can only change with another time, or mark. */
+  static boolean isSettled(FileStatus status, long nowMillis) {
+    return nowMillis - status.getModificationTime() >= RACY_MILLIS;
+  }
+
+  /**
+   * A record of what the source has answered, in a form that does not depend on where it is.
+   *
+   * @param path that was asked for, which the answer may have in another form
+   */
   static StatusRecord of(FileStatus status, Path path, long loadedMillis, long salt) {
     FileStatus plain =
         new CachedFileStatus(
@@ -100,22 +109,12 @@ record StatusRecord(long loadedMillis, long salt, FileStatus status) {
     return Math.abs(nowMillis - loadedMillis) < ageMillis;
   }
 
-  /** Whether the file may have been changed since without another length or time. */
-  private boolean isRacy() {
-    return loadedMillis - status.getModificationTime() < RACY_MILLIS;
-  }
-
   /** Whether a status that was loaded later is one of the same content. */
   boolean hasContentOf(FileStatus later) {
     return later.isFile()
         && later.getLen() == length()
         && later.getModificationTime() == status.getModificationTime()
         && Objects.equals(etag(later), etag(status));
-  }
-
-  /** The same, and no later change can have the same length and time. */
-  boolean keepsBlocksOf(FileStatus later) {
-    return !isRacy() && hasContentOf(later);
   }
 
   /** What the names of the blocks begin with. */

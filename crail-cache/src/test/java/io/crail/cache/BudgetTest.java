@@ -253,7 +253,7 @@ class BudgetTest {
       CacheBudget budget = budget(crail, () -> System.currentTimeMillis() + ahead.get());
       String status = cluster.names().statuses() + "/x";
       String claim = cluster.names().claim("/x", 0);
-      assertTrue(crail.fill(crail.begin(status), new byte[10]));
+      assertTrue(crail.fill(crail.begin(status, 0), new byte[10]));
       assertTrue(crail.claim(claim));
       budget.tidy();
       assertEquals(10, crail.getSmall(status).length);

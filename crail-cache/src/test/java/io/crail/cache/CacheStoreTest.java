@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +56,7 @@ class CacheStoreTest {
   @Test
   void whileCrailIsLeftAloneNothingIsSent() throws Exception {
     try (CacheStore crail = crail("60m")) {
-      CrailKeyValue begun = crail.begin(NAME);
+      CrailKeyValue begun = crail.begin(NAME, 0);
       failing.set(true);
       assertNull(crail.getSmall(NAME));
       failing.set(false);
@@ -75,7 +76,7 @@ class CacheStoreTest {
   @Test
   void aStampEndsNoOutage() throws Exception {
     try (CacheStore crail = crail("1ms")) {
-      crail.begin(NAME);
+      crail.begin(NAME, 0);
       failing.set(true);
       assertNull(crail.getSmall(NAME));
       failing.set(false);
@@ -90,6 +91,30 @@ class CacheStoreTest {
       assertEquals(0, crail.getSmall(NAME).length);
       crail.stamp(NAME, 1);
       assertTrue(calls.get() > before + 1, "after an answer it is sent");
+    }
+  }
+
+  @Test
+  void aValueFollowsTheOneThatWasReadAndNoOther() throws Exception {
+    try (CacheStore crail = cluster.cacheStore(UnaryOperator.identity())) {
+      assertTrue(crail.fill(crail.begin(NAME, 0), new byte[] {1}));
+      assertNull(crail.begin(NAME, 0), "there is one");
+      long first = crail.id(NAME);
+      CrailKeyValue second = crail.begin(NAME, first);
+      assertNull(crail.begin(NAME, first), "another one has followed");
+      assertEquals(0, crail.getSmall(NAME).length);
+      assertTrue(crail.fill(second, new byte[] {2}));
+      assertEquals(2, crail.getSmall(NAME)[0]);
+      long id = crail.id(NAME);
+      assertTrue(crail.remove(NAME));
+      assertNull(crail.begin(NAME, id), "it was removed");
+      assertNull(crail.getSmall(NAME));
+      assertTrue(crail.fill(crail.begin(NAME, 0), new byte[] {3}));
+      assertNull(crail.begin(NAME, id), "another one is in its place");
+      CrailKeyValue dropped = crail.begin(NAME, crail.id(NAME));
+      assertTrue(crail.remove(NAME));
+      assertFalse(crail.fill(dropped, new byte[] {4}));
+      assertNull(crail.getSmall(NAME));
     }
   }
 }

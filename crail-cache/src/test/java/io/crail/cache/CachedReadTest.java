@@ -338,6 +338,18 @@ class CachedReadTest {
   }
 
   @Test
+  void aStatusIsFoundByThePathThatWasAskedFor() throws Exception {
+    CacheCluster.writeAged(directory.resolve("file"), new byte[10]);
+    SlowFileSystem.MOVED.set(1);
+    CacheFileSystem fs = cluster.open();
+    fs.cacheStatistics().reset();
+    for (int i = 0; i < 3; i++) {
+      assertEquals(path("file"), fs.getFileStatus(path("file")).getPath());
+    }
+    assertEquals(2, fs.cacheStatistics().count(CacheStatistics.Counter.STATUS_HITS));
+  }
+
+  @Test
   void memoryForLessThanTwoBlocksIsRefused() {
     IOException error =
         assertThrows(
@@ -345,5 +357,29 @@ class CachedReadTest {
             () -> cluster.open("crail.cache.blocksize", "1m", "crail.cache.memory", "1m"));
     assertTrue(error.getMessage().contains("crail.cache.memory"), error.getMessage());
     assertTrue(error.getMessage().contains("crail.cache.blocksize"), error.getMessage());
+  }
+
+  @Test
+  void anOpenFileKeepsOneStreamOfTheSource() throws Exception {
+    byte[] content = CacheCluster.bytes(8 * BLOCK, 9);
+    CacheCluster.writeAged(directory.resolve("file"), content);
+    SlowFileSystem.DELAY_NANOS.set(TimeUnit.MILLISECONDS.toNanos(5));
+    CacheFileSystem fs = cluster.open();
+    List<FileRange> ranges = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      ranges.add(FileRange.createFileRange(i * BLOCK, BLOCK));
+    }
+    try (FSDataInputStream in = fs.open(path("file"))) {
+      in.readVectored(ranges, ByteBuffer::allocate);
+      for (FileRange range : ranges) {
+        range.getData().get(60, TimeUnit.SECONDS);
+      }
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      while (SlowFileSystem.STREAMS.get() > 1) {
+        assertTrue(System.nanoTime() < deadline, SlowFileSystem.STREAMS + " streams");
+        Thread.onSpinWait();
+      }
+    }
+    assertEquals(0, SlowFileSystem.STREAMS.get());
   }
 }

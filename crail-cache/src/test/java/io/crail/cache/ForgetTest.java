@@ -3,14 +3,20 @@ package io.crail.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Syncable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,5 +123,78 @@ class ForgetTest {
     assertEquals(2, changes.get());
     out.close();
     assertEquals(3, changes.get());
+  }
+
+  /**
+   * A thread that looks after its own change does not get what another one has asked for before. A
+   * directory has no record, so that nothing else would tell.
+   */
+  @Test
+  void whatIsLoadedForOthersIsNotOlderThanTheirChanges() throws Exception {
+    CacheFileSystem fs = cluster.open();
+    Files.createDirectories(directory.resolve("file"));
+    CountDownLatch read = new CountDownLatch(1);
+    CountDownLatch release = new CountDownLatch(1);
+    SlowFileSystem.AFTER_STATUS.set(
+        () -> {
+          read.countDown();
+          try {
+            release.await(60, TimeUnit.SECONDS);
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+        });
+    CompletableFuture<FileStatus> old = ask(fs, new AtomicReference<>());
+    assertTrue(read.await(60, TimeUnit.SECONDS));
+    // As a change through the cache does, after which this process looks.
+    assertTrue(fs.delete(FILE, false));
+    AtomicReference<Thread> asking = new AtomicReference<>();
+    CompletableFuture<FileStatus> present = ask(fs, asking);
+    try {
+      awaitWaiting(asking, present);
+    } finally {
+      release.countDown();
+    }
+    assertTrue(old.get(60, TimeUnit.SECONDS).isDirectory());
+    assertEquals(null, present.get(60, TimeUnit.SECONDS));
+  }
+
+  /** Asks for the status in another thread; null if there is no file. */
+  private static CompletableFuture<FileStatus> ask(
+      CacheFileSystem fs, AtomicReference<Thread> asking) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          asking.set(Thread.currentThread());
+          try {
+            return fs.getFileStatus(FILE);
+          } catch (FileNotFoundException e) {
+            return null;
+          } catch (IOException e) {
+            throw new AssertionError(e);
+          }
+        });
+  }
+
+  /** Waits until a thread waits for another one, or has ended. */
+  private static void awaitWaiting(
+      AtomicReference<Thread> asking, CompletableFuture<FileStatus> result) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!result.isDone() && !waitsForAnother(asking.get())) {
+      assertTrue(System.nanoTime() < deadline, "it neither waits nor ends");
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean waitsForAnother(Thread thread) {
+    if (thread == null) {
+      return false;
+    }
+    for (StackTraceElement frame : thread.getStackTrace()) {
+      if (frame.getClassName().equals(CompletableFuture.class.getName())
+          && frame.getMethodName().matches("join|get|timedGet|waitingGet")) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -47,5 +47,7 @@ public final class SharedCacheCluster {
         .forEach((key, value) -> configuration.set("crail." + key, value));
     configuration.set("fs.crail.site.file", "");
     configuration.set("fs.slow.impl", SlowFileSystem.class.getName());
+    // The suites read what they have just written, which is not cached so soon.
+    SlowFileSystem.OLDER_MILLIS.set(3_600_000);
   }
 }

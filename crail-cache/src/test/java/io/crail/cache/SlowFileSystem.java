@@ -10,6 +10,7 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.fs.EtagSource;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -44,6 +45,23 @@ public final class SlowFileSystem extends RawLocalFileSystem {
   /** Bytes that files lack which their status says. */
   static final AtomicLong MISSING_BYTES = new AtomicLong();
 
+  /** Bytes that files have although their status does not say so. */
+  static final AtomicLong HIDDEN_BYTES = new AtomicLong();
+
+  /** How much older than it is a file appears that was changed in the last minute. */
+  static final AtomicLong OLDER_MILLIS = new AtomicLong();
+
+  /** Not 0: each status has a path that was not asked for. */
+  static final AtomicLong MOVED = new AtomicLong();
+
+  /** Streams that are open. */
+  static final AtomicLong STREAMS = new AtomicLong();
+
+  /** Happens once, after the next status was read and before it is returned. */
+  static final AtomicReference<Runnable> AFTER_STATUS = new AtomicReference<>();
+
+  private static final long NEW_MILLIS = 60_000;
+
   /** A mark of content in each status; 0 for none. */
   static final AtomicLong ETAG = new AtomicLong();
 
@@ -64,10 +82,22 @@ public final class SlowFileSystem extends RawLocalFileSystem {
   static void reset() {
     for (AtomicLong each :
         new AtomicLong[] {
-          STATUSES, OPENS, BYTES, DELAY_NANOS, FAILING_READS, FAILING_STATUSES, MISSING_BYTES, ETAG
+          STATUSES,
+          OPENS,
+          BYTES,
+          DELAY_NANOS,
+          FAILING_READS,
+          FAILING_STATUSES,
+          MISSING_BYTES,
+          HIDDEN_BYTES,
+          OLDER_MILLIS,
+          MOVED,
+          STREAMS,
+          ETAG
         }) {
       each.set(0);
     }
+    AFTER_STATUS.set(null);
   }
 
   private static void pause() {
@@ -108,16 +138,20 @@ public final class SlowFileSystem extends RawLocalFileSystem {
           Files.readAttributes(pathToFile(path).toPath(), PosixFileAttributes.class);
       FileStatus status =
           new FileStatus(
-              found.isDirectory() ? 0 : found.size(),
+              found.isDirectory() ? 0 : found.size() - HIDDEN_BYTES.get(),
               found.isDirectory(),
               1,
               getDefaultBlockSize(path),
-              found.lastModifiedTime().toMillis(),
+              modified(found.lastModifiedTime().toMillis()),
               found.lastAccessTime().toMillis(),
               bits(found.permissions()),
               found.owner().getName(),
               found.group().getName(),
-              makeQualified(path));
+              makeQualified(MOVED.get() == 0 ? path : new Path("/moved")));
+      Runnable after = AFTER_STATUS.getAndSet(null);
+      if (after != null) {
+        after.run();
+      }
       return ETAG.get() == 0 ? status : new MarkedStatus(status);
     } catch (FileSystemException e) {
       // Also below a file.
@@ -133,6 +167,11 @@ public final class SlowFileSystem extends RawLocalFileSystem {
       statuses[i] = getFileStatus(statuses[i].getPath());
     }
     return statuses;
+  }
+
+  private static long modified(long millis) {
+    boolean isNew = System.currentTimeMillis() - millis < NEW_MILLIS;
+    return isNew ? millis - OLDER_MILLIS.get() : millis;
   }
 
   private static FsPermission bits(Set<PosixFilePermission> permissions) {
@@ -158,10 +197,12 @@ public final class SlowFileSystem extends RawLocalFileSystem {
   private static final class SlowStream extends FSInputStream {
     private final FSDataInputStream in;
     private final long length;
+    private boolean closed;
 
     SlowStream(FSDataInputStream in, long length) {
       this.in = in;
       this.length = length;
+      STREAMS.incrementAndGet();
     }
 
     @Override
@@ -199,7 +240,11 @@ public final class SlowFileSystem extends RawLocalFileSystem {
     }
 
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
+      if (!closed) {
+        closed = true;
+        STREAMS.decrementAndGet();
+      }
       in.close();
     }
   }

@@ -236,7 +236,8 @@ class ArchitectureTest {
             List.of("common", "engine", "protocol", "storage", "mapped regions")));
     modules.put("hadoop", new Module(List.of("io.crail.hadoop.."), List.of("common", "client")));
     modules.put(
-        "cache", new Module(List.of("io.crail.cache.."), List.of("common", "client", "hadoop")));
+        "cache",
+        new Module(List.of("io.crail.cache.."), List.of("common", "protocol", "client", "hadoop")));
     // Rooms of crail-spark: what is stored, and how it is fetched, knows no Spark.
     modules.put(
         "spark outputs",
