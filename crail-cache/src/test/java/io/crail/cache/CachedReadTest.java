@@ -186,8 +186,9 @@ class CachedReadTest {
     try (CrailStore store = cluster.store()) {
       int blocks = store.lookup("/cache/slow/blocks").get().asContainer().files();
       assertEquals(50, blocks);
-      // The namenodes have them, since they are small.
-      assertEquals(0, store.getSpace().usedBytes());
+      // The namenodes have them, or datanodes, each block and each status with the smallest extent.
+      long used = store.getSpace().usedBytes();
+      assertTrue(used <= 2 * 50 * 4096, used + " bytes");
     }
   }
 
