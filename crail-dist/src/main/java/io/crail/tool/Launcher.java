@@ -10,6 +10,7 @@ import io.crail.tool.admin.CacheCommand;
 import io.crail.tool.admin.DatanodesCommand;
 import io.crail.tool.admin.DumpCommand;
 import io.crail.tool.admin.GetconfCommand;
+import io.crail.tool.admin.JobCommand;
 import io.crail.tool.admin.PingCommand;
 import io.crail.tool.admin.RemoveDatanodeCommand;
 import io.crail.tool.admin.TopCommand;
@@ -35,6 +36,7 @@ import io.crail.tool.doctor.StatusCommand;
 import io.crail.tool.drain.DrainCommand;
 import io.crail.tool.drain.RebalanceCommand;
 import io.crail.tool.path.CatCommand;
+import io.crail.tool.path.ExpireCommand;
 import io.crail.tool.path.GetCommand;
 import io.crail.tool.path.ListCommand;
 import io.crail.tool.path.MakeCommand;
@@ -72,6 +74,7 @@ final class Launcher {
           new MakeCommand(),
           new MoveCommand(),
           new UseCommand(),
+          new ExpireCommand(),
           new FsCommand(),
           new IobenchCommand(),
           new HdfsbenchCommand(),
@@ -87,6 +90,7 @@ final class Launcher {
           new DrainCommand(),
           new RebalanceCommand(),
           new ApplicationsCommand(),
+          new JobCommand(),
           new CacheCommand(),
           new DoctorCommand(),
           new FsckCommand(),

@@ -231,6 +231,7 @@ class ArchitectureTest {
                 "io.crail.conf..",
                 "io.crail.memory..",
                 "io.crail.range..",
+                "io.crail.job..",
                 "io.crail.utils..",
                 "io.crail.client.."),
             List.of("common", "engine", "protocol", "storage", "mapped regions")));

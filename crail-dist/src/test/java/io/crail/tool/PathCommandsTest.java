@@ -23,7 +23,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -81,6 +83,14 @@ class PathCommandsTest {
     return Files.writeString(local.resolve(name), text);
   }
 
+  private static void await(BooleanSupplier condition) throws Exception {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    while (!condition.getAsBoolean()) {
+      assertTrue(System.nanoTime() < end, "not within 20 s");
+      Thread.sleep(20);
+    }
+  }
+
   private static List<String> words(String text) {
     return text.lines().map(line -> line.strip().replaceAll(" +", " ")).sorted().toList();
   }
@@ -111,6 +121,32 @@ class PathCommandsTest {
     assertTrue(done("stat", "/spread").contains("each namenode has a share"));
     assertTrue(done("ls", "-l", "/").contains("spread"));
     done("rm", "-r", "/spread");
+  }
+
+  @Test
+  void nodesEndWhenTheirTimeIsOver() throws Exception {
+    done("mkdir", "/ending", "/staying");
+    done("mkdir", "--spread", "/short");
+    done("put", file("ending", "text").toString(), "/ending/file");
+    assertEquals("/ending  never ends", done("expire", "/ending").strip());
+    done("expire", "--children", "--idle", "1h", "/staying");
+    done("put", file("staying", "text").toString(), "/staying/file");
+    assertEquals("/staying/file  ends in 3600 s", done("expire", "/staying/file").strip());
+    assertTrue(done("stat", "/staying/file").contains("ends in 3600 s"));
+    done("expire", "--never", "/staying/file");
+    assertEquals("/staying/file  never ends", done("expire", "/staying/file").strip());
+    done("expire", "--children", "--after", "500ms", "/short");
+    for (int i = 0; i < 8; i++) {
+      done("put", file("short" + i, "text").toString(), "/short/f" + i);
+    }
+    done("expire", "--after", "500ms", "/ending");
+    await(() -> !done("ls", "-R", "/").contains("/ending"));
+    await(() -> done("ls", "/short").isEmpty());
+    refused("exclude each other", "expire", "--never", "--idle", "1s", "/staying");
+    refused("--children needs", "expire", "--children", "/staying");
+    refused("has the bad value 'soon'", "expire", "--after", "soon", "/staying");
+    refused("/nowhere", "expire", "--after", "1s", "/nowhere");
+    done("rm", "-r", "/staying", "/short");
   }
 
   @Test

@@ -41,10 +41,12 @@ class JavaExamplesTest {
       import io.crail.compound.*;
       import io.crail.conf.*;
       import io.crail.embedded.*;
+      import io.crail.job.*;
       import io.crail.memory.*;
       import io.crail.range.*;
       import java.nio.ByteBuffer;
       import java.nio.charset.StandardCharsets;
+      import java.time.Duration;
       import java.util.*;
       import java.util.concurrent.*;
       """;
@@ -87,6 +89,8 @@ class JavaExamplesTest {
     }
     examples.addAll(examples("docs/spread.md"));
     examples.addAll(examples("docs/compound.md"));
+    examples.addAll(examples("docs/lifetime.md"));
+    examples.addAll(examples("docs/jobs.md"));
     assertFalse(examples.isEmpty());
     return examples;
   }

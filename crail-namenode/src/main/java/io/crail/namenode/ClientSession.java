@@ -28,7 +28,8 @@ record ClientSession(
     NameNodeOptions options = namenode.options();
     return new ClientSession(
         user,
-        new LookupBatch(namenode.tree(), options.index(), options.count(), activity),
+        new LookupBatch(
+            namenode.tree(), options.index(), options.count(), activity, namenode.clock()),
         activity,
         new NewNode(),
         namenode.createRule(user));

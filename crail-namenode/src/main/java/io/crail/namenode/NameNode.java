@@ -22,6 +22,7 @@ import io.crail.namenode.rule.CompoundRule;
 import io.crail.namenode.rule.CreateRule;
 import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.Dismantler;
+import io.crail.namenode.rule.ExpiryRule;
 import io.crail.namenode.rule.ExtendRule;
 import io.crail.namenode.rule.LeaseRule;
 import io.crail.namenode.rule.MoveRule;
@@ -153,9 +154,11 @@ public final class NameNode {
         new SpreadStandings(
             options, state, incarnation, () -> clock.currentTimeMillis() << VERSION_SHIFT);
     RemoveRule removals = new RemoveRule(state.tree(), locks, applier, dismantler, clock);
+    SpreadRule spread =
+        new SpreadRule(options, state, locks, applier, removals, neighbours, standings);
     this.rules =
         new Rules(
-            new SpreadRule(options, state, locks, applier, removals, neighbours, standings),
+            spread,
             new ShareRule(options, state, locks, applier, dismantler, clock),
             new RenameRule(state, locks, applier, clock),
             new SetAttributesRule(state, locks, applier),
@@ -164,6 +167,7 @@ public final class NameNode {
             new ReplaceExtentRule(state, supply, locks, applier),
             new SetSizeRule(options, state, locks, applier, clock),
             new MoveRule(state, locks, applier),
+            new ExpiryRule(state, locks, applier, spread, clock),
             new CompoundRule(state, locks, applier, clock, NodeClasses.load(clock)),
             new DatanodeRule(
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
@@ -205,6 +209,7 @@ public final class NameNode {
       ReplaceExtentRule replace,
       SetSizeRule size,
       MoveRule move,
+      ExpiryRule expiry,
       CompoundRule compound,
       DatanodeRule datanodes) {}
 
@@ -347,6 +352,7 @@ public final class NameNode {
   /** Does the periodic work: ends leases, frees space, takes removed subtrees apart. */
   public void tick() {
     state.leases().tick(rules.leases()::expire);
+    rules.expiry().tick();
     dismantler.run(DISMANTLED_PER_TICK);
     state.moves().tick();
     state.space().reclaim();

@@ -9,6 +9,7 @@ import io.crail.namenode.activity.ClientActivity.Kind;
 import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.query.ExtentFinder;
 import io.crail.namenode.query.NodeLister;
+import io.crail.namenode.rule.CompoundRule;
 import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.NewNode;
 import io.crail.namenode.rule.ShareRule;
@@ -138,13 +139,17 @@ final class NameNodeService {
                         .setSize(
                             request, session.caller(), attachment(session).activity()::committed)),
             new SpaceWork<SetSize.Request>(namenode, request -> request.value().length(), false))
-        .handle(
+        .handleOrHold(
             NameNodeOperations.OPERATE,
             (request, session) -> {
               ClientSession client = attachment(session);
-              return rules
-                  .compound()
-                  .operate(request, client.creates()::createIn, client.activity()::committed);
+              Operate.Response response =
+                  rules
+                      .compound()
+                      .operate(request, client.creates()::createIn, client.activity()::committed);
+              return CompoundRule.mayChangeChildren(request, response)
+                  ? rules.spread().attributesChanged(response.id(), response)
+                  : Outcome.now(response);
             },
             new SpaceWork<Operate.Request>(namenode, request -> 0, true))
         .handleOrHold(
@@ -157,7 +162,7 @@ final class NameNodeService {
             })
         .handleOrHold(
             NameNodeOperations.REMOVE,
-            (request, session) -> rules.spread().remove(request, session.caller()),
+            (request, session) -> rules.spread().remove(request),
             Remove.Request::recursive)
         .handle(
             NameNodeOperations.RENAME,
@@ -205,7 +210,7 @@ final class NameNodeService {
 
   /** Operations that only read. */
   private static void addQueries(OperationServer.Builder builder, NameNode namenode) {
-    ExtentFinder extents = new ExtentFinder(namenode.tree());
+    ExtentFinder extents = new ExtentFinder(namenode.tree(), namenode.clock());
     NodeLister lister = new NodeLister(namenode.tree(), namenode.locks());
     builder
         .handleBatch(

@@ -12,7 +12,7 @@ public final class Shares {
 
   /** A share that takes children. */
   public static SetShare.Request open(int owner, long id, long version, String path) {
-    return state(owner, 5, id, version, SetShare.OPEN, true, path, "", "");
+    return state(owner, 5, id, version, SetShare.OPEN, true, 0, path, "", "");
   }
 
   /** Any state. */
@@ -23,6 +23,7 @@ public final class Shares {
       long version,
       int state,
       boolean makes,
+      long childMillis,
       String path,
       String user,
       String group) {
@@ -38,6 +39,8 @@ public final class Shares {
         0755,
         0,
         0,
+        childMillis,
+        childMillis % 2 == 1,
         Utf8.of(path),
         Utf8.EMPTY,
         Utf8.of(user),

@@ -103,7 +103,7 @@ public final class Steps {
           of(
               kind,
               Comparison.values()[random.nextInt(6)],
-              random.nextInt(6),
+              kind.name().startsWith("EXPIRE") ? 1000L * random.nextInt(6) : random.nextInt(6),
               random.nextInt(50),
               "name" + random.nextInt(3),
               data,

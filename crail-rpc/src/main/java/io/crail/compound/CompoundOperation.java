@@ -312,6 +312,38 @@ public final class CompoundOperation {
     }
 
     /**
+     * Change: sets how long the node lives from now on, in place of what was set before. It is
+     * removed then, with all that is below it.
+     *
+     * @param lifetime how long
+     * @return this
+     */
+    public Builder expire(Lifetime lifetime) {
+      return add(StepKind.EXPIRE, lifetime);
+    }
+
+    /**
+     * Change: sets how long each node lives that is made in this container from now on. Those that
+     * are there stay as they are, and so do those that are renamed into it.
+     *
+     * @param lifetime how long, from when a node is made
+     * @return this
+     */
+    public Builder expireChildren(Lifetime lifetime) {
+      return add(StepKind.EXPIRE_CHILDREN, lifetime);
+    }
+
+    /**
+     * Read: how long the node will live if it is not accessed. Its number is that in milliseconds,
+     * or -1 if there is no limit.
+     *
+     * @return this
+     */
+    public Builder readLifetime() {
+      return add(StepKind.READ_LIFETIME);
+    }
+
+    /**
      * Read: the number of bytes.
      *
      * @return this
@@ -378,6 +410,11 @@ public final class CompoundOperation {
 
     private Builder add(StepKind kind, Comparison comparison, long number) {
       return add(kind, comparison, number, 0, "", NONE, NONE);
+    }
+
+    private Builder add(StepKind kind, Lifetime lifetime) {
+      int counted = lifetime.sinceAccess() ? 1 : 0;
+      return add(kind, Comparison.EQUAL, lifetime.millis(), counted, "", NONE, NONE);
     }
 
     private Builder add(StepKind kind, long position, byte[] data) {

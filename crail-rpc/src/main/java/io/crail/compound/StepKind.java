@@ -52,6 +52,10 @@ public enum StepKind {
   DELETE(26, "delete"),
   /** Performs what a method of the namenode decides. */
   CALL(27, "call"),
+  /** Sets how long the node lives from now on. */
+  EXPIRE(28, "expire"),
+  /** Sets how long each node lives that will be made in this container. */
+  EXPIRE_CHILDREN(29, "expire children"),
   /** Reads the number of bytes. */
   READ_SIZE(32, "read size"),
   /** Reads all attributes. */
@@ -59,7 +63,9 @@ public enum StepKind {
   /** Reads an attribute. */
   READ_ATTRIBUTE(34, "read attribute"),
   /** Reads bytes, as many as there are in the range. */
-  READ_BYTES(35, "read bytes");
+  READ_BYTES(35, "read bytes"),
+  /** Reads how long the node will live if it is not accessed. */
+  READ_LIFETIME(36, "read lifetime");
 
   private static final int FIRST_CHANGE = 16;
   private static final int FIRST_READ = 32;

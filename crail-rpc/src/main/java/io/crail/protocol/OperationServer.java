@@ -247,6 +247,13 @@ public final class OperationServer implements Service {
           new Single<>(operation, reader(operation), holder(operation, handler), takesLong, null));
     }
 
+    /** As {@link #handleOrHold(Operation, Handler)}, with work that may help. */
+    public <Q, R> Builder handleOrHold(
+        Operation<Q, R> operation, Handler<Q, Outcome<R>> handler, Work<Q> work) {
+      return handleEach(
+          new Single<>(operation, reader(operation), holder(operation, handler), never(), work));
+    }
+
     /**
      * Adds the handler of an operation. Its requests are not refused while {@code work} may still
      * help.

@@ -30,7 +30,7 @@ public final class StatCommand extends PathCommand {
   private static final int LONGEST_TEXT = 60;
 
   private static final CompoundOperation EXTRAS =
-      CompoundOperation.builder().readAttributes().build();
+      CompoundOperation.builder().readAttributes().readLifetime().build();
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS xxx", Locale.ROOT)
@@ -44,7 +44,8 @@ public final class StatCommand extends PathCommand {
         "<path>...",
         """
         Places are the datanodes that have the bytes, with their storage class and how much each has.
-        Nodes that lists of steps have changed have a version, an epoch and perhaps attributes.
+        Nodes that lists of steps have changed have a version, an epoch and perhaps attributes. The
+        lifetime is shown where it has a limit.
         """);
   }
 
@@ -100,6 +101,9 @@ public final class StatCommand extends PathCommand {
   /** What compound operations have given it. */
   private static void showExtras(PathRun run, CrailNode node) throws Exception {
     CompoundResult extras = run.store().operate(node.getPath(), EXTRAS).get();
+    if (extras.isSuccess() && extras.number(1) >= 0) {
+      row(run, "lifetime", ExpireCommand.text(extras.number(1)));
+    }
     if (!extras.isSuccess() || extras.version() == 0) {
       return;
     }

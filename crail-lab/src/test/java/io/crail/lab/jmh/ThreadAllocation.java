@@ -47,7 +47,7 @@ public final class ThreadAllocation implements InternalProfiler {
       this.threads = Pattern.compile(threads);
     }
 
-    private static Optional<Side> of(String thread) {
+    static Optional<Side> of(String thread) {
       for (Side side : values()) {
         if (side.threads.matcher(thread).matches()) {
           return Optional.of(side);

@@ -62,7 +62,7 @@ public final class Applier {
    *
    * @param space its first bytes; null for none
    * @param lease the lease of its writer; null for none
-   * @param extras what a compound operation gives it; null for another one
+   * @param extras what a compound operation or its container gives it; null for nothing
    */
   public void link(
       Node node,
@@ -112,16 +112,18 @@ public final class Applier {
    * A new node is to replace another, as soon as its value is whole. A node that was to replace it
    * before ends.
    *
+   * @param extras what its container gives it; null for nothing
    * @param length the bytes of the whole value
    */
   public void linkPending(
       Node node,
       NodeSpace space,
       WriteLease<Node> lease,
+      NodeExtras extras,
       PathBytes path,
       Node present,
       long length) {
-    tree.prepare(node, space, lease, Container.of(present), path, present);
+    prepare(node, space, lease, extras, Container.of(present), path, present);
     if (sink != null) {
       report(Change.Link.of(node, present.id(), length, extras(node)));
     }
@@ -249,11 +251,22 @@ public final class Applier {
     state.users().release(group);
   }
 
-  /** This namenode gets a share of a spread directory. */
-  public void addShare(Share share, boolean isSealed) {
+  private void reportShare(Share share, int newState) {
     if (sink != null) {
-      report(ShareChange.of(share, isSealed ? SetShare.SEALED : SetShare.OPEN));
+      report(ShareChange.of(share, newState, extras(share).ofChildren()));
     }
+  }
+
+  /**
+   * This namenode gets a share of a spread directory.
+   *
+   * @param extras what it has besides, for which heap was taken; null for nothing
+   */
+  public void addShare(Share share, boolean isSealed, NodeExtras extras) {
+    if (extras != null) {
+      tree.extras(share, extras);
+    }
+    reportShare(share, isSealed ? SetShare.SEALED : SetShare.OPEN);
     tree.addShare(share, isSealed);
   }
 
@@ -261,18 +274,25 @@ public final class Applier {
    * A share gets another state. Under its monitor.
    *
    * @param attributes from {@link Node#attributes(int, int, int)}
+   * @param extras what it has besides, for which heap was taken; null for what it has
    */
   public void setShare(
-      Share share, boolean isSealed, long version, long attributes, long modifiedMillis) {
+      Share share,
+      boolean isSealed,
+      long version,
+      long attributes,
+      long modifiedMillis,
+      NodeExtras extras) {
+    if (extras != null) {
+      tree.extras(share, extras);
+    }
     attributes(
         share,
         attributes,
         Math.max(share.modifiedMillis(), modifiedMillis),
         share.accessedMillis());
     tree.seal(share, isSealed, version);
-    if (sink != null) {
-      report(ShareChange.of(share, isSealed ? SetShare.SEALED : SetShare.OPEN));
-    }
+    reportShare(share, isSealed ? SetShare.SEALED : SetShare.OPEN);
   }
 
   /**
@@ -280,9 +300,7 @@ public final class Applier {
    * its monitor.
    */
   public void removeShare(Share share) {
-    if (sink != null) {
-      report(ShareChange.of(share, SetShare.GONE));
-    }
+    reportShare(share, SetShare.GONE);
     tree.removeShare(share);
     forget(share);
   }
@@ -323,6 +341,12 @@ public final class Applier {
     if (small != null) {
       space.succeed(small, value);
     }
+  }
+
+  /** The end of a node is put off, since it was accessed. Under its lock. */
+  public void putOff(Node node, long endMillis, long nowMillis) {
+    tree.putOff(node, extras(node).endingAt(endMillis), nowMillis);
+    reportContents(node, 0, 0, ALL_BYTES, null);
   }
 
   /** A client gets the write lease of a node. */

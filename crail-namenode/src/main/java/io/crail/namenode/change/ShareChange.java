@@ -2,6 +2,7 @@
 package io.crail.namenode.change;
 
 import io.crail.common.Utf8;
+import io.crail.compound.Lifetime;
 import io.crail.namenode.tree.Share;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.codec.Codec;
@@ -23,6 +24,8 @@ import io.crail.protocol.part.NodePath;
  * @param host number of the preferred host
  * @param attributes permission bits, owner and group
  * @param modifiedMillis milliseconds since 1970
+ * @param childMillis how long each new child lives; 0 for no limit
+ * @param childIdle whether accesses count for such a child
  * @param path the path of the directory
  */
 public record ShareChange(
@@ -37,6 +40,8 @@ public record ShareChange(
     int host,
     long attributes,
     long modifiedMillis,
+    long childMillis,
+    boolean childIdle,
     Utf8 path)
     implements Change {
   /** The layout. */
@@ -53,13 +58,15 @@ public record ShareChange(
           .u16("host", "number of the preferred host")
           .i64("attributes", "permission bits, owner, group")
           .i64("modifiedMillis", "milliseconds since 1970")
+          .i64("childMillis", "how long each new child lives; 0 for no limit")
+          .u8("childIdle", "whether accesses count for such a child; 0 or 1")
           .u16("pathLength", "bytes of path")
           .bytes("path", "pathLength", 2, NodePath.MAX_LENGTH, "the path of the directory");
 
   /** The codec. */
   public static final Codec<ShareChange> CODEC = Codec.of(ShareChange.class, LAYOUT);
 
-  static ShareChange of(Share share, int state) {
+  static ShareChange of(Share share, int state, Lifetime ofChildren) {
     return new ShareChange(
         share.id(),
         share.owningNamenode(),
@@ -72,6 +79,8 @@ public record ShareChange(
         share.host(),
         share.attributes(),
         share.modifiedMillis(),
+        ofChildren.millis(),
+        ofChildren.sinceAccess(),
         Utf8.of(share.path()));
   }
 

@@ -18,6 +18,9 @@ public final class Footprint {
   public static final long MAP_ENTRY =
       object(3, Integer.BYTES) + object(0, Long.BYTES) + 2L * REFERENCE;
 
+  /** An entry of a {@code ConcurrentSkipListSet} without its key, and its part of the index. */
+  public static final long SORTED_ENTRY = object(3, 0) + object(3, 0) / 2;
+
   private Footprint() {}
 
   /** An object with these references and so many bytes of other fields. */

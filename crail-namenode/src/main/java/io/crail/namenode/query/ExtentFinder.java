@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.query;
 
+import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
@@ -34,9 +35,16 @@ public final class ExtentFinder {
   private static final int FIXED_LENGTH = FindExtents.Response.LAYOUT.fixedLength();
 
   private final Tree tree;
+  private final Clock clock;
 
-  public ExtentFinder(Tree tree) {
+  /**
+   * Creates it.
+   *
+   * @param clock gives the times of accesses that are noted
+   */
+  public ExtentFinder(Tree tree, Clock clock) {
     this.tree = tree;
+    this.clock = clock;
   }
 
   /**
@@ -114,6 +122,9 @@ public final class ExtentFinder {
     }
     responses.end(correlationId, length);
     client.located(node.id(), located);
+    if (node.hasExtras()) {
+      tree.extras().accessed(node, clock);
+    }
     return true;
   }
 

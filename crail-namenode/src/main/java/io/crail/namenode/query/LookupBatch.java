@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.query;
 
+import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -42,6 +43,7 @@ public final class LookupBatch {
   private final int index;
   private final int namenodeCount;
   private final ClientActivity client;
+  private final Clock clock;
 
   private final int[] pathStart = new int[GROUP];
   private final int[] pathEnd = new int[GROUP];
@@ -66,8 +68,10 @@ public final class LookupBatch {
    * Creates the scratch memory of a connection.
    *
    * @param client counts what is found
+   * @param clock gives the times of accesses that are noted
    */
-  public LookupBatch(Tree tree, int index, int namenodeCount, ClientActivity client) {
+  public LookupBatch(Tree tree, int index, int namenodeCount, ClientActivity client, Clock clock) {
+    this.clock = clock;
     this.tree = tree;
     this.index = index;
     this.namenodeCount = namenodeCount;
@@ -301,6 +305,9 @@ public final class LookupBatch {
     }
     responses.end(correlationId, length);
     client.located(found.id(), located);
+    if (found.hasExtras()) {
+      tree.extras().accessed(found, clock);
+    }
     return true;
   }
 

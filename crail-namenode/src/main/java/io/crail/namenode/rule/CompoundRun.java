@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.Comparison;
+import io.crail.compound.Lifetime;
 import io.crail.compound.NodeClass;
 import io.crail.compound.NodeView;
 import io.crail.compound.StepKind;
@@ -32,6 +33,8 @@ final class CompoundRun {
   private static final int MAX_CALLS = 8;
 
   private final NodeClasses classes;
+  private final boolean isContainer;
+  private final long nowMillis;
   private KeptBytes bytes;
   private final List<StepResult> results = new ArrayList<>();
   private long id;
@@ -52,10 +55,20 @@ final class CompoundRun {
    * Begins with what is there.
    *
    * @param id the node's id; 0 for no node
+   * @param isContainer whether that is a container
    * @param bytes the node's bytes; of length 0 for no node
+   * @param nowMillis the time, in milliseconds since 1970
    */
-  CompoundRun(long id, NodeExtras extras, KeptBytes bytes, NodeClasses classes) {
+  CompoundRun(
+      long id,
+      boolean isContainer,
+      NodeExtras extras,
+      KeptBytes bytes,
+      NodeClasses classes,
+      long nowMillis) {
     this.classes = classes;
+    this.isContainer = isContainer;
+    this.nowMillis = nowMillis;
     this.id = id;
     this.exists = id != 0;
     this.extras = extras;
@@ -92,7 +105,7 @@ final class CompoundRun {
   }
 
   private CompoundRun copy() {
-    CompoundRun copy = new CompoundRun(id, extras, bytes.copy(), classes);
+    CompoundRun copy = new CompoundRun(id, isContainer, extras, bytes.copy(), classes, nowMillis);
     copy.exists = exists;
     copy.isNew = isNew;
     copy.hasChanged = hasChanged;
@@ -210,6 +223,13 @@ final class CompoundRun {
         require(step.number() > extras.epoch());
         extras = extras.withEpoch(step.number());
       }
+      case EXPIRE -> extras = extras.living(lifetime(step), nowMillis);
+      case EXPIRE_CHILDREN -> {
+        if (!isContainer) {
+          throw ErrorCode.WRONG_TYPE.exception("only a container has children");
+        }
+        extras = extras.withChildren(lifetime(step));
+      }
       case DELETE -> {
         exists = false;
         isNew = false;
@@ -220,6 +240,14 @@ final class CompoundRun {
     hasChanged = true;
     if (kind == StepKind.APPEND) {
       number = bytes.size();
+    }
+  }
+
+  private static Lifetime lifetime(CompoundStep step) throws CrailException {
+    try {
+      return new Lifetime(step.number(), step.length() != 0);
+    } catch (IllegalArgumentException e) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(e.getMessage());
     }
   }
 
@@ -320,6 +348,7 @@ final class CompoundRun {
         requireRoom(value.length());
         data = value;
       }
+      case READ_LIFETIME -> number = extras.remaining(nowMillis);
       case READ_BYTES -> {
         requireRoom(Math.min(step.length(), bytes.size() - step.number()));
         data = bytes.read(step.number(), step.length());

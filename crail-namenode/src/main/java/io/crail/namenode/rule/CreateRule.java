@@ -14,6 +14,7 @@ import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.SessionUser;
 import io.crail.namenode.user.UserName;
@@ -44,6 +45,8 @@ public final class CreateRule {
   private NewNode request;
   private SmallBytes value;
   private Container parent;
+  // Null for none.
+  private NodeExtras extras;
   // Null for none.
   private Node old;
   private Node node;
@@ -121,6 +124,7 @@ public final class CreateRule {
     request = null;
     value = null;
     parent = null;
+    extras = null;
     old = null;
     node = null;
   }
@@ -160,7 +164,11 @@ public final class CreateRule {
 
   /** Takes what the node needs, or nothing, and makes it. Under the lock of the old one too. */
   private Node make() throws CrailException {
-    long footprint = request.footprint();
+    extras = request.extras();
+    if (parent.hasExtras()) {
+      extras = tree.extras().of(parent).given(extras, clock.currentTimeMillis());
+    }
+    long footprint = request.footprint() + (extras == null ? 0 : extras.footprint());
     state.budget().require(footprint, old == null ? 0 : old.footprint(), request.path());
     int owner = UserNames.OWN;
     int group = UserNames.OWN;
@@ -210,7 +218,7 @@ public final class CreateRule {
     try {
       NodeSpace space = supply.first(node, request, lease.client());
       if (old != null && node.isBeingPut() && old.hasValue()) {
-        applier.linkPending(node, space, lease, request.path(), old, request.length());
+        applier.linkPending(node, space, lease, extras, request.path(), old, request.length());
       } else {
         place(space, lease);
       }
@@ -223,9 +231,9 @@ public final class CreateRule {
 
   private void place(NodeSpace space, WriteLease<Node> lease) {
     if (old == null) {
-      applier.link(node, space, lease, request.extras(), parent, request.path());
+      applier.link(node, space, lease, extras, parent, request.path());
     } else {
-      applier.replace(node, space, lease, request.extras(), request.path(), old);
+      applier.replace(node, space, lease, extras, request.path(), old);
     }
   }
 }

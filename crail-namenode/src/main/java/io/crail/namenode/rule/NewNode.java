@@ -204,10 +204,9 @@ public final class NewNode {
     return storageClass;
   }
 
-  /** Bytes of heap of the node, its name and its extras. */
+  /** Bytes of heap of the node and its name. */
   long footprint() {
-    long own = Node.footprint(type, path.nameLength());
-    return extras == null ? own : own + extras.footprint();
+    return Node.footprint(type, path.nameLength());
   }
 
   /**

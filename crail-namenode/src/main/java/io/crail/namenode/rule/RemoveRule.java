@@ -12,10 +12,10 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.part.NodeInfo;
-import io.crail.rpc.login.Caller;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** Decides removals. What is below a removed container is taken apart later. Thread-safe. */
 public final class RemoveRule {
@@ -60,10 +60,10 @@ public final class RemoveRule {
    * Removes a node, and with {@code recursive} all that is below it.
    *
    * @param id the node that has to be at the path; 0 for any
-   * @param caller who asks
+   * @param mayGo whether the node may be removed, asked under its lock
    * @param sealed the spread directories that may be removed
    */
-  Removal remove(Utf8 pathText, boolean recursive, long id, Caller caller, Sealed sealed)
+  Removal remove(Utf8 pathText, boolean recursive, long id, Predicate<Node> mayGo, Sealed sealed)
       throws CrailException {
     PathBytes path = PathBytes.of(pathText);
     tree.requireOwn(path);
@@ -86,7 +86,12 @@ public final class RemoveRule {
               place.container(),
               child,
               () -> tree.isStill(child, place.container(), path),
-              () -> decide(child, path, recursive, sealed));
+              () -> {
+                if (!mayGo.test(child)) {
+                  throw ErrorCode.CONDITION_FAILED.exception(path.toString());
+                }
+                return decide(child, path, recursive, sealed);
+              });
       node = child;
     }
     if (removal.node() != null && removal.node().childCount() > 0) {

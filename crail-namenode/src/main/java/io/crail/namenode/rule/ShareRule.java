@@ -4,12 +4,14 @@ package io.crail.namenode.rule;
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.Lifetime;
 import io.crail.namenode.change.Applier;
 import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Share;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.UserNames;
@@ -94,12 +96,19 @@ public final class ShareRule {
     }
     boolean isSealed = request.state() == SetShare.SEALED;
     // A removal must not fail for lack of heap for a name.
-    long attributes = isSealed ? hold(present) : attributes(request);
+    NodeExtras extras = isSealed ? null : extras(present, request, path);
+    long attributes;
+    try {
+      attributes = isSealed ? hold(present) : attributes(request);
+    } catch (CrailException e) {
+      state.budget().give(extras == null ? 0 : extras.footprint());
+      throw e;
+    }
     return locks.of(
         present,
         () -> {
           applier.setShare(
-              present, isSealed, request.version(), attributes, request.modifiedMillis());
+              present, isSealed, request.version(), attributes, request.modifiedMillis(), extras);
           return present.childCount();
         });
   }
@@ -122,13 +131,41 @@ public final class ShareRule {
     }
   }
 
+  /** Those that a share gets, with the heap for them; null when it has them. */
+  private NodeExtras extras(Share share, SetShare.Request request, PathBytes path)
+      throws CrailException {
+    NodeExtras present = share == null ? NodeExtras.NONE : tree.extras().of(share);
+    Lifetime ofChildren = lifetime(request);
+    if (present.ofChildren().equals(ofChildren)) {
+      return null;
+    }
+    NodeExtras extras = present.withChildren(ofChildren);
+    state.budget().require(extras.footprint(), 0, path);
+    return extras;
+  }
+
+  private static Lifetime lifetime(SetShare.Request request) throws CrailException {
+    try {
+      return new Lifetime(request.childMillis(), request.childIdle());
+    } catch (IllegalArgumentException e) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("share " + request.id() + ": " + e.getMessage());
+    }
+  }
+
   private Share make(SetShare.Request request, PathBytes path) throws CrailException {
     if (tree.find(request.id()) != null) {
       throw ErrorCode.NODE_EXISTS.exception("node " + request.id());
     }
-    long footprint = Share.footprint(request.type(), request.path().length());
-    state.budget().require(footprint, 0, path);
+    NodeExtras extras = extras(null, request, path);
+    long heapOfExtras = extras == null ? 0 : extras.footprint();
+    long footprint = Share.footprint(request.type(), request.path().length()) + heapOfExtras;
     long attributes;
+    try {
+      state.budget().require(footprint - heapOfExtras, 0, path);
+    } catch (CrailException e) {
+      state.budget().give(heapOfExtras);
+      throw e;
+    }
     try {
       attributes = attributes(request);
     } catch (CrailException e) {
@@ -148,7 +185,7 @@ public final class ShareRule {
             request.owner(),
             request.incarnation(),
             request.version());
-    applier.addShare(share, request.state() == SetShare.SEALED);
+    applier.addShare(share, request.state() == SetShare.SEALED, extras);
     return share;
   }
 

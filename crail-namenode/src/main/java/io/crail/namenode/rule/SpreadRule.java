@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Decides about the spread directories that this namenode owns. The other namenodes have shares of
@@ -247,15 +248,25 @@ public final class SpreadRule {
   }
 
   /** Removes a node, and with it the shares of all spread directories that are removed. */
-  public Outcome<Remove.Response> remove(Remove.Request request, Caller caller)
+  public Outcome<Remove.Response> remove(Remove.Request request) throws CrailException {
+    return remove(request, node -> true, () -> {});
+  }
+
+  /**
+   * As {@link #remove(Remove.Request)}.
+   *
+   * @param mayGo whether the node may be removed, asked under its lock
+   * @param ended is called when other namenodes took part, and the removal is over
+   */
+  Outcome<Remove.Response> remove(Remove.Request request, Predicate<Node> mayGo, Runnable ended)
       throws CrailException {
     Removal removal =
-        removals.remove(request.path(), request.recursive(), request.id(), caller, Sealed.NONE);
+        removals.remove(request.path(), request.recursive(), request.id(), mayGo, Sealed.NONE);
     if (removal.node() != null) {
       return Outcome.now(new Remove.Response(removal.node()));
     }
     takePlace(SpreadPath.text(request.path()).toString());
-    SealedRemoval sealed = new SealedRemoval(request, caller);
+    SealedRemoval sealed = new SealedRemoval(request, mayGo, ended);
     sealed.begin(removal.unsealed());
     return sealed.held;
   }
@@ -263,15 +274,17 @@ public final class SpreadRule {
   /** A removal that other namenodes take part in. One thread at a time is in it. */
   private final class SealedRemoval {
     private final Remove.Request request;
-    private final Caller caller;
+    private final Predicate<Node> mayGo;
+    private final Runnable ended;
     private final Outcome.Held<Remove.Response> held = SpreadRule.this.held();
     private final Set<Container> directories = new HashSet<>();
     private long children;
     private int seals;
 
-    SealedRemoval(Remove.Request request, Caller caller) {
+    SealedRemoval(Remove.Request request, Predicate<Node> mayGo, Runnable ended) {
       this.request = request;
-      this.caller = caller;
+      this.mayGo = mayGo;
+      this.ended = ended;
     }
 
     /**
@@ -328,7 +341,7 @@ public final class SpreadRule {
                 request.path(),
                 request.recursive(),
                 request.id(),
-                caller,
+                mayGo,
                 new Sealed(directories, children));
       } catch (CrailException e) {
         refuse(e);
@@ -351,7 +364,7 @@ public final class SpreadRule {
       for (Container each : directories) {
         states.add(standings.gone(each));
       }
-      say(states, round -> end(held, new Remove.Response(removed), round.failure()));
+      say(states, round -> over(new Remove.Response(removed), round.failure()));
     }
 
     /** Opens all shares again. Those that do not hear of it learn it later. */
@@ -365,7 +378,12 @@ public final class SpreadRule {
           states.add(open);
         }
       }
-      say(states, round -> end(held, null, why));
+      say(states, round -> over(null, why));
+    }
+
+    private void over(Remove.Response response, CrailException failure) {
+      end(held, response, failure);
+      ended.run();
     }
   }
 

@@ -4,6 +4,7 @@ package io.crail.namenode.rule;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.Lifetime;
 import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.tree.Container;
@@ -62,6 +63,7 @@ public final class SpreadStandings {
 
   /** The present state of a directory, as its shares should have it. */
   private SetShare.Request stateOf(Container directory, long version, int newState, boolean makes) {
+    Lifetime ofChildren = state.tree().extras().of(directory).ofChildren();
     return new SetShare.Request(
         options.index(),
         incarnation,
@@ -74,6 +76,8 @@ public final class SpreadStandings {
         directory.permissions(),
         directory.storageClass(),
         directory.modifiedMillis(),
+        ofChildren.millis(),
+        ofChildren.sinceAccess(),
         Utf8.of(directory.path()),
         state.hosts().name(directory.host()),
         state.users().text(directory.owner()),
@@ -103,6 +107,8 @@ public final class SpreadStandings {
             newNode.permissions(),
             newNode.storageClass(parent),
             0,
+            0,
+            false,
             Utf8.of(newNode.path().toString()),
             state.hosts().name(newNode.host(parent, state.hosts())),
             user,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import io.crail.common.Clock;
 import io.crail.namenode.memory.HeapBudget;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class ExtrasTable {
   private final Map<Node, NodeExtras> ofNodes = new ConcurrentHashMap<>();
+  private final Expiries expiries = new Expiries();
   private final HeapBudget budget;
 
   ExtrasTable(HeapBudget budget) {
@@ -20,6 +22,18 @@ public final class ExtrasTable {
   /** Those of a node. */
   public NodeExtras of(Node node) {
     return node.hasExtras() ? ofNodes.getOrDefault(node, NodeExtras.NONE) : NodeExtras.NONE;
+  }
+
+  /** Notes an access to a node with extras, which may put its end off. */
+  public void accessed(Node node, Clock clock) {
+    if (of(node).idleMillis() > 0) {
+      node.accessed(clock.currentTimeMillis());
+    }
+  }
+
+  /** Which nodes end, and when. */
+  public Expiries expiries() {
+    return expiries;
   }
 
   /** Bytes of heap of those of a node. */
@@ -32,6 +46,7 @@ public final class ExtrasTable {
   void put(Node node, NodeExtras extras) {
     NodeExtras former = ofNodes.put(node, extras);
     node.extended();
+    expiries.set(node, end(former), extras.endMillis());
     if (former != null) {
       budget.give(former.footprint());
     }
@@ -39,14 +54,19 @@ public final class ExtrasTable {
 
   /** Sets those of a node that take as much heap as the former ones. */
   void renew(Node node, NodeExtras extras) {
-    ofNodes.put(node, extras);
+    expiries.set(node, end(ofNodes.put(node, extras)), extras.endMillis());
   }
 
   /** Removes those of a node that is gone. */
   void remove(Node node) {
     NodeExtras former = node.hasExtras() ? ofNodes.remove(node) : null;
     if (former != null) {
+      expiries.set(node, former.endMillis(), 0);
       budget.give(former.footprint());
     }
+  }
+
+  private static long end(NodeExtras extras) {
+    return extras == null ? 0 : extras.endMillis();
   }
 }

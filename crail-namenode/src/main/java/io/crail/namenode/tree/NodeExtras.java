@@ -4,6 +4,7 @@ package io.crail.namenode.tree;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.Lifetime;
 import io.crail.namenode.memory.Footprint;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
@@ -14,21 +15,38 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a node has that compound operations have changed, and no other node. Immutable.
+ * What a node has that compound operations have changed, or whose lifetime is limited, and no other
+ * node. Immutable.
  *
  * @param version how often lists have changed the node, or others its bytes since the first list
  * @param epoch only ever raised; writers that guard with an older one are refused
+ * @param endMillis when the node ends, in milliseconds since 1970; 0 for never. Accesses may have
+ *     put it off, see {@link #idleMillis}
+ * @param idleMillis how long it lives after an access; 0 if accesses do not count
+ * @param childMillis how long each new child of this container lives; 0 for no limit
+ * @param childIdle whether accesses count for such a child
  * @param attributes those that programs have given it, in the order of their names
  */
-public record NodeExtras(long version, long epoch, List<UserAttribute> attributes) {
+public record NodeExtras(
+    long version,
+    long epoch,
+    long endMillis,
+    long idleMillis,
+    long childMillis,
+    boolean childIdle,
+    List<UserAttribute> attributes) {
   /** Those of other nodes. */
-  public static final NodeExtras NONE = new NodeExtras(0, 0, List.of());
+  public static final NodeExtras NONE = new NodeExtras(0, 0, 0, 0, 0, false, List.of());
 
   /** The layout. */
   public static final Layout LAYOUT =
       Layout.of("NodeExtras")
           .i64("version", "how often it was changed")
           .i64("epoch", "its epoch")
+          .i64("endMillis", "when it ends, milliseconds since 1970; 0 for never")
+          .i64("idleMillis", "how long it lives after an access; 0 if accesses do not count")
+          .i64("childMillis", "how long each new child lives; 0 for no limit")
+          .u8("childIdle", "whether accesses count for such a child; 0 or 1")
           .u16("attributesCount", "number of attributes")
           .i32("attributesLength", "bytes of attributes")
           .page(
@@ -42,7 +60,10 @@ public record NodeExtras(long version, long epoch, List<UserAttribute> attribute
   public static final Codec<NodeExtras> CODEC = Codec.of(NodeExtras.class, LAYOUT);
 
   private static final long OWN =
-      Footprint.MAP_ENTRY + Footprint.object(1, 2 * Long.BYTES) + Footprint.object(1, 8);
+      Footprint.MAP_ENTRY + Footprint.object(1, 5 * Long.BYTES + 1) + Footprint.object(1, 8);
+
+  /** Its place in the order of {@link Expiries}. */
+  private static final long EXPIRY = Footprint.object(1, Long.BYTES) + Footprint.SORTED_ENTRY;
 
   /** The number that is written in an attribute, as decimal text. */
   public static long number(byte[] value) throws CrailException {
@@ -60,7 +81,7 @@ public record NodeExtras(long version, long epoch, List<UserAttribute> attribute
 
   /** Bytes of heap. */
   public long footprint() {
-    long bytes = OWN + Footprint.references(attributes.size());
+    long bytes = OWN + Footprint.references(attributes.size()) + (endMillis == 0 ? 0 : EXPIRY);
     for (UserAttribute attribute : attributes) {
       bytes +=
           Footprint.object(2, 0)
@@ -83,17 +104,76 @@ public record NodeExtras(long version, long epoch, List<UserAttribute> attribute
 
   /** The same without attributes. */
   public NodeExtras withoutAttributes() {
-    return new NodeExtras(version, epoch, List.of());
+    return withAttributes(List.of());
   }
 
   /** The same with a higher version. */
   public NodeExtras changed() {
-    return new NodeExtras(version + 1, epoch, attributes);
+    return new NodeExtras(
+        version + 1, epoch, endMillis, idleMillis, childMillis, childIdle, attributes);
   }
 
   /** The same with another epoch. */
   public NodeExtras withEpoch(long newEpoch) {
-    return new NodeExtras(version, newEpoch, attributes);
+    return new NodeExtras(
+        version, newEpoch, endMillis, idleMillis, childMillis, childIdle, attributes);
+  }
+
+  /** The same with another lifetime, which begins now. */
+  public NodeExtras living(Lifetime lifetime, long nowMillis) {
+    long end = lifetime.isLimited() ? nowMillis + lifetime.millis() : 0;
+    long idle = lifetime.sinceAccess() ? lifetime.millis() : 0;
+    return new NodeExtras(version, epoch, end, idle, childMillis, childIdle, attributes);
+  }
+
+  /** The same with another end. */
+  public NodeExtras endingAt(long newEndMillis) {
+    return new NodeExtras(
+        version, epoch, newEndMillis, idleMillis, childMillis, childIdle, attributes);
+  }
+
+  /** The same with another lifetime of new children. */
+  public NodeExtras withChildren(Lifetime lifetime) {
+    return new NodeExtras(
+        version,
+        epoch,
+        endMillis,
+        idleMillis,
+        lifetime.millis(),
+        lifetime.sinceAccess(),
+        attributes);
+  }
+
+  /**
+   * What a new child of this container gets.
+   *
+   * @param own what it has by itself; null for nothing
+   * @return null for nothing
+   */
+  public NodeExtras given(NodeExtras own, long nowMillis) {
+    if (childMillis == 0 || own != null && own.endMillis != 0) {
+      return own;
+    }
+    return (own == null ? NONE : own).living(ofChildren(), nowMillis);
+  }
+
+  /**
+   * How long the node lives if it is not accessed any more, in milliseconds; -1 for no limit. For
+   * one whose end accesses put off, this is an access.
+   */
+  public long remaining(long nowMillis) {
+    long end = idleMillis > 0 ? nowMillis + idleMillis : endMillis;
+    return endMillis == 0 ? -1 : Math.max(0, end - nowMillis);
+  }
+
+  /** How long each new child of this container lives. */
+  public Lifetime ofChildren() {
+    return childMillis == 0 ? Lifetime.UNLIMITED : new Lifetime(childMillis, childIdle);
+  }
+
+  /** The same with other attributes, which are in the order of their names. */
+  public NodeExtras withAttributes(List<UserAttribute> others) {
+    return new NodeExtras(version, epoch, endMillis, idleMillis, childMillis, childIdle, others);
   }
 
   /** The value of an attribute; null for none. */
@@ -116,7 +196,7 @@ public record NodeExtras(long version, long epoch, List<UserAttribute> attribute
     if (value != null) {
       changed.add(at >= 0 ? at : -at - 1, new UserAttribute(name, value));
     }
-    return new NodeExtras(version, epoch, List.copyOf(changed));
+    return withAttributes(List.copyOf(changed));
   }
 
   /** As {@link java.util.Collections#binarySearch} says. */

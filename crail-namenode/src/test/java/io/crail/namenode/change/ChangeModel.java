@@ -2,6 +2,7 @@
 package io.crail.namenode.change;
 
 import io.crail.common.error.CrailException;
+import io.crail.compound.Lifetime;
 import io.crail.namenode.NameNode;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.DatanodeSpace;
@@ -15,6 +16,7 @@ import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Names;
+import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.UserAttribute;
@@ -135,6 +137,8 @@ final class ChangeModel implements ChangeSink {
   }
 
   private final Map<Long, Entry> entries = new HashMap<>();
+  // Those whose lifetime has been put off by accesses.
+  private final Set<Long> accessed = new HashSet<>();
   // By slot.
   private final Map<Integer, SpaceChange.User> users = new TreeMap<>();
   private final Map<Integer, String> hosts = new TreeMap<>(Map.of(HostNames.ANY, ""));
@@ -361,6 +365,10 @@ final class ChangeModel implements ChangeSink {
     attributes(entry, share.attributes());
     entry.flags = share.flags();
     entry.modified = share.modifiedMillis();
+    if ((share.flags() & NodeInfo.EXTENDED) != 0) {
+      Lifetime ofChildren = new Lifetime(share.childMillis(), share.childIdle());
+      entry.extras = List.of(NodeExtras.NONE.withChildren(ofChildren));
+    }
   }
 
   private void replace(long old, long id) {
@@ -474,9 +482,12 @@ final class ChangeModel implements ChangeSink {
           default -> {
             NodeExtras extras = contents.extras().get(0);
             List<UserAttribute> before = entry.extras.get(0).attributes();
-            yield List.of(new NodeExtras(extras.version(), extras.epoch(), before));
+            yield List.of(extras.withAttributes(before));
           }
         };
+    if (entry.extras.stream().anyMatch(extras -> extras.idleMillis() > 0)) {
+      accessed.add(contents.id());
+    }
     entry.value =
         switch (contents.value()) {
           case Change.Contents.SAME_VALUE -> entry.value;
@@ -596,6 +607,10 @@ final class ChangeModel implements ChangeSink {
               if (!namenode.tree().isDetached(node)) {
                 Entry entry = entry(namenode, node, names);
                 entry.host = host(node.host());
+                if (accessed.contains(node.id()) && entries.containsKey(node.id())) {
+                  // Accesses have no records.
+                  entry.accessed = entries.get(node.id()).accessed;
+                }
                 found.put(node.id(), entry.toString());
               }
               return true;

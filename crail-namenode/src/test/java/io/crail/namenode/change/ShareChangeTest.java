@@ -144,6 +144,7 @@ class ShareChangeTest {
             said,
             state,
             random.nextInt(4) > 0,
+            1000L * random.nextInt(2) + random.nextInt(2),
             "/spread" + directory,
             "user-" + random.nextInt(3),
             random.nextBoolean() ? "" : "group-" + random.nextInt(3)));
@@ -192,12 +193,12 @@ class ShareChangeTest {
     assertEquals(2, store.namenode.tree().size());
     store.call(
         NameNodeOperations.SET_SHARE,
-        Shares.state(OWNER, 6, id(1), 2, SetShare.OPEN, true, "/spread0", "", ""));
+        Shares.state(OWNER, 6, id(1), 2, SetShare.OPEN, true, 0, "/spread0", "", ""));
     assertEquals(Set.of(id(1)), store.namenode.tree().spread().shares().keySet());
     // What an earlier start has said before changes nothing.
     store.call(
         NameNodeOperations.SET_SHARE,
-        Shares.state(OWNER, 5, id(2), 1, SetShare.OPEN, true, "/spread2", "", ""));
+        Shares.state(OWNER, 5, id(2), 1, SetShare.OPEN, true, 0, "/spread2", "", ""));
     assertTrue(store.namenode.tree().spread().shares().containsKey(id(1)));
     model.verify(store.namenode);
     store.namenode.verify();
@@ -206,7 +207,7 @@ class ShareChangeTest {
   private void sayOne(long said, int state, boolean makes) throws CrailException {
     store.call(
         NameNodeOperations.SET_SHARE,
-        Shares.state(OWNER, 5, id(0), said, state, makes, "/spread0", "", ""));
+        Shares.state(OWNER, 5, id(0), said, state, makes, 0, "/spread0", "", ""));
   }
 
   @Test

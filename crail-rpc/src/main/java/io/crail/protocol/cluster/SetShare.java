@@ -44,6 +44,8 @@ public final class SetShare {
    * @param storageClass its storage class
    * @param modifiedMillis when its attributes or its own children changed last, milliseconds since
    *     1970
+   * @param childMillis how long each new child lives; 0 for no limit
+   * @param childIdle whether accesses count for such a child
    * @param path its path
    * @param host its preferred host; empty for none
    * @param user its owner's name; empty for the user of the namenodes
@@ -61,6 +63,8 @@ public final class SetShare {
       int permissions,
       int storageClass,
       long modifiedMillis,
+      long childMillis,
+      boolean childIdle,
       Utf8 path,
       Utf8 host,
       Utf8 user,
@@ -79,6 +83,8 @@ public final class SetShare {
             .u16("permissions", "permission bits, 0 to 07777")
             .u8("storageClass", "storage class")
             .i64("modifiedMillis", "last change, milliseconds since 1970")
+            .i64("childMillis", "how long each new child lives; 0 for no limit")
+            .u8("childIdle", "whether accesses count for such a child; 0 or 1")
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
             .u16("userLength", "bytes of user")
@@ -105,6 +111,8 @@ public final class SetShare {
           permissions,
           storageClass,
           modifiedMillis,
+          childMillis,
+          childIdle,
           path,
           host,
           user,

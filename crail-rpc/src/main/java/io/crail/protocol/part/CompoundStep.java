@@ -13,8 +13,9 @@ import java.nio.ByteBuffer;
  * @param kind number of the {@link io.crail.compound.StepKind}
  * @param comparison number of the {@link io.crail.compound.Comparison} of a guard
  * @param goesOn whether the list goes on when this step fails
- * @param number the number to compare with, to add or to set; or a position in the bytes
- * @param length bytes to read
+ * @param number the number to compare with, to add or to set; a position in the bytes; or
+ *     milliseconds of a lifetime, 0 for no limit
+ * @param length bytes to read; or 1 for a lifetime that begins again with each access
  * @param name name of an attribute; empty where there is none
  * @param data the bytes to compare with, or to write
  * @param expected the present value of an attribute that is replaced
@@ -34,8 +35,8 @@ public record CompoundStep(
           .u8("kind", "what it does, see StepKind")
           .u8("comparison", "0 equal, 1 not, 2 less, 3 at most, 4 greater, 5 at least")
           .u8("goesOn", "whether the list goes on when it fails; 0 or 1")
-          .i64("number", "to compare with, to add or to set; or a position")
-          .i32("length", "bytes to read")
+          .i64("number", "to compare with, to add or to set; a position; or a lifetime")
+          .i32("length", "bytes to read; or 1: the lifetime begins again with each access")
           .u16("nameLength", "bytes of name")
           .i32("dataLength", "bytes of data")
           .i32("expectedLength", "bytes of expected")

@@ -83,7 +83,7 @@ final class RecordsTarget implements Target {
 
   private static NodeExtras extras(int attributes) {
     UserAttribute attribute = new UserAttribute(Utf8.of("name"), SmallValue.of(new byte[] {7}));
-    return new NodeExtras(1, 2, Collections.nCopies(attributes, attribute));
+    return new NodeExtras(1, 2, 3, 4, 5, true, Collections.nCopies(attributes, attribute));
   }
 
   private static <T extends Change> byte[] seed(Codec<T> codec, T change) {

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
+import io.crail.CrailNodeType;
+import io.crail.CrailStorageClass;
+import io.crail.CrailStore;
+import io.crail.common.error.NodeNotFoundException;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
+import io.crail.compound.Lifetime;
+import io.crail.job.CrailJob;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Lifetimes and the directories of jobs, over several namenodes. */
+class JobTest {
+  private static final int NAMENODES = 3;
+  private static final Duration LEASE = CrailJob.LEAST_LEASE;
+
+  private TestCluster cluster;
+  private CrailStore store;
+
+  @BeforeEach
+  void start() throws Exception {
+    cluster = TestCluster.start(NAMENODES, 1);
+    store = cluster.newStore();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    cluster.close();
+  }
+
+  private static CrailNode make(CrailStore in, String path, CrailNodeType type) throws Exception {
+    return in.create(path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
+        .get(60, TimeUnit.SECONDS);
+  }
+
+  private CompoundResult operate(String path, CompoundOperation.Builder steps) throws Exception {
+    return store.operate(path, steps.build()).get(60, TimeUnit.SECONDS).orThrow();
+  }
+
+  private long remaining(String path) throws Exception {
+    return operate(path, CompoundOperation.builder().readLifetime()).number(0);
+  }
+
+  private static void await(Callable<Boolean> condition) throws Exception {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!condition.call()) {
+      assertTrue(System.nanoTime() < end, "not within 30 s");
+      Thread.sleep(20);
+    }
+  }
+
+  private CrailJob begin(CrailStore in) throws Exception {
+    return CrailJob.begin(in, "a job/of mine", LEASE, CrailStorageClass.DEFAULT);
+  }
+
+  @Test
+  void theDataOfAJobEndWithIt() throws Exception {
+    CrailJob job = begin(store);
+    assertTrue(job.root().matches("/jobs/a-job-of-mine-[0-9a-f]{16}"), job.root());
+    make(store, job.root() + "/shuffle", CrailNodeType.DIRECTORY);
+    make(store, job.root() + "/shuffle/f", CrailNodeType.DATAFILE);
+    CrailJob other = begin(store);
+    assertNotEquals(job.root(), other.root());
+    job.close();
+    assertNull(store.lookup(job.root() + "/shuffle/f").get());
+    assertNull(store.lookup(job.root()).get());
+    assertNotNull(store.lookup(other.root()).get());
+    other.close();
+    assertFalse(store.lookup("/jobs").get().asContainer().listStatus().hasNext());
+  }
+
+  @Test
+  void aJobKeepsItsDataAsLongAsAProcessRenewsItsLease() throws Exception {
+    CrailStore first = cluster.newStore();
+    CrailJob begun = begin(first);
+    CrailJob joined = CrailJob.join(store, begun.root(), LEASE);
+    make(first, begun.root() + "/f", CrailNodeType.DATAFILE);
+    // Its process dies: what renews the lease there fails from now on.
+    first.close();
+    long end = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
+    while (System.nanoTime() < end) {
+      // That is no access to the directory.
+      assertNotNull(store.lookup(begun.root() + "/f").get());
+      Thread.sleep(50);
+    }
+    assertFalse(joined.isLost());
+    joined.close();
+    await(() -> store.lookup(begun.root() + "/f").get() == null);
+    assertThrows(NodeNotFoundException.class, () -> CrailJob.join(store, begun.root(), LEASE));
+    assertThrows(Exception.class, begun::close);
+  }
+
+  @Test
+  void aJobThatIsRemovedKnowsIt() throws Exception {
+    try (CrailJob job = begin(store)) {
+      store.delete(job.root(), true).get();
+      await(job::isLost);
+    }
+  }
+
+  @Test
+  void aNewDirectoryOfAJobHasALeaseFromTheBeginning() throws Exception {
+    begin(store).close();
+    make(store, "/jobs/made-by-hand", CrailNodeType.DIRECTORY);
+    assertEquals(CrailJob.LEASE.toMillis(), remaining("/jobs/made-by-hand"));
+  }
+
+  @Test
+  void theChildrenOfASpreadDirectoryHaveItsLifetimeAtEachNamenode() throws Exception {
+    store
+        .createSpread(
+            "/s", CrailNodeType.TABLE, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
+        .get();
+    int children = 60;
+    operate("/s", CompoundOperation.builder().expireChildren(Lifetime.of(Duration.ofHours(1))));
+    for (int i = 0; i < children; i++) {
+      store.put("/s/" + i, Bytes.buffer(new byte[] {1})).get();
+      assertTrue(remaining("/s/" + i) > 0);
+    }
+    operate("/s", CompoundOperation.builder().expireChildren(Lifetime.UNLIMITED));
+    for (int i = 0; i < children; i++) {
+      store.put("/s/" + i, Bytes.buffer(new byte[] {1})).get();
+      assertEquals(-1, remaining("/s/" + i));
+      operate("/s/" + i, CompoundOperation.builder().expire(Lifetime.of(Duration.ofMillis(300))));
+    }
+    await(() -> store.lookup("/s").get().asContainer().files() == 0);
+  }
+
+  @Test
+  void aSpreadDirectoryEndsAtAllNamenodes() throws Exception {
+    make(store, "/above", CrailNodeType.DIRECTORY);
+    store
+        .createSpread(
+            "/above/s",
+            CrailNodeType.TABLE,
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            true)
+        .get();
+    for (int i = 0; i < 30; i++) {
+      store.put("/above/s/" + i, Bytes.buffer(new byte[] {1})).get();
+    }
+    operate("/above", CompoundOperation.builder().expire(Lifetime.of(Duration.ofMillis(300))));
+    await(() -> store.lookup("/above").get() == null);
+    for (int i = 0; i < 30; i++) {
+      assertNull(store.lookup("/above/s/" + i).get());
+    }
+  }
+}
