@@ -6,7 +6,6 @@ import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.Threads;
-import io.crail.common.error.ErrorCode;
 import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.compound.CompoundOperation;
@@ -37,8 +36,11 @@ public final class CrailJob implements AutoCloseable {
   /** The usual lease. */
   public static final Duration LEASE = Duration.ofMinutes(1);
 
-  /** The shortest lease, since some renewals may have to be tried again. */
+  /** The shortest lease. */
   public static final Duration LEAST_LEASE = Duration.ofSeconds(2);
+
+  /** The longest lease. */
+  public static final Duration MOST_LEASE = Duration.ofMillis(Lifetime.MAX_MILLIS);
 
   private static final Logger LOG = LoggerFactory.getLogger(CrailJob.class);
   private static final int RENEWALS = 4;
@@ -49,6 +51,7 @@ public final class CrailJob implements AutoCloseable {
   private final String root;
   private final boolean isOwner;
   private final ScheduledExecutorService thread;
+  private final long periodMillis;
   private volatile boolean lost;
   private boolean failing;
 
@@ -57,8 +60,8 @@ public final class CrailJob implements AutoCloseable {
     this.root = root;
     this.isOwner = isOwner;
     this.thread = Executors.newSingleThreadScheduledExecutor(Threads.factory("crail-job-lease"));
-    long period = lease.toMillis() / RENEWALS;
-    thread.scheduleWithFixedDelay(this::renew, period, period, TimeUnit.MILLISECONDS);
+    this.periodMillis = lease.toMillis() / RENEWALS;
+    thread.scheduleAtFixedRate(this::renew, periodMillis, periodMillis, TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -67,18 +70,24 @@ public final class CrailJob implements AutoCloseable {
    * @param store the store, which has to stay open until the job is closed
    * @param name a name for people, a part of that of the directory; other characters than letters,
    *     digits, {@code .}, {@code _} and {@code -} are replaced
-   * @param lease how long the data stay when the process dies; at least {@link #LEAST_LEASE}
+   * @param lease how long the data stay when the process dies, {@link #LEAST_LEASE} to {@link
+   *     #MOST_LEASE}
    * @param storageClass the storage class of the data
    * @return the job, whose directory is there
    * @throws ExecutionException when the store refuses or does not answer
-   * @throws IllegalArgumentException for a shorter lease
+   * @throws IllegalArgumentException for another lease
    * @throws Exception as operations of the store do
    */
   public static CrailJob begin(
       CrailStore store, String name, Duration lease, CrailStorageClass storageClass)
       throws Exception {
-    requireLease(lease);
-    makeDirectory(store);
+    if (lease.compareTo(LEAST_LEASE) < 0 || lease.compareTo(MOST_LEASE) > 0) {
+      throw new IllegalArgumentException(
+          "a lease of " + lease + ", must be between " + LEAST_LEASE + " and " + MOST_LEASE);
+    }
+    if (store.lookup(DIRECTORY).get() == null) {
+      makeDirectory(store);
+    }
     byte[] random = new byte[8];
     new SecureRandom().nextBytes(random);
     String plain = name.replaceAll("[^A-Za-z0-9._-]+", "-");
@@ -91,40 +100,45 @@ public final class CrailJob implements AutoCloseable {
     store
         .create(root, CrailNodeType.DIRECTORY, storageClass, CrailLocationClass.DEFAULT, true)
         .get();
-    store.operate(root, expire(Lifetime.sinceAccess(lease))).get().orThrow();
+    try {
+      CompoundOperation own =
+          CompoundOperation.builder().readLifetime().expire(Lifetime.sinceAccess(lease)).build();
+      if (store.operate(root, own).get().orThrow().number(0) < 0) {
+        // Whoever made the directory of all jobs has not come so far.
+        setLease(store);
+      }
+    } catch (Exception | Error e) {
+      try {
+        store.delete(root, true).get();
+      } catch (ExecutionException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    }
     return new CrailJob(store, root, lease, true);
   }
 
   /**
-   * Keeps a job alive that another process has begun. The end of this does not end the job.
+   * Keeps a job alive that another process has begun, as long as that has not closed it.
    *
    * @param store the store, which has to stay open until this is closed
    * @param root the directory of the job
-   * @param lease the lease with which it was begun
-   * @return the job
+   * @return the job; its end does not end the directory
+   * @throws ExecutionException when the store refuses or does not answer
    * @throws NodeNotFoundException when the job has ended
+   * @throws IllegalArgumentException when the directory is not that of a job
    * @throws Exception as operations of the store do
    */
-  public static CrailJob join(CrailStore store, String root, Duration lease) throws Exception {
-    requireLease(lease);
-    if (store.lookup(root).get() == null) {
-      throw ErrorCode.NODE_NOT_FOUND.exception(root);
+  public static CrailJob join(CrailStore store, String root) throws Exception {
+    CompoundOperation read = CompoundOperation.builder().readLifetime().build();
+    long lease = store.operate(root, read).get().orThrow().number(0);
+    if (lease < RENEWALS) {
+      throw new IllegalArgumentException(root + " has no lease");
     }
-    return new CrailJob(store, root, lease, false);
+    return new CrailJob(store, root, Duration.ofMillis(lease), false);
   }
 
-  private static void requireLease(Duration lease) {
-    if (lease.compareTo(LEAST_LEASE) < 0) {
-      throw new IllegalArgumentException(
-          "a lease of " + lease.toMillis() + " ms, must be at least " + LEAST_LEASE.toMillis());
-    }
-  }
-
-  /** New jobs have a lease from the beginning, so that none stays whose process dies at once. */
   private static void makeDirectory(CrailStore store) throws Exception {
-    if (store.lookup(DIRECTORY).get() != null) {
-      return;
-    }
     try {
       store
           .createSpread(
@@ -135,28 +149,28 @@ public final class CrailJob implements AutoCloseable {
               true)
           .get();
     } catch (ExecutionException e) {
-      if (e.getCause() instanceof NodeExistsException) {
-        return;
+      if (!(e.getCause() instanceof NodeExistsException)) {
+        throw e;
       }
-      throw e;
     }
+    setLease(store);
+  }
+
+  /** New jobs have a lease from the beginning, so that none stays whose process dies at once. */
+  private static void setLease(CrailStore store) throws Exception {
     CompoundOperation leases =
         CompoundOperation.builder().expireChildren(Lifetime.sinceAccess(LEASE)).build();
     store.operate(DIRECTORY, leases).get().orThrow();
   }
 
-  private static CompoundOperation expire(Lifetime lifetime) {
-    return CompoundOperation.builder().expire(lifetime).build();
-  }
-
   /** A lookup is an access, which begins the lease again. */
   private void renew() {
     try {
-      boolean isThere = store.lookup(root).get() != null;
-      if (!isThere && !lost) {
+      // Of a short lease there is time for another one then.
+      if (store.lookup(root).get(periodMillis, TimeUnit.MILLISECONDS) == null && !lost) {
+        lost = true;
         LOG.error("{} has ended: its lease was not renewed in time, or it was removed", root);
       }
-      lost = !isThere;
       failing = false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -181,7 +195,7 @@ public final class CrailJob implements AutoCloseable {
   /**
    * Whether the directory has ended before the job, as far as is known.
    *
-   * @return true after a renewal that has not found it
+   * @return true once this has looked for it in vain
    */
   public boolean isLost() {
     return lost;
@@ -205,6 +219,7 @@ public final class CrailJob implements AutoCloseable {
       if (!(e.getCause() instanceof NodeNotFoundException)) {
         throw e;
       }
+      lost = true;
     }
   }
 }

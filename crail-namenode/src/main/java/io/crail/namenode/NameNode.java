@@ -161,7 +161,7 @@ public final class NameNode {
             spread,
             new ShareRule(options, state, locks, applier, dismantler, clock),
             new RenameRule(state, locks, applier, clock),
-            new SetAttributesRule(state, locks, applier),
+            new SetAttributesRule(state, locks, applier, clock),
             new LeaseRule(state, locks, applier, clock),
             new ExtendRule(state, supply, locks, applier, clock),
             new ReplaceExtentRule(state, supply, locks, applier),

@@ -9,7 +9,6 @@ import io.crail.namenode.activity.ClientActivity.Kind;
 import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.query.ExtentFinder;
 import io.crail.namenode.query.NodeLister;
-import io.crail.namenode.rule.CompoundRule;
 import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.NewNode;
 import io.crail.namenode.rule.ShareRule;
@@ -147,8 +146,8 @@ final class NameNodeService {
                   rules
                       .compound()
                       .operate(request, client.creates()::createIn, client.activity()::committed);
-              return CompoundRule.mayChangeChildren(request, response)
-                  ? rules.spread().attributesChanged(response.id(), response)
+              return namenode.tree().spread().owned().containsKey(response.id())
+                  ? rules.spread().operated(request, response)
                   : Outcome.now(response);
             },
             new SpaceWork<Operate.Request>(namenode, request -> 0, true))

@@ -6,6 +6,7 @@ import static io.crail.namenode.Steps.append;
 import static io.crail.namenode.Steps.create;
 import static io.crail.namenode.Steps.of;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
@@ -15,6 +16,7 @@ import io.crail.compound.Lifetime;
 import io.crail.compound.StepKind;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Operate;
+import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.CompoundStep;
@@ -22,7 +24,15 @@ import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.SpreadPath;
+import io.crail.protocol.part.StepResult;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -168,32 +178,40 @@ class LifetimeTest {
     assertEquals(0, waiting());
   }
 
-  @Test
-  void anAccessTimeInTheFutureDoesNotPutTheEndOffForLong() throws Exception {
-    operate("/t/k", create(), sinceAccess(StepKind.EXPIRE, 1000));
+  private void setAccessTime(String path, long millis) throws CrailException {
     store.call(
         NameNodeOperations.SET_ATTRIBUTES,
         new SetAttributes.Request(
-            SetAttributes.ACCESSED, 0, 0, Long.MAX_VALUE, Utf8.of("/t/k"), Utf8.EMPTY, Utf8.EMPTY));
-    store.pass(2 * 1000 + TICK);
-    exists("/t");
-    store.pass(1000);
-    operate("/t/k", of(StepKind.ABSENT).going());
+            SetAttributes.ACCESSED, 0, 0, millis, Utf8.of(path), Utf8.EMPTY, Utf8.EMPTY));
   }
 
   @Test
-  void aNodeDoesNotEndForLackOfAccessWhileItIsWritten() throws Exception {
+  void aTimeThatAClientSetsIsAnAccessOfNow() throws Exception {
+    for (String path : List.of("/t/old", "/t/coming")) {
+      operate(path, create(), sinceAccess(StepKind.EXPIRE, 1000));
+    }
+    store.pass(900);
+    setAccessTime("/t/old", 1);
+    setAccessTime("/t/coming", Long.MAX_VALUE);
+    store.pass(900);
+    assertEquals(2, waiting());
+    store.pass(TICK);
+    assertEquals(0, waiting());
+  }
+
+  @Test
+  void aFileLivesOnWhenItsWriterHasEnded() throws Exception {
     NodeInfo written = store.create(NodeType.DATAFILE, "/d/f", 9);
     operate("/d/f", sinceAccess(StepKind.EXPIRE, 1000));
-    for (int i = 0; i < 4; i++) {
-      store.pass(800);
+    store.extend(written.id(), 9, 0, 10);
+    for (int i = 0; i < 39; i++) {
+      store.pass(100);
       store.acquire(written.id(), 9);
     }
-    store.extend(written.id(), 9, 0, 10);
     store.setSize(written.id(), 9, 10, SetSize.END);
-    store.pass(700);
-    exists("/d");
-    store.pass(1000 + TICK);
+    store.pass(900);
+    assertEquals(1, waiting());
+    store.pass(TICK);
     isGone("/d/f");
   }
 
@@ -209,6 +227,35 @@ class LifetimeTest {
     assertEquals(1, waiting());
     store.pass(TICK);
     isGone("/t/idle");
+  }
+
+  @Test
+  void aShortStandstillDoesNotPutOffALongLifetime() throws Exception {
+    operate("/t/k", create(), sinceAccess(StepKind.EXPIRE, 60_000));
+    for (int i = 0; i < 30; i++) {
+      store.clock.advanceMillis(2000);
+      store.namenode.tick();
+    }
+    isGone("/t/k");
+  }
+
+  @Test
+  void aClockThatIsSetEndsNoLifetimeOfAccesses() throws Exception {
+    operate("/t/k", create(), sinceAccess(StepKind.EXPIRE, 1000));
+    store.clock.setForward(3_600_000);
+    store.pass(900);
+    assertEquals(1, waiting());
+    store.lookup("/t/k");
+    // What has happened is still to come by this clock.
+    store.clock.setForward(-3_600_000);
+    store.pass(900);
+    store.lookup("/t/k");
+    store.pass(900);
+    exists("/t/k");
+    // Its end was noted by the clock that was ahead.
+    operate("/t/k", sinceAccess(StepKind.EXPIRE, 1000));
+    store.pass(1000);
+    isGone("/t/k");
   }
 
   @Test
@@ -237,6 +284,96 @@ class LifetimeTest {
     isGone("/t/own", "/d/f");
     exists("/t/later");
     assertEquals(0, waiting());
+  }
+
+  @Test
+  void aListThatMakesAValueSeesAndSetsItsLifetime() throws Exception {
+    operate("/t", ofChildren(1000));
+    assertEquals(
+        1000, operate("/t/a", create(), of(StepKind.READ_LIFETIME)).results().get(1).number());
+    operate("/t/b", create(), expire(0));
+    operate("/t/c", create(), expire(5000));
+    operate("/t/c", of(StepKind.DELETE), create());
+    assertEquals(-1, remaining("/t/b"));
+    assertEquals(1000, remaining("/t/c"));
+    StepResult read = operate("/t", of(StepKind.READ_CHILDREN_LIFETIME)).results().get(0);
+    assertEquals(1000, read.number());
+    assertEquals(0, read.data().length());
+    operate("/t", sinceAccess(StepKind.EXPIRE_CHILDREN, 7));
+    read = operate("/t", of(StepKind.READ_CHILDREN_LIFETIME)).results().get(0);
+    assertEquals(7, read.number());
+    assertEquals(1, read.data().length());
+    read = operate("/d", of(StepKind.READ_CHILDREN_LIFETIME)).results().get(0);
+    assertEquals(-1, read.number());
+  }
+
+  /** Whatever comes together: all end in time, and what is left is what was counted. */
+  @Test
+  void endsKeepStepWithRequests() throws Exception {
+    long seed = TestStore.seed();
+    AtomicBoolean ended = new AtomicBoolean();
+    List<Future<Integer>> clients = new ArrayList<>();
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      for (int i = 0; i < 2; i++) {
+        Random random = new Random(seed + i);
+        Wire wire = Wire.connect(store.server, TestStore.CLIENT + 10 + i);
+        clients.add(threads.submit(() -> load(wire, random, ended)));
+      }
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+      while (System.nanoTime() < end) {
+        store.pass(10);
+      }
+      ended.set(true);
+      for (Future<Integer> client : clients) {
+        assertTrue(client.get(30, TimeUnit.SECONDS) > 100);
+      }
+    } finally {
+      ended.set(true);
+      threads.shutdownNow();
+      assertTrue(threads.awaitTermination(30, TimeUnit.SECONDS));
+    }
+    store.pass(1000);
+    assertEquals(0, waiting());
+  }
+
+  private int load(Wire wire, Random random, AtomicBoolean ended) {
+    int done = 0;
+    while (!ended.get()) {
+      String table = "/d/t" + random.nextInt(2);
+      String path = table + "/" + random.nextInt(4);
+      StepKind kind = random.nextInt(4) == 0 ? StepKind.EXPIRE_CHILDREN : StepKind.EXPIRE;
+      String target = kind == StepKind.EXPIRE && random.nextInt(4) > 0 ? path : table;
+      try {
+        switch (random.nextInt(6)) {
+          case 0 ->
+              wire.call(NameNodeOperations.CREATE, TestStore.creation(NodeType.TABLE, table, 0));
+          case 1 -> wire.call(NameNodeOperations.PUT, TestStore.put(path, 0, new byte[] {1}));
+          case 2 -> wire.call(NameNodeOperations.REMOVE, new Remove.Request(true, Utf8.of(target)));
+          default ->
+              wire.call(
+                  NameNodeOperations.OPERATE,
+                  new Operate.Request(
+                      0644,
+                      Utf8.of(target),
+                      List.of(
+                          create().going(),
+                          of(
+                              kind,
+                              Comparison.EQUAL,
+                              1 + random.nextInt(50),
+                              random.nextInt(2),
+                              "",
+                              "",
+                              ""))));
+        }
+        done++;
+      } catch (CrailException e) {
+        // What it is about may be gone.
+        assertTrue(e.code() != ErrorCode.INTERNAL, e.toString());
+      }
+    }
+    return done;
   }
 
   @Test

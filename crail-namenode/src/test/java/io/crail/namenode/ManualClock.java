@@ -6,6 +6,7 @@ import io.crail.common.Clock;
 /** Time that a test moves. */
 public class ManualClock implements Clock {
   private volatile long nanos = 1_000_000_000L;
+  private volatile long epochMillis = 1_750_000_000_000L;
 
   @Override
   public long nanoTime() {
@@ -14,10 +15,15 @@ public class ManualClock implements Clock {
 
   @Override
   public long currentTimeMillis() {
-    return 1_750_000_000_000L + nanos / 1_000_000;
+    return epochMillis + nanos / 1_000_000;
   }
 
   public void advanceMillis(long millis) {
     nanos += millis * 1_000_000;
+  }
+
+  /** Sets the clock of the host, without any time that passes. */
+  public void setForward(long millis) {
+    epochMillis += millis;
   }
 }

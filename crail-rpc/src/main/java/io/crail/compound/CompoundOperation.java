@@ -344,6 +344,17 @@ public final class CompoundOperation {
     }
 
     /**
+     * Read: how long each node lives that will be made in this container. Its number is that in
+     * milliseconds, or -1 if there is no limit. It has a byte if the lifetime begins again with
+     * each access, otherwise none.
+     *
+     * @return this
+     */
+    public Builder readChildrenLifetime() {
+      return add(StepKind.READ_CHILDREN_LIFETIME);
+    }
+
+    /**
      * Read: the number of bytes.
      *
      * @return this

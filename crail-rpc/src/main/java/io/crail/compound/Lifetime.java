@@ -5,13 +5,13 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a node lives. When its time is over, the namenode removes it, with all that is below it.
- * That happens within a second, and never before.
+ * How long a node lives. When its time is over, the namenode removes it, with all that is below it,
+ * usually within a fifth of a second.
  *
  * @param millis milliseconds; 0 for no limit
- * @param sinceAccess whether they begin again with each access: a lookup, a search for its bytes or
- *     a compound operation, but not those of nodes below it. While a stream writes to the node, and
- *     while the namenode stands still, such a lifetime does not run out
+ * @param sinceAccess whether they begin again with each access: a lookup, a search for its bytes, a
+ *     change of its attributes or a compound operation, but not those of nodes below it. While a
+ *     stream writes to the node, such a lifetime does not run out
  */
 public record Lifetime(long millis, boolean sinceAccess) {
   /** No limit. */

@@ -65,7 +65,9 @@ public enum StepKind {
   /** Reads bytes, as many as there are in the range. */
   READ_BYTES(35, "read bytes"),
   /** Reads how long the node will live if it is not accessed. */
-  READ_LIFETIME(36, "read lifetime");
+  READ_LIFETIME(36, "read lifetime"),
+  /** Reads how long each node lives that will be made in this container. */
+  READ_CHILDREN_LIFETIME(38, "read lifetime of children");
 
   private static final int FIRST_CHANGE = 16;
   private static final int FIRST_READ = 32;

@@ -20,6 +20,7 @@ import io.crail.compound.CompoundResult;
 import io.crail.compound.Lifetime;
 import io.crail.job.CrailJob;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -90,7 +91,7 @@ class JobTest {
   void aJobKeepsItsDataAsLongAsAProcessRenewsItsLease() throws Exception {
     CrailStore first = cluster.newStore();
     CrailJob begun = begin(first);
-    CrailJob joined = CrailJob.join(store, begun.root(), LEASE);
+    CrailJob joined = CrailJob.join(store, begun.root());
     make(first, begun.root() + "/f", CrailNodeType.DATAFILE);
     // Its process dies: what renews the lease there fails from now on.
     first.close();
@@ -103,7 +104,7 @@ class JobTest {
     assertFalse(joined.isLost());
     joined.close();
     await(() -> store.lookup(begun.root() + "/f").get() == null);
-    assertThrows(NodeNotFoundException.class, () -> CrailJob.join(store, begun.root(), LEASE));
+    assertThrows(NodeNotFoundException.class, () -> CrailJob.join(store, begun.root()));
     assertThrows(Exception.class, begun::close);
   }
 
@@ -113,6 +114,26 @@ class JobTest {
       store.delete(job.root(), true).get();
       await(job::isLost);
     }
+  }
+
+  @Test
+  void onlyADirectoryWithALeaseIsJoined() throws Exception {
+    make(store, "/other", CrailNodeType.DIRECTORY);
+    assertThrows(IllegalArgumentException.class, () -> CrailJob.join(store, "/other"));
+    for (Duration lease : List.of(LEASE.minusMillis(1), CrailJob.MOST_LEASE.plusMillis(1))) {
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> CrailJob.begin(store, "name", lease, CrailStorageClass.DEFAULT));
+    }
+    assertNull(store.lookup("/jobs").get());
+  }
+
+  @Test
+  void aDirectoryOfJobsWithoutALeaseGetsOne() throws Exception {
+    make(store, "/jobs", CrailNodeType.DIRECTORY);
+    begin(store).close();
+    make(store, "/jobs/made-by-hand", CrailNodeType.DIRECTORY);
+    assertEquals(CrailJob.LEASE.toMillis(), remaining("/jobs/made-by-hand"));
   }
 
   @Test

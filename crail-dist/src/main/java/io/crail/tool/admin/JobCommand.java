@@ -3,11 +3,8 @@ package io.crail.tool.admin;
 
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
-import io.crail.common.config.ConfigType;
-import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.conf.CrailConfiguration;
 import io.crail.job.CrailJob;
-import io.crail.tool.command.CommandCluster;
 import io.crail.tool.command.CommandContext;
 import io.crail.tool.command.Example;
 import io.crail.tool.command.ExitCode;
@@ -18,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.commons.cli.CommandLine;
 
@@ -30,7 +28,10 @@ public final class JobCommand extends OptionsCommand {
   private static final String LEASE = "l";
   private static final String CLASS = "c";
 
-  /** How long the command has to end after a signal. */
+  /** The exit code of shells for a command that cannot be run. */
+  private static final int CANNOT_RUN = 127;
+
+  /** The time that the command is given to end after a signal. */
   private static final long END_SECONDS = 10;
 
   /** Declares its options. */
@@ -38,15 +39,21 @@ public final class JobCommand extends OptionsCommand {
     super(
         "job",
         "runs a command with a directory for its data, which ends with it",
-        "[--] <command> [argument...]",
+        "<command> [argument...]",
         """
         The directory is in /jobs, and the command finds its path in $CRAIL_JOB_ROOT. It is removed
-        when the command ends. If this process dies, it stays for the time of its lease. The exit code
-        is that of the command.
+        when the command ends. If this process is killed, the command runs on, and the directory stays
+        for the time of its lease. The exit code is that of the command, or 127 if it cannot be run.
+        Options of this command, and those of every command, stand in front of the command to run.
         """,
         valued(NAME, "name", "name", "a part of the directory's name; by default the command's"),
         valued(
-            LEASE, "lease", "time", "how long the data stay if this process dies; 60s by default"),
+            LEASE,
+            "lease",
+            "time",
+            "how long the data stay if this process is killed; "
+                + CrailJob.LEASE.toSeconds()
+                + "s by default"),
         valued(CLASS, "class", "class", "storage class of the data, from 0"));
   }
 
@@ -55,31 +62,18 @@ public final class JobCommand extends OptionsCommand {
     return List.of(
         new Example("crail job ./etl.sh", "$CRAIL_JOB_ROOT is there while the script runs"),
         new Example(
-            "crail job --lease 10m --class 1 -- ./etl.sh --fast",
-            "options of the script follow --"));
+            "crail job --lease 10m --class 1 ./etl.sh",
+            "the data stay for ten minutes if this dies"));
   }
 
   @Override
-  protected String hint(List<String> arguments) {
-    return arguments.contains("--") ? "" : "options of the command to run have to follow --";
+  public boolean commonOptionsComeFirst() {
+    return true;
   }
 
-  private static Duration lease(CommandLine line) throws UsageException {
-    String text = line.getOptionValue(LEASE);
-    if (text == null) {
-      return CrailJob.LEASE;
-    }
-    String wrong = "option -" + LEASE + " has the bad value '" + text + "': ";
-    try {
-      Duration lease = ConfigType.duration(DurationUnit.SECONDS).parse(text);
-      if (lease.compareTo(CrailJob.LEAST_LEASE) < 0) {
-        throw new UsageException(
-            wrong + "must be at least " + CrailJob.LEAST_LEASE.toSeconds() + "s");
-      }
-      return lease;
-    } catch (IllegalArgumentException e) {
-      throw new UsageException(wrong + e.getMessage());
-    }
+  @Override
+  protected boolean stopsAtOperand() {
+    return true;
   }
 
   @Override
@@ -88,7 +82,16 @@ public final class JobCommand extends OptionsCommand {
     if (command.isEmpty()) {
       throw new UsageException("names no command to run");
     }
-    Duration lease = lease(line);
+    if (command.get(0).startsWith("-")) {
+      throw new UsageException("unknown option '" + command.get(0) + "'");
+    }
+    if (context.options().embedded()) {
+      throw new UsageException("a command cannot reach a cluster in this process");
+    }
+    Duration lease =
+        line.hasOption(LEASE)
+            ? time(line, LEASE, CrailJob.LEAST_LEASE, CrailJob.MOST_LEASE)
+            : CrailJob.LEASE;
     CrailStorageClass storageClass =
         line.hasOption(CLASS)
             ? CrailStorageClass.get(number(line, CLASS, 0, 255))
@@ -96,10 +99,16 @@ public final class JobCommand extends OptionsCommand {
     Path program = Path.of(command.get(0)).getFileName();
     String name = line.getOptionValue(NAME, program == null ? "job" : program.toString());
     try (ShutdownGate gate = ShutdownGate.open();
-        CommandCluster cluster = new CommandCluster(context);
-        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.openConfigured()));
-        CrailJob job = CrailJob.begin(store, name, lease, storageClass)) {
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(context.configuration()))) {
+      CrailJob job = CrailJob.begin(store, name, lease, storageClass);
       int code = execute(context, gate, command, job.root());
+      try {
+        job.close();
+      } catch (ExecutionException e) {
+        context
+            .err()
+            .println("crail job: cannot remove " + job.root() + ": " + e.getCause().getMessage());
+      }
       if (job.isLost()) {
         context.err().println("crail job: " + job.root() + " has ended before the command");
         return code == 0 ? ExitCode.FAILURE : code;
@@ -119,14 +128,21 @@ public final class JobCommand extends OptionsCommand {
       process = builder.start();
     } catch (IOException e) {
       context.err().println("crail job: " + e.getMessage());
-      return ExitCode.FAILURE;
+      return CANNOT_RUN;
     }
-    gate.onAsked(process::destroy);
+    gate.onAsked(() -> end(process));
     while (!process.waitFor(1, TimeUnit.SECONDS)) {
       if (gate.isAsked() && !process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
         process.destroyForcibly();
       }
     }
     return process.exitValue();
+  }
+
+  /** Also what the command has started: it may use the directory too. */
+  private static void end(Process process) {
+    process.descendants().forEach(ProcessHandle::destroy);
+    process.destroy();
   }
 }

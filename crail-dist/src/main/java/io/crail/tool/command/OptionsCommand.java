@@ -2,6 +2,9 @@
 package io.crail.tool.command;
 
 import io.crail.bench.options.OptionErrors;
+import io.crail.common.config.ConfigType;
+import io.crail.common.config.ConfigType.DurationUnit;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import org.apache.commons.cli.CommandLine;
@@ -125,7 +128,7 @@ public abstract class OptionsCommand implements Command {
           DefaultParser.builder()
               .setAllowPartialMatching(false)
               .get()
-              .parse(options, arguments.toArray(new String[0]));
+              .parse(options, arguments.toArray(new String[0]), stopsAtOperand());
     } catch (ParseException e) {
       String hint = hint(arguments);
       throw new UsageException(
@@ -136,6 +139,11 @@ public abstract class OptionsCommand implements Command {
       throw new UsageException("unexpected argument '" + line.getArgList().get(0) + "'");
     }
     return line;
+  }
+
+  /** Whether all that follows the first operand belongs to it, also what looks like an option. */
+  protected boolean stopsAtOperand() {
+    return false;
   }
 
   /** What else to say about a command line that cannot be parsed; empty for nothing. */
@@ -180,6 +188,28 @@ public abstract class OptionsCommand implements Command {
             + least
             + " and "
             + most);
+  }
+
+  /**
+   * The value of an option as a time.
+   *
+   * @throws UsageException that names option, value and what is allowed
+   */
+  protected static Duration time(CommandLine line, String letter, Duration least, Duration most)
+      throws UsageException {
+    String text = line.getOptionValue(letter);
+    String wrong = "option -" + letter + " has the bad value '" + text + "': ";
+    Duration time;
+    try {
+      time = ConfigType.duration(DurationUnit.SECONDS).parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(wrong + e.getMessage());
+    }
+    if (time.compareTo(least) < 0 || time.compareTo(most) > 0) {
+      throw new UsageException(
+          wrong + "must be between " + least.toMillis() + "ms and " + most.toMinutes() + "m");
+    }
+    return time;
   }
 
   /**

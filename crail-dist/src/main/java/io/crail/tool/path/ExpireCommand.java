@@ -2,8 +2,6 @@
 package io.crail.tool.path;
 
 import io.crail.common.Printable;
-import io.crail.common.config.ConfigType;
-import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
 import io.crail.compound.Lifetime;
@@ -21,6 +19,9 @@ public final class ExpireCommand extends PathCommand {
   private static final String NEVER = "n";
   private static final String CHILDREN = "C";
 
+  private static final Duration LEAST = Duration.ofMillis(1);
+  private static final Duration MOST = Duration.ofMillis(Lifetime.MAX_MILLIS);
+
   /** Declares its options. */
   public ExpireCommand() {
     super(
@@ -28,11 +29,11 @@ public final class ExpireCommand extends PathCommand {
         "sets how long nodes live, or shows it",
         "<path>...",
         """
-        When its time is over, a node is removed with all that is below it, within a second and never
-        before. Without an option, this shows how long each path will live; like every access, that
-        puts the end of a node with --idle off.
+        When its time is over, a node is removed with all that is below it. Without an option, this
+        shows how long each path will live. That is an access, which begins the time of a node with
+        --idle again.
         """,
-        valued(AFTER, "after", "time", "the node lives this long from now on, such as 90s or 12h"),
+        valued(AFTER, "after", "time", "the node lives this long from now on, such as 90s or 60m"),
         valued(IDLE, "idle", "time", "it lives this long after each access"),
         flag(NEVER, "never", "it lives without a limit"),
         flag(
@@ -44,7 +45,7 @@ public final class ExpireCommand extends PathCommand {
   @Override
   public List<Example> examples() {
     return List.of(
-        new Example("crail expire --after 12h /results", "the directory ends in twelve hours"),
+        new Example("crail expire --after 60m /results", "the directory ends in an hour"),
         new Example(
             "crail expire --children --idle 10m /cache", "each new value lives while it is used"),
         new Example("crail expire /results", "how long it will live"));
@@ -69,19 +70,9 @@ public final class ExpireCommand extends PathCommand {
     if (line.hasOption(NEVER)) {
       return Lifetime.UNLIMITED;
     }
-    String option = line.hasOption(AFTER) ? AFTER : IDLE;
-    try {
-      Duration time = ConfigType.duration(DurationUnit.SECONDS).parse(line.getOptionValue(option));
-      return option.equals(AFTER) ? Lifetime.of(time) : Lifetime.sinceAccess(time);
-    } catch (IllegalArgumentException e) {
-      throw new UsageException(
-          "option -"
-              + option
-              + " has the bad value '"
-              + line.getOptionValue(option)
-              + "': "
-              + e.getMessage());
-    }
+    return line.hasOption(AFTER)
+        ? Lifetime.of(time(line, AFTER, LEAST, MOST))
+        : Lifetime.sinceAccess(time(line, IDLE, LEAST, MOST));
   }
 
   @Override
@@ -110,6 +101,11 @@ public final class ExpireCommand extends PathCommand {
 
   /** What a step that reads a lifetime gave, for people. */
   static String text(long millis) {
-    return millis < 0 ? "never ends" : "ends in " + Duration.ofMillis(millis).toSeconds() + " s";
+    return millis < 0 ? "never ends" : "ends in " + seconds(millis);
+  }
+
+  /** Whole seconds, or milliseconds below one. */
+  static String seconds(long millis) {
+    return millis < 1000 ? millis + " ms" : millis / 1000 + " s";
   }
 }

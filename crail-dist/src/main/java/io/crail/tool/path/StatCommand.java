@@ -30,7 +30,7 @@ public final class StatCommand extends PathCommand {
   private static final int LONGEST_TEXT = 60;
 
   private static final CompoundOperation EXTRAS =
-      CompoundOperation.builder().readAttributes().readLifetime().build();
+      CompoundOperation.builder().readAttributes().readLifetime().readChildrenLifetime().build();
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS xxx", Locale.ROOT)
@@ -103,6 +103,14 @@ public final class StatCommand extends PathCommand {
     CompoundResult extras = run.store().operate(node.getPath(), EXTRAS).get();
     if (extras.isSuccess() && extras.number(1) >= 0) {
       row(run, "lifetime", ExpireCommand.text(extras.number(1)));
+    }
+    if (extras.isSuccess() && extras.number(2) >= 0) {
+      boolean sinceAccess = extras.bytes(2).length > 0;
+      String since = sinceAccess ? " after the last access" : "";
+      row(
+          run,
+          "children",
+          "each new one ends in " + ExpireCommand.seconds(extras.number(2)) + since);
     }
     if (!extras.isSuccess() || extras.version() == 0) {
       return;

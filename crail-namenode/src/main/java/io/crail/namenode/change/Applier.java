@@ -253,7 +253,7 @@ public final class Applier {
 
   private void reportShare(Share share, int newState) {
     if (sink != null) {
-      report(ShareChange.of(share, newState, extras(share).ofChildren()));
+      report(ShareChange.of(share, newState, extras(share).lifetimeOfChildren()));
     }
   }
 
@@ -344,8 +344,8 @@ public final class Applier {
   }
 
   /** The end of a node is put off, since it was accessed. Under its lock. */
-  public void putOff(Node node, long endMillis, long nowMillis) {
-    tree.putOff(node, extras(node).endingAt(endMillis), nowMillis);
+  public void putOff(Node node, long endMillis) {
+    tree.putOff(node, endMillis);
     reportContents(node, 0, 0, ALL_BYTES, null);
   }
 
@@ -454,6 +454,7 @@ public final class Applier {
     WriteLease<Node> lease = node.lease();
     NodeSpace former = node.space();
     NodeSpace freedValue;
+    state.tree().extras().accessed(node, extras(node), nowMillis);
     if (value != null) {
       tree.space(node, value);
       tree.grown(node, nowMillis);

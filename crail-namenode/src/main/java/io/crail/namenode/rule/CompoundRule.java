@@ -107,16 +107,6 @@ public final class CompoundRule {
     return response;
   }
 
-  /** Whether a list may have changed what new children get, which the shares have to know. */
-  public static boolean mayChangeChildren(Operate.Request request, Operate.Response response) {
-    return response.failed() == Operate.NONE_FAILED
-        && request.steps().stream()
-            .map(CompoundStep::kind)
-            .anyMatch(
-                kind ->
-                    kind == StepKind.EXPIRE_CHILDREN.number() || kind == StepKind.CALL.number());
-  }
-
   private static void check(Operate.Request request, PathBytes path, boolean mayChange)
       throws CrailException {
     if (path.isRoot()) {
@@ -164,19 +154,21 @@ public final class CompoundRule {
     PathBytes path = attempt.path;
     // A key whose first value has not come does not exist.
     Node node = found != null && (!Tree.isWithBytes(found) || found.hasValue()) ? found : null;
-    NodeExtras extras = NodeExtras.NONE;
-    if (node != null && node.hasExtras()) {
-      tree.extras().accessed(node, clock);
-      extras = tree.extras().of(node);
+    long now = clock.currentTimeMillis();
+    NodeExtras extras = node == null ? NodeExtras.NONE : tree.extras().of(node);
+    if (extras.idleMillis() > 0) {
+      tree.extras().accessed(node, extras, now);
     }
+    NodeExtras born = attempt.makes ? tree.extras().of(parent).ofChild(now) : null;
     CompoundRun run =
         new CompoundRun(
             node == null ? 0 : node.id(),
             node instanceof Container,
+            born == null ? NodeExtras.NONE : born,
             extras,
             bytesOf(node, path),
             classes,
-            clock.currentTimeMillis());
+            now);
     run.perform(attempt.request.steps());
     if (!run.isToBeApplied()) {
       return run.response(node == null ? 0 : node.id(), node == null ? 0 : node.size(), extras);

@@ -34,6 +34,7 @@ final class CompoundRun {
 
   private final NodeClasses classes;
   private final boolean isContainer;
+  private final NodeExtras born;
   private final long nowMillis;
   private KeptBytes bytes;
   private final List<StepResult> results = new ArrayList<>();
@@ -56,18 +57,21 @@ final class CompoundRun {
    *
    * @param id the node's id; 0 for no node
    * @param isContainer whether that is a container
+   * @param born what a node has that is made now
    * @param bytes the node's bytes; of length 0 for no node
    * @param nowMillis the time, in milliseconds since 1970
    */
   CompoundRun(
       long id,
       boolean isContainer,
+      NodeExtras born,
       NodeExtras extras,
       KeptBytes bytes,
       NodeClasses classes,
       long nowMillis) {
     this.classes = classes;
     this.isContainer = isContainer;
+    this.born = born;
     this.nowMillis = nowMillis;
     this.id = id;
     this.exists = id != 0;
@@ -105,7 +109,8 @@ final class CompoundRun {
   }
 
   private CompoundRun copy() {
-    CompoundRun copy = new CompoundRun(id, isContainer, extras, bytes.copy(), classes, nowMillis);
+    CompoundRun copy =
+        new CompoundRun(id, isContainer, born, extras, bytes.copy(), classes, nowMillis);
     copy.exists = exists;
     copy.isNew = isNew;
     copy.hasChanged = hasChanged;
@@ -202,7 +207,7 @@ final class CompoundRun {
     isNew = true;
     hasChanged = true;
     id = 0;
-    extras = NodeExtras.NONE;
+    extras = born;
     bytes.clear();
   }
 
@@ -223,12 +228,12 @@ final class CompoundRun {
         require(step.number() > extras.epoch());
         extras = extras.withEpoch(step.number());
       }
-      case EXPIRE -> extras = extras.living(lifetime(step), nowMillis);
+      case EXPIRE -> extras = extras.withLifetime(lifetime(step), nowMillis);
       case EXPIRE_CHILDREN -> {
         if (!isContainer) {
           throw ErrorCode.WRONG_TYPE.exception("only a container has children");
         }
-        extras = extras.withChildren(lifetime(step));
+        extras = extras.withLifetimeOfChildren(lifetime(step));
       }
       case DELETE -> {
         exists = false;
@@ -349,6 +354,11 @@ final class CompoundRun {
         data = value;
       }
       case READ_LIFETIME -> number = extras.remaining(nowMillis);
+      case READ_CHILDREN_LIFETIME -> {
+        Lifetime lifetime = extras.lifetimeOfChildren();
+        number = lifetime.isLimited() ? lifetime.millis() : -1;
+        data = lifetime.sinceAccess() ? SmallValue.of(new byte[] {1}) : SmallValue.NONE;
+      }
       case READ_BYTES -> {
         requireRoom(Math.min(step.length(), bytes.size() - step.number()));
         data = bytes.read(step.number(), step.length());

@@ -165,11 +165,12 @@ public final class CreateRule {
   /** Takes what the node needs, or nothing, and makes it. Under the lock of the old one too. */
   private Node make() throws CrailException {
     extras = request.extras();
-    if (parent.hasExtras()) {
-      extras = tree.extras().of(parent).given(extras, clock.currentTimeMillis());
+    if (extras == null && parent.hasExtras()) {
+      extras = tree.extras().of(parent).ofChild(clock.currentTimeMillis());
     }
     long footprint = request.footprint() + (extras == null ? 0 : extras.footprint());
-    state.budget().require(footprint, old == null ? 0 : old.footprint(), request.path());
+    long freed = old == null ? 0 : old.footprint() + tree.extras().footprint(old);
+    state.budget().require(footprint, freed, request.path());
     int owner = UserNames.OWN;
     int group = UserNames.OWN;
     try {

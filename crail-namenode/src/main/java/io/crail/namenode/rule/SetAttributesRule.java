@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.rule;
 
+import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Applier;
@@ -20,8 +21,11 @@ public final class SetAttributesRule {
   private final UserNames users;
   private final Locks locks;
   private final Applier applier;
+  private final Clock clock;
 
-  public SetAttributesRule(State state, Locks locks, Applier applier) {
+  /** Creates the rule. */
+  public SetAttributesRule(State state, Locks locks, Applier applier, Clock clock) {
+    this.clock = clock;
     this.tree = state.tree();
     this.users = state.users();
     this.locks = locks;
@@ -77,11 +81,15 @@ public final class SetAttributesRule {
     }
     int permissions =
         sets(which, SetAttributes.PERMISSIONS) ? request.permissions() : node.permissions();
+    // Its lifetime goes by its accesses, and this is one.
+    boolean isIdle = tree.extras().of(node).idleMillis() > 0;
+    long accessed =
+        sets(which, SetAttributes.ACCESSED) ? request.accessedMillis() : node.accessedMillis();
     applier.attributes(
         node,
         Node.attributes(permissions, owner, group),
         sets(which, SetAttributes.MODIFIED) ? request.modifiedMillis() : node.modifiedMillis(),
-        sets(which, SetAttributes.ACCESSED) ? request.accessedMillis() : node.accessedMillis());
+        isIdle ? clock.currentTimeMillis() : accessed);
     return node.info();
   }
 

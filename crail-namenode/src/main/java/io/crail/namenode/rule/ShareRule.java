@@ -136,10 +136,10 @@ public final class ShareRule {
       throws CrailException {
     NodeExtras present = share == null ? NodeExtras.NONE : tree.extras().of(share);
     Lifetime ofChildren = lifetime(request);
-    if (present.ofChildren().equals(ofChildren)) {
+    if (present.lifetimeOfChildren().equals(ofChildren)) {
       return null;
     }
-    NodeExtras extras = present.withChildren(ofChildren);
+    NodeExtras extras = present.withLifetimeOfChildren(ofChildren);
     state.budget().require(extras.footprint(), 0, path);
     return extras;
   }

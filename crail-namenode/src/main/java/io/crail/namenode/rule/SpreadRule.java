@@ -3,6 +3,7 @@ package io.crail.namenode.rule;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.StepKind;
 import io.crail.namenode.change.Applier;
 import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
@@ -16,7 +17,9 @@ import io.crail.namenode.tree.Tree;
 import io.crail.protocol.Outcome;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.Create;
+import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.Remove;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.SpreadPath;
@@ -244,6 +247,35 @@ public final class SpreadRule {
     takePlace(directory.path());
     Outcome.Held<R> held = held();
     neighbours.say(state, round -> end(held, answer, round.failure()));
+    return held;
+  }
+
+  /**
+   * Tells all shares the lifetime that new children get now, if a list may have changed it. The
+   * list is performed in any case: a namenode that is silent learns it later.
+   */
+  public Outcome<Operate.Response> operated(Operate.Request request, Operate.Response answer) {
+    boolean mayHaveChanged = answer.failed() == Operate.NONE_FAILED;
+    boolean changes = false;
+    for (CompoundStep step : request.steps()) {
+      // A method may decide such a step too.
+      changes |=
+          step.kind() == StepKind.EXPIRE_CHILDREN.number() || step.kind() == StepKind.CALL.number();
+    }
+    Container directory = tree.spread().owned().get(answer.id());
+    SetShare.Request state =
+        mayHaveChanged && changes && directory != null ? standings.renew(directory) : null;
+    if (state == null) {
+      return Outcome.now(answer);
+    }
+    try {
+      takePlace(directory.path());
+    } catch (CrailException e) {
+      // The shares learn it with the next comparison.
+      return Outcome.now(answer);
+    }
+    Outcome.Held<Operate.Response> held = held();
+    neighbours.say(state, round -> end(held, answer, null));
     return held;
   }
 

@@ -63,7 +63,7 @@ public final class SpreadStandings {
 
   /** The present state of a directory, as its shares should have it. */
   private SetShare.Request stateOf(Container directory, long version, int newState, boolean makes) {
-    Lifetime ofChildren = state.tree().extras().of(directory).ofChildren();
+    Lifetime ofChildren = state.tree().extras().of(directory).lifetimeOfChildren();
     return new SetShare.Request(
         options.index(),
         incarnation,

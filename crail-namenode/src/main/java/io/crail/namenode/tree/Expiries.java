@@ -3,11 +3,11 @@ package io.crail.namenode.tree;
 
 import java.util.Comparator;
 import java.util.concurrent.ConcurrentSkipListSet;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * The nodes whose lifetime is limited, in the order of their ends. A node that is removed costs
- * nothing any more. Thread-safe; the end of one node changes under its monitor.
+ * nothing any more. Thread-safe; one thread at a time changes the end of one node.
  */
 public final class Expiries {
   private static final Comparator<Entry> BY_END =
@@ -39,16 +39,13 @@ public final class Expiries {
    * Visits the nodes whose time is over, first those that have been due for longest. Their ends may
    * change meanwhile, so that each has to be looked at again under its lock.
    *
-   * @param most the most nodes
+   * @param visitor returns whether to go on
    */
-  public void visitDue(long nowMillis, int most, Consumer<Node> visitor) {
-    int visited = 0;
+  public void visitDue(long nowMillis, Predicate<Node> visitor) {
     for (Entry entry : entries) {
-      if (entry.endMillis > nowMillis || visited == most) {
+      if (entry.endMillis > nowMillis || !visitor.test(entry.node)) {
         return;
       }
-      visited++;
-      visitor.accept(entry.node);
     }
   }
 }

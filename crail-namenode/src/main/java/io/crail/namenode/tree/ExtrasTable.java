@@ -8,7 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The {@link NodeExtras} of the few nodes that have them, so that others need no field for them.
- * Thread-safe; what belongs to one node changes under its monitor.
+ * Thread-safe. What belongs to one node changes under its monitor; that of a node that is gone is
+ * removed without it.
  */
 public final class ExtrasTable {
   private final Map<Node, NodeExtras> ofNodes = new ConcurrentHashMap<>();
@@ -24,10 +25,18 @@ public final class ExtrasTable {
     return node.hasExtras() ? ofNodes.getOrDefault(node, NodeExtras.NONE) : NodeExtras.NONE;
   }
 
-  /** Notes an access to a node with extras, which may put its end off. */
+  /**
+   * Notes an access to a node with extras, which may put its end off. This alone changes a node
+   * without a lock, on the way of those who read: times of access have no order that matters.
+   */
   public void accessed(Node node, Clock clock) {
-    if (of(node).idleMillis() > 0) {
-      node.accessed(clock.currentTimeMillis());
+    accessed(node, of(node), clock.currentTimeMillis());
+  }
+
+  /** As the other method, for extras that are at hand. */
+  public void accessed(Node node, NodeExtras extras, long nowMillis) {
+    if (extras.idleMillis() > 0 && node.accessedMillis() != nowMillis) {
+      node.accessed(nowMillis);
     }
   }
 
@@ -44,29 +53,42 @@ public final class ExtrasTable {
 
   /** Sets those of a node, for which heap was taken, and gives back that of the former ones. */
   void put(Node node, NodeExtras extras) {
-    NodeExtras former = ofNodes.put(node, extras);
     node.extended();
-    expiries.set(node, end(former), extras.endMillis());
-    if (former != null) {
-      budget.give(former.footprint());
-    }
+    ofNodes.compute(
+        node,
+        (key, former) -> {
+          expiries.set(node, former == null ? 0 : former.endMillis(), extras.endMillis());
+          budget.give(former == null ? 0 : former.footprint());
+          return extras;
+        });
   }
 
-  /** Sets those of a node that take as much heap as the former ones. */
+  /** Sets those of a node that take as much heap as the former ones, and have the same end. */
   void renew(Node node, NodeExtras extras) {
-    expiries.set(node, end(ofNodes.put(node, extras)), extras.endMillis());
+    ofNodes.replace(node, extras);
+  }
+
+  /** Puts the end of a node off; does nothing to one that is gone. */
+  void putOff(Node node, long endMillis) {
+    ofNodes.computeIfPresent(
+        node,
+        (key, former) -> {
+          expiries.set(node, former.endMillis(), endMillis);
+          return former.endingAt(endMillis);
+        });
   }
 
   /** Removes those of a node that is gone. */
   void remove(Node node) {
-    NodeExtras former = node.hasExtras() ? ofNodes.remove(node) : null;
-    if (former != null) {
-      expiries.set(node, former.endMillis(), 0);
-      budget.give(former.footprint());
+    if (!node.hasExtras()) {
+      return;
     }
-  }
-
-  private static long end(NodeExtras extras) {
-    return extras == null ? 0 : extras.endMillis();
+    ofNodes.computeIfPresent(
+        node,
+        (key, former) -> {
+          expiries.set(node, former.endMillis(), 0);
+          budget.give(former.footprint());
+          return null;
+        });
   }
 }

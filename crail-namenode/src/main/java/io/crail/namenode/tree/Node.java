@@ -149,7 +149,7 @@ public class Node {
     return size() > 0 || (flags & (NodeInfo.BEING_PUT | NodeInfo.ABANDONED)) == 0;
   }
 
-  /** True once a compound operation has changed it; see {@link ExtrasTable}. */
+  /** True once it has extras; see {@link ExtrasTable}. */
   public final boolean hasExtras() {
     return (flags & NodeInfo.EXTENDED) != 0;
   }
@@ -354,7 +354,7 @@ public class Node {
     modifiedMillis = nowMillis;
   }
 
-  /** When it was created, or the time that a client has set; milliseconds since 1970. */
+  /** Milliseconds since 1970: of its creation, as a client has set it, or of the last access. */
   public final long accessedMillis() {
     return accessedMillis;
   }

@@ -120,7 +120,7 @@ public record NodeExtras(
   }
 
   /** The same with another lifetime, which begins now. */
-  public NodeExtras living(Lifetime lifetime, long nowMillis) {
+  public NodeExtras withLifetime(Lifetime lifetime, long nowMillis) {
     long end = lifetime.isLimited() ? nowMillis + lifetime.millis() : 0;
     long idle = lifetime.sinceAccess() ? lifetime.millis() : 0;
     return new NodeExtras(version, epoch, end, idle, childMillis, childIdle, attributes);
@@ -133,7 +133,7 @@ public record NodeExtras(
   }
 
   /** The same with another lifetime of new children. */
-  public NodeExtras withChildren(Lifetime lifetime) {
+  public NodeExtras withLifetimeOfChildren(Lifetime lifetime) {
     return new NodeExtras(
         version,
         epoch,
@@ -144,17 +144,9 @@ public record NodeExtras(
         attributes);
   }
 
-  /**
-   * What a new child of this container gets.
-   *
-   * @param own what it has by itself; null for nothing
-   * @return null for nothing
-   */
-  public NodeExtras given(NodeExtras own, long nowMillis) {
-    if (childMillis == 0 || own != null && own.endMillis != 0) {
-      return own;
-    }
-    return (own == null ? NONE : own).living(ofChildren(), nowMillis);
+  /** Those of a new child of this container; null for none. */
+  public NodeExtras ofChild(long nowMillis) {
+    return childMillis == 0 ? null : NONE.withLifetime(lifetimeOfChildren(), nowMillis);
   }
 
   /**
@@ -167,7 +159,7 @@ public record NodeExtras(
   }
 
   /** How long each new child of this container lives. */
-  public Lifetime ofChildren() {
+  public Lifetime lifetimeOfChildren() {
     return childMillis == 0 ? Lifetime.UNLIMITED : new Lifetime(childMillis, childIdle);
   }
 

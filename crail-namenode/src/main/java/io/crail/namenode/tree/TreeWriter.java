@@ -272,15 +272,9 @@ public final class TreeWriter {
     tree.extras().put(node, extras);
   }
 
-  /**
-   * Sets those with a later end. A client may have set a time of access that is still to come,
-   * which would put the end off again and again. Under the node's monitor.
-   */
-  public void putOff(Node node, NodeExtras extras, long nowMillis) {
-    tree.extras().renew(node, extras);
-    if (node.accessedMillis() > nowMillis) {
-      node.accessed(nowMillis);
-    }
+  /** Puts the end of a node off. Under its monitor. */
+  public void putOff(Node node, long endMillis) {
+    tree.extras().putOff(node, endMillis);
   }
 
   /** Notes that the value of a node that is to replace another is whole. Under its monitor. */

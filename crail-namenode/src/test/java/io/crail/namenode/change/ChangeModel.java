@@ -367,7 +367,7 @@ final class ChangeModel implements ChangeSink {
     entry.modified = share.modifiedMillis();
     if ((share.flags() & NodeInfo.EXTENDED) != 0) {
       Lifetime ofChildren = new Lifetime(share.childMillis(), share.childIdle());
-      entry.extras = List.of(NodeExtras.NONE.withChildren(ofChildren));
+      entry.extras = List.of(NodeExtras.NONE.withLifetimeOfChildren(ofChildren));
     }
   }
 
