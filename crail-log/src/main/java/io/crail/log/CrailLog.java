@@ -25,10 +25,10 @@ import java.util.concurrent.ExecutionException;
  * notice, read the view, and continue in it.
  *
  * <p>The bytes are in the memory of the namenodes. When one of them is started again, what it had
- * is gone: positions may be given out and written again. Make a new log then. The log is a table;
- * remove it with {@code delete(path, true)} when it is not used any more. Thread-safe. All methods
- * wait for the store, and fail with its errors too, such as an {@code UnavailableException}: then a
- * change may have taken place.
+ * is gone, and operations that need it fail with a {@link LostPartException}. Make a new log then.
+ * The log is a table; remove it with {@code delete(path, true)} when it is not used any more.
+ * Thread-safe. All methods wait for the store, and fail with its errors too, such as an {@code
+ * UnavailableException}: then a change may have taken place.
  */
 public final class CrailLog {
   /** How far beyond all open stripes a position may be. */
@@ -84,6 +84,7 @@ public final class CrailLog {
       throw (CrailException) e.getCause();
     }
     LogHead head = new LogHead(store, path);
+    new LogEntries(store, path, shape).makeTail();
     head.create(shape, "");
     return new CrailLog(store, path, head);
   }
@@ -158,6 +159,12 @@ public final class CrailLog {
    */
   public byte[] read(long position) throws Exception {
     requirePosition(position);
+    if (shape.stripe(position) >= known.stripes()) {
+      refresh();
+      if (shape.stripe(position) >= known.stripes()) {
+        throw new NotWrittenException(position);
+      }
+    }
     ByteBuffer entry = inPresentView(epoch -> entries.read(epoch, position));
     byte[] bytes = new byte[entry.remaining() - Long.BYTES];
     entry.get(Long.BYTES, bytes);
@@ -274,13 +281,16 @@ public final class CrailLog {
 
   /**
    * Opens the stripe of a position before anything is written there. Who takes over finds all open
-   * stripes in the head, and no other key can be written in the epochs before.
+   * stripes in the head, and no other key can be written in the epochs before. The keys of open
+   * stripes are there, so that a part of the log that is lost is not taken for one that is empty.
    */
   private void makeRoom(long position) throws Exception {
     long stripe = shape.stripe(position);
     if (stripe >= known.stripes()) {
+      refresh();
       inPresentView(
           epoch -> {
+            entries.make(known.stripes(), stripe + OPENED_AHEAD);
             learn(epoch, head.open(epoch, stripe + OPENED_AHEAD));
             return null;
           });

@@ -25,7 +25,7 @@ final class LogEntries {
   private static final String TAIL = "tail";
   private static final String NEXT = "next";
 
-  /** Keys that are sealed at the same time. */
+  /** Keys that are made or sealed at the same time. */
   private static final int IN_FLIGHT = 256;
 
   private final CrailStore store;
@@ -38,37 +38,68 @@ final class LogEntries {
     this.shape = shape;
   }
 
+  /** Performs a list on a key, which has to be there. */
   private CompoundResult operate(String key, CompoundOperation.Builder steps) throws Exception {
-    return store.operate(log + "/" + key, steps.build()).early();
+    return there(key, store.operate(log + "/" + key, steps.build()).early());
   }
 
-  /**
-   * Performs a list that begins with the guard of the epoch. The key is made first if it is
-   * missing, which only its first writer pays for. A key that is sealed is there, so a late writer
-   * makes none.
-   */
-  private CompoundResult change(String key, CompoundOperation.Builder steps) throws Exception {
-    CompoundResult result = operate(key, steps);
-    if (result.failedStep() == 0 && result.code(0) == ErrorCode.NODE_NOT_FOUND) {
-      // Another client may have been faster.
-      operate(key, CompoundOperation.builder().create());
-      result = operate(key, steps);
+  /** Keys are there before they are used, so one that is missing has been lost. */
+  private static CompoundResult there(String key, CompoundResult result) throws Exception {
+    if (!result.isSuccess() && result.code(result.failedStep()) == ErrorCode.NODE_NOT_FOUND) {
+      throw new LostPartException(key);
     }
     return result;
+  }
+
+  /** Makes the counter of positions. */
+  void makeTail() throws Exception {
+    store.operate(log + "/" + TAIL, make().add(NEXT, 0).build()).early().orThrow();
+  }
+
+  private static CompoundOperation.Builder make() {
+    return CompoundOperation.builder().create();
+  }
+
+  /** Makes the keys of stripes that are not open yet; some may be there. */
+  void make(long from, long to) throws Exception {
+    CompoundOperation make = make().orGoOn().build();
+    forEach(from, to, make, (key, result) -> result.orThrow());
+  }
+
+  /** What is done with the result of a key. */
+  private interface Taker {
+    void take(String key, CompoundResult result) throws Exception;
+  }
+
+  /** Performs a list on all keys of stripes, some at the same time. */
+  private void forEach(long from, long to, CompoundOperation list, Taker taker) throws Exception {
+    Deque<String> keys = new ArrayDeque<>();
+    Deque<Upcoming<CompoundResult>> results = new ArrayDeque<>();
+    for (long stripe = from; stripe < to; stripe++) {
+      for (int column = 0; column < shape.width(); column++) {
+        if (results.size() == IN_FLIGHT) {
+          taker.take(keys.remove(), results.remove().early());
+        }
+        keys.add(LogShape.key(stripe, column));
+        results.add(store.operate(log + "/" + keys.getLast(), list));
+      }
+    }
+    while (!results.isEmpty()) {
+      taker.take(keys.remove(), results.remove().early());
+    }
   }
 
   private static CompoundOperation.Builder within(long epoch) {
     return CompoundOperation.builder().requireEpoch(Comparison.AT_MOST, epoch);
   }
 
-  /** True when there is no such key or attribute, since the second step of a list failed. */
+  /** True when there is no such attribute, since the second step of a list failed. */
   private static boolean isMissing(CompoundResult result, long epoch) throws Exception {
     LogHead.requireEpoch(result, 0, epoch);
     if (result.isSuccess()) {
       return false;
     }
-    ErrorCode code = result.code(result.failedStep());
-    if (code != ErrorCode.NODE_NOT_FOUND && code != ErrorCode.CONDITION_FAILED) {
+    if (result.code(result.failedStep()) != ErrorCode.CONDITION_FAILED) {
       throw result.failure();
     }
     return true;
@@ -76,7 +107,7 @@ final class LogEntries {
 
   /** Takes the next position; no other client gets it. */
   long take(long epoch) throws Exception {
-    CompoundResult result = change(TAIL, within(epoch).add(NEXT, 1));
+    CompoundResult result = operate(TAIL, within(epoch).add(NEXT, 1));
     LogHead.requireEpoch(result, 0, epoch);
     return result.orThrow().number(1) - 1;
   }
@@ -84,14 +115,15 @@ final class LogEntries {
   /** The position that is taken next. */
   long next(long epoch) throws Exception {
     CompoundResult result = operate(TAIL, within(epoch).readAttribute(NEXT));
-    return isMissing(result, epoch) ? 0 : Long.parseLong(new String(result.bytes(1), UTF_8));
+    LogHead.requireEpoch(result, 0, epoch);
+    return Long.parseLong(new String(result.orThrow().bytes(1), UTF_8));
   }
 
   void write(long epoch, long position, byte[] entry) throws Exception {
     byte[] value = ByteBuffer.allocate(Long.BYTES + entry.length).putLong(epoch).put(entry).array();
     String slot = shape.slot(position);
     CompoundResult result =
-        change(
+        operate(
             shape.key(position), within(epoch).requireNoAttribute(slot).setAttribute(slot, value));
     LogHead.requireEpoch(result, 0, epoch);
     requireFree(result, 1, position);
@@ -114,7 +146,7 @@ final class LogEntries {
   void fill(long epoch, long position) throws Exception {
     String slot = shape.slot(position);
     CompoundResult result =
-        change(
+        operate(
             shape.key(position),
             within(epoch)
                 .requireAttribute(slot, Comparison.EQUAL, HOLE)
@@ -137,36 +169,20 @@ final class LogEntries {
 
   void trim(long epoch, long position) throws Exception {
     CompoundResult result =
-        change(shape.key(position), within(epoch).setAttribute(shape.slot(position), HOLE));
+        operate(shape.key(position), within(epoch).setAttribute(shape.slot(position), HOLE));
     LogHead.requireEpoch(result, 0, epoch);
     result.orThrow();
   }
 
-  /**
-   * Seals the counter and all keys of the stripes, and makes those that are missing: a late writer
-   * of an older epoch has to find its key sealed.
-   */
+  /** Seals the counter and all keys of the stripes. */
   void seal(long epoch, long stripes) throws Exception {
-    CompoundOperation seal =
-        CompoundOperation.builder().create().orGoOn().raiseEpoch(epoch).build();
-    Deque<Upcoming<CompoundResult>> sealing = new ArrayDeque<>();
-    sealing.add(store.operate(log + "/" + TAIL, seal));
-    for (long stripe = 0; stripe < stripes; stripe++) {
-      for (int column = 0; column < shape.width(); column++) {
-        if (sealing.size() == IN_FLIGHT) {
-          endSeal(sealing.remove(), epoch);
-        }
-        sealing.add(store.operate(log + "/" + LogShape.key(stripe, column), seal));
-      }
-    }
-    for (Upcoming<CompoundResult> each : sealing) {
-      endSeal(each, epoch);
-    }
+    CompoundOperation seal = CompoundOperation.builder().raiseEpoch(epoch).build();
+    endSeal(TAIL, store.operate(log + "/" + TAIL, seal).early(), epoch);
+    forEach(0, stripes, seal, (key, result) -> endSeal(key, result, epoch));
   }
 
-  private static void endSeal(Upcoming<CompoundResult> seal, long epoch) throws Exception {
-    CompoundResult result = seal.early();
-    LogHead.requireEpoch(result, 1, epoch);
+  private static void endSeal(String key, CompoundResult result, long epoch) throws Exception {
+    LogHead.requireEpoch(there(key, result), 0, epoch);
     result.orThrow();
   }
 
@@ -181,7 +197,7 @@ final class LogEntries {
         columns.add(store.operate(log + "/" + LogShape.key(stripe, column), read));
       }
       for (int column = 0; column < shape.width(); column++) {
-        CompoundResult result = columns.get(column).early();
+        CompoundResult result = there(LogShape.key(stripe, column), columns.get(column).early());
         LogHead.requireEpoch(result, 0, epoch);
         for (String slot : result.orThrow().attributes(1).keySet()) {
           max = Math.max(max, shape.position(stripe, column, slot));

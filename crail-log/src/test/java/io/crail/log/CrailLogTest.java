@@ -226,6 +226,7 @@ class CrailLogTest {
   void whatComesLateChangesNothing() throws Exception {
     CrailLog late = CrailLog.open(cluster.store(), path);
     long position = late.entries().take(1);
+    late.entries().make(0, 1);
     assertEquals(1, late.head().open(1, 1));
     log.takeOver("another");
     assertThrows(StaleEpochException.class, () -> late.entries().write(1, position, EMPTY));
@@ -234,12 +235,33 @@ class CrailLogTest {
     assertThrows(StaleEpochException.class, () -> late.head().open(1, 2));
     assertNotWritten(position);
     log.write(7, EMPTY);
-    // These stripes have no keys yet.
+    // These stripes have no entries yet.
+    late.entries().make(1, 9);
     assertEquals(9, late.head().open(2, 9));
     log.takeOver("another");
     assertThrows(StaleEpochException.class, () -> late.entries().write(2, 900, EMPTY));
     log.fill(position);
     assertEquals(8, log.append(EMPTY));
+  }
+
+  /** A namenode that is started again has none of its keys. */
+  @Test
+  void aPartThatIsGoneIsNotTakenForAnEmptyOne() throws Exception {
+    long kept = log.append(new byte[] {1});
+    long gone = log.append(new byte[] {2});
+    store.delete(path + "/entries-0-" + gone, false).get();
+    assertThrows(LostPartException.class, () -> log.read(gone));
+    assertThrows(LostPartException.class, () -> log.write(gone, EMPTY));
+    assertThrows(LostPartException.class, () -> log.fill(gone));
+    assertThrows(LostPartException.class, () -> log.trim(gone));
+    assertArrayEquals(new byte[] {1}, log.read(kept));
+    store.delete(path + "/tail", false).get();
+    assertThrows(LostPartException.class, () -> log.append(EMPTY));
+    assertThrows(LostPartException.class, () -> log.tail());
+    assertThrows(LostPartException.class, () -> log.takeOver("another"));
+    CrailLog other = CrailLog.open(store, path);
+    assertThrows(LostPartException.class, () -> other.append(EMPTY));
+    assertNotWritten(1_000_000);
   }
 
   @Test

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.function.Executable;
 
 /**
  * What is done in an epoch: the cases of ZLog's tests of its backends, where a seal comes first.
- * Here no key has to be there before.
+ * Here the keys are made before.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(120)
@@ -61,6 +61,8 @@ class LogEntriesTest {
             path, CrailNodeType.TABLE, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true)
         .get();
     log = new LogEntries(store, path, LogShape.of(4, 1000));
+    log.makeTail();
+    log.make(0, STRIPES);
     head = new LogHead(store, path);
   }
 
