@@ -133,6 +133,7 @@ final class CacheStore implements Closeable {
       case WRITE_LEASE_LOST:
       case NO_SPACE:
       case SPACE_TO_COME:
+      case QUOTA_EXCEEDED:
       case DATA_LOST:
         return true;
       default:

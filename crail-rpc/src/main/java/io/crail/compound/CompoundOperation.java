@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.CompoundStep;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -14,7 +15,8 @@ import java.util.List;
  * changed. Others see all changes at once.
  *
  * <p>Lists change the bytes of key-values whose bytes the namenode keeps, up to {@code
- * crail.namenode.smallvalue}. Guards, attributes and epochs are for nodes of every type. Immutable.
+ * crail.namenode.smallvalue}. Guards, attributes and epochs are for nodes of every type, limits for
+ * directories and tables. Immutable.
  *
  * <p>The shape is that of the operations of librados, Ceph's object store.
  */
@@ -352,6 +354,32 @@ public final class CompoundOperation {
      */
     public Builder readChildrenLifetime() {
       return add(StepKind.READ_CHILDREN_LIFETIME);
+    }
+
+    /**
+     * Change: limits what a directory or table may hold, with all that is below it. From then on
+     * its bytes and names are counted, and {@link #readUsage} reads them. The first time it has to
+     * be empty, and it must not be spread. Limits may be below what is there: then nothing is added
+     * until there is less.
+     *
+     * @param bytes the most bytes of space that files and values may have; -1 for any number
+     * @param names the most names; -1 for any number
+     * @return this
+     */
+    public Builder limit(long bytes, long names) {
+      byte[] data =
+          ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(names).array();
+      return add(StepKind.LIMIT, bytes, data);
+    }
+
+    /**
+     * Read: the quota that a directory or table counts for, its own one or that of the nearest
+     * directory above it that has one. It fails as a guard does when there is none.
+     *
+     * @return this
+     */
+    public Builder readUsage() {
+      return add(StepKind.READ_USAGE);
     }
 
     /**

@@ -79,4 +79,13 @@ public interface CompoundResult {
    * @throws IllegalStateException for another step
    */
   Map<String, byte[]> attributes(int step);
+
+  /**
+   * The quota that a step read.
+   *
+   * @param step the index of a step that reads the usage of a directory, and has not failed
+   * @return limits and use
+   * @throws IllegalStateException for another step
+   */
+  DirectoryUsage usage(int step);
 }

@@ -56,6 +56,11 @@ public enum StepKind {
   EXPIRE(28, "expire"),
   /** Sets how long each node lives that will be made in this container. */
   EXPIRE_CHILDREN(29, "expire children"),
+  /**
+   * Sets the limits of a directory: the number is that of bytes, and the data that of names, as 8
+   * bytes, the lowest first.
+   */
+  LIMIT(30, "limit"),
   /** Reads the number of bytes. */
   READ_SIZE(32, "read size"),
   /** Reads all attributes. */
@@ -66,6 +71,8 @@ public enum StepKind {
   READ_BYTES(35, "read bytes"),
   /** Reads how long the node will live if it is not accessed. */
   READ_LIFETIME(36, "read lifetime"),
+  /** Reads the limits of a directory and what it uses; the data is a {@link DirectoryUsage}. */
+  READ_USAGE(37, "read usage"),
   /** Reads how long each node lives that will be made in this container. */
   READ_CHILDREN_LIFETIME(38, "read lifetime of children");
 

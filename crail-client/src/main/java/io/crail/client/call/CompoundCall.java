@@ -8,6 +8,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
+import io.crail.compound.DirectoryUsage;
 import io.crail.compound.StepKind;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
@@ -192,6 +193,21 @@ public final class CompoundCall extends OperationCall<Operate.Request, Operate.R
         throw new IllegalStateException("attributes that cannot be read", e);
       }
       return attributes;
+    }
+
+    @Override
+    public DirectoryUsage usage(int step) {
+      boolean hasIt =
+          request.steps().get(step).kind() == StepKind.READ_USAGE.number()
+              && code(step) == ErrorCode.OK;
+      if (!hasIt) {
+        throw new IllegalStateException("step " + step + " has read no usage");
+      }
+      try {
+        return DirectoryUsage.of(at(step).data().bytes());
+      } catch (CrailException e) {
+        throw new IllegalStateException("a usage that cannot be read", e);
+      }
     }
   }
 }

@@ -94,7 +94,12 @@ public enum ErrorCode {
    * A step of a compound operation concerns bytes that the namenode does not keep, or would not
    * keep afterwards, since there are too many.
    */
-  NOT_KEPT(35, "bytes are not kept by the namenode");
+  NOT_KEPT(35, "bytes are not kept by the namenode"),
+  /**
+   * A directory would have more bytes or names than its quota allows. Nothing was changed, and
+   * waiting does not help: something below the directory has to be removed, or its quota raised.
+   */
+  QUOTA_EXCEEDED(36, "quota exceeded", LimitExceededException::new);
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

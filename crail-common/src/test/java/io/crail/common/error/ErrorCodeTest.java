@@ -51,7 +51,8 @@ class ErrorCodeTest {
       "NO_SHARE",
       "BEING_REMOVED",
       "CONDITION_FAILED",
-      "NOT_KEPT"
+      "NOT_KEPT",
+      "QUOTA_EXCEEDED"
     };
     for (int number = 0; number < given.length; number++) {
       assertEquals(given[number], ErrorCode.of(number).name());
@@ -82,6 +83,9 @@ class ErrorCodeTest {
       Class<?> type = code.exception("").getClass();
       if (type == CrailException.class) {
         plain.add(code);
+      } else if (code == ErrorCode.QUOTA_EXCEEDED) {
+        // It is a limit too; the code says of what.
+        assertSame(LimitExceededException.class, type);
       } else {
         assertTrue(types.add(type), code.name());
       }
