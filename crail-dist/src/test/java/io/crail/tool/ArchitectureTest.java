@@ -634,7 +634,7 @@ class ArchitectureTest {
   Stream<DynamicTest> roomsOfTheNamenodeUseOnlyThoseBelow() {
     return useOnlyThoseBelow(
         "io.crail.namenode",
-        List.of("", ".rule", ".query", ".change", ".tree", ".space", ".lease", ".name"));
+        List.of("", ".rule", ".query", ".change", ".tree", ".quota", ".space", ".lease", ".name"));
   }
 
   private static Stream<DynamicTest> useOnlyThoseBelow(String house, List<String> rooms) {

@@ -18,6 +18,8 @@ import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.query.DatanodeReports;
+import io.crail.namenode.quota.Quota;
+import io.crail.namenode.quota.QuotaAudit;
 import io.crail.namenode.rule.CompoundRule;
 import io.crail.namenode.rule.CreateRule;
 import io.crail.namenode.rule.DatanodeRule;
@@ -46,6 +48,7 @@ import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SmallValues;
 import io.crail.namenode.space.SpaceAudit;
+import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.SessionUser;
@@ -380,6 +383,7 @@ public final class NameNode {
     long[] small = new long[1];
     long[] heap = new long[1];
     long[] names = new long[1];
+    QuotaAudit quotas = new QuotaAudit();
     state
         .tree()
         .walk(
@@ -399,6 +403,11 @@ public final class NameNode {
                 extent.audit(audit, node);
               }
               heap[0] += space == null ? 0 : space.count() * Allocation.FOOTPRINT;
+              quotas.add(Container.quotaOf(node), Quota.bytesOf(space), node.isPending() ? 0 : 1);
+              if (node instanceof Container container) {
+                heap[0] += container.hasOwnQuota() ? Quota.FOOTPRINT : 0;
+                quotas.add(container.quota(), 0, 0);
+              }
               return true;
             });
     state.datanodes().verify(used, state.space(), state.moves(), audit);
@@ -407,6 +416,7 @@ public final class NameNode {
           "small values of " + small[0] + " bytes, counted as " + state.values().used());
     }
     state.tree().verify();
+    quotas.verify();
     long counted =
         heap[0]
             + state.tree().tableBytes()

@@ -343,7 +343,8 @@ final class NameNodeService {
   /**
    * Makes space for a request as long as there is work that may help. Memory for a small value is
    * made before the request is served, because a refusal would reach the writer. Space is made
-   * after the request has found none, since it has taken nothing then.
+   * after the request has found none, since it has taken nothing then; so is room in a quota, where
+   * removed nodes are still to be taken apart.
    *
    * @param valueLength bytes of a request's small value, 0 for none
    * @param allocates whether the request allocates space
@@ -354,7 +355,9 @@ final class NameNodeService {
     public boolean isNeeded(Q request, CrailException refusal) {
       int length = valueLength.applyAsInt(request);
       return (length > 0 && !namenode.smallValues().needsNoMore(length))
-          || (allocates && refusal != null && isShortage(refusal.code()));
+          || (refusal != null
+              && (refusal.code() == ErrorCode.QUOTA_EXCEEDED
+                  || (allocates && isShortage(refusal.code()))));
     }
 
     private static boolean isShortage(ErrorCode code) {

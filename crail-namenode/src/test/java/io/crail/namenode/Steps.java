@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.Utf8;
 import io.crail.compound.Comparison;
+import io.crail.compound.CompoundOperation;
 import io.crail.compound.StepKind;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.CompoundStep;
@@ -78,6 +79,11 @@ public final class Steps {
 
   static CompoundStep add(String name, long number) {
     return of(StepKind.ADD, Comparison.EQUAL, number, 0, name, "", "");
+  }
+
+  /** Limits of a directory; -1 for none. */
+  public static CompoundStep limit(long bytes, long names) {
+    return CompoundOperation.builder().limit(bytes, names).build().steps().get(0);
   }
 
   static CompoundStep attribute(StepKind kind, String name) {

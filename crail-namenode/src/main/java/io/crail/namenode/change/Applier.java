@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.namenode.lease.LeaseWriter;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.quota.Quota;
 import io.crail.namenode.space.MovingBytes;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
@@ -24,8 +25,9 @@ import io.crail.protocol.node.SetSize;
  * Makes the changes of nodes that rules have decided: with the {@link DatanodeApplier} the only
  * writer of the {@link State}. Each method is one change. The caller holds the {@link Locks} of all
  * nodes that it names, has checked that the change is allowed, and has taken what it needs: heap,
- * names, space, a lease. So no change fails. Each is reported to the {@link ChangeSink}, if there
- * is one, as a {@link Change}, except for what follows from others. Thread-safe.
+ * names, space, a lease, and of quotas what a node has more afterwards. What it has less is given
+ * back here. So no change fails. Each is reported to the {@link ChangeSink}, if there is one, as a
+ * {@link Change}, except for what follows from others. Thread-safe.
  */
 public final class Applier {
   /** All bytes of a small value are as they were. */
@@ -37,7 +39,8 @@ public final class Applier {
   private final LeaseWriter<Node> leases;
   private final Locks locks;
   private final ChangeSink sink;
-  private final Locks.Action release = this::release;
+  private final Locks.Action release = node -> release(node, true);
+  private final Locks.Action releaseReplaced = node -> release(node, false);
 
   /**
    * Creates the writer of a state.
@@ -90,8 +93,9 @@ public final class Applier {
     if (sink != null) {
       report(Change.Link.of(node, old.id(), -1, extras(node)));
     }
+    shrunk(node, old.space(), space);
     tree.link(node, old);
-    destroy(old);
+    destroy(old, releaseReplaced);
   }
 
   private void prepare(
@@ -139,6 +143,7 @@ public final class Applier {
       report(new Change.Unlink(node.id(), nowMillis));
     }
     tree.unlink(node, nowMillis);
+    giveName(Container.of(node));
     destroy(node);
   }
 
@@ -151,6 +156,7 @@ public final class Applier {
       report(new Change.Unlink(container.id(), nowMillis));
     }
     tree.unlink(container, nowMillis);
+    giveName(Container.of(container));
     forget(container);
   }
 
@@ -172,7 +178,11 @@ public final class Applier {
    * @return the child, which {@link #endUnlinked} ends without that lock; null when there is none
    */
   public Node unlinkLastChild(Container container) {
-    return tree.unlinkLast(container);
+    Node child = tree.unlinkLast(container);
+    if (child != null) {
+      giveName(container);
+    }
+    return child;
   }
 
   /**
@@ -197,7 +207,7 @@ public final class Applier {
   }
 
   /**
-   * A node gets another name, and perhaps another parent.
+   * A node gets another name, and perhaps another parent. What it has of quotas was moved before.
    *
    * @param old the node in whose place it will be, which the caller ends afterwards; null for none
    * @param heir the node that was to replace it, and keeps its name; null for none
@@ -325,6 +335,7 @@ public final class Applier {
       Node node, SmallBytes value, int unchanged, NodeExtras extras, long nowMillis) {
     NodeSpace former = unchanged == ALL_BYTES ? null : node.space();
     if (unchanged != ALL_BYTES) {
+      shrunk(node, former, value);
       tree.space(node, value);
       tree.grown(node, nowMillis);
     }
@@ -349,6 +360,24 @@ public final class Applier {
     reportContents(node, 0, 0, ALL_BYTES, null);
   }
 
+  /**
+   * A compound operation limits what a container may hold, and perhaps changes what it has besides.
+   * Under its lock, and that of its parent.
+   *
+   * @param limits the limits; where it has no account of its own, one begins, for which heap was
+   *     taken
+   */
+  public void limit(Container container, Quota.Limits limits, NodeExtras extras) {
+    if (!container.hasOwnQuota()) {
+      tree.quota(container, new Quota(container, container.quota()));
+    }
+    container.quota().limit(limits);
+    tree.extras(container, extras);
+    if (sink != null) {
+      report(LimitChange.of(container, extras(container)));
+    }
+  }
+
   /** A client gets the write lease of a node. */
   public void lease(Node node, WriteLease<Node> lease) {
     tree.lease(node, lease);
@@ -368,7 +397,7 @@ public final class Applier {
       tree.space(node, space.append(node.space(), added.at(i)));
     }
     reportContents(node, end, Long.MAX_VALUE, ALL_BYTES, null);
-    giveBackValue(freed);
+    giveBytes(node, lengthOf(giveBackValue(freed)));
   }
 
   /**
@@ -393,7 +422,10 @@ public final class Applier {
     return former;
   }
 
-  /** A writer gets other space for an extent whose bytes no reader sees. The extent rests. */
+  /**
+   * A writer gets other space for an extent whose bytes no reader sees. The extent rests. Quotas
+   * count the same: the other space is as long.
+   */
   public void exchange(Node node, int index, NodeSpace others) {
     Allocation present = node.space().at(index);
     exchangeAt(node, index, others);
@@ -478,16 +510,20 @@ public final class Applier {
     if (present != null) {
       tree.takePlace(node, present);
     }
-    giveBackValue(freedValue);
+    long freed = lengthOf(giveBackValue(freedValue));
     if (close == SetSize.END) {
       leases.end(lease);
     }
     if (value != null) {
+      shrunk(node, former, value);
       // Its writer may be writing to space that it has asked for.
       giveBackAll(former, lease.mayBeWriting() ? lease : null);
-    } else if (close == SetSize.END) {
-      // All writes were acknowledged, so none is on its way to the extents that are cut off.
-      giveBackAfter(former, kept);
+    } else {
+      if (close == SetSize.END) {
+        // All writes were acknowledged, so none is on its way to the extents that are cut off.
+        freed += giveBackAfter(former, kept);
+      }
+      giveBytes(node, freed);
     }
     if (present != null) {
       destroy(present);
@@ -510,9 +546,12 @@ public final class Applier {
     tree.lease(node, null);
     reportContents(node, Math.max(0, node.size() - 1), Long.MAX_VALUE, ALL_BYTES, null);
     int first = kept == null ? 0 : kept.count();
+    long freed = 0;
     for (int i = former == null ? -1 : former.count() - 1; i >= first; i--) {
+      freed += former.at(i).allocatedLength();
       space.release(former.at(i), now, writer(lease), false);
     }
+    giveBytes(node, freed);
     if (sealed != null) {
       space.cutOff(sealed, lease.client().clientId());
     }
@@ -572,10 +611,40 @@ public final class Applier {
     return new Quarantine.Writer(lease.subject().id(), lease.token(), lease.client().clientId());
   }
 
-  private void giveBackValue(NodeSpace former) {
+  /** Gives the memory of a small value back, and returns that value; null for none. */
+  private SmallBytes giveBackValue(NodeSpace former) {
     SmallBytes small = former == null ? null : former.small();
     if (small != null) {
       space.giveBack(small);
+    }
+    return small;
+  }
+
+  private static long lengthOf(SmallBytes value) {
+    return value == null ? 0 : value.length();
+  }
+
+  /** Gives a name back to the quota of the container that it was in. */
+  private static void giveName(Container parent) {
+    Quota quota = parent.quota();
+    if (quota != null) {
+      quota.give(0, 1);
+    }
+  }
+
+  /** Gives bytes back to the quota of a node. */
+  private static void giveBytes(Node node, long freed) {
+    Quota quota = Container.quotaOf(node);
+    if (quota != null && freed > 0) {
+      quota.give(freed, 0);
+    }
+  }
+
+  /** Gives back what a node has less with its next space; what it has more was taken before. */
+  private static void shrunk(Node node, NodeSpace former, NodeSpace next) {
+    Quota quota = Container.quotaOf(node);
+    if (quota != null) {
+      quota.give(Math.max(0, Quota.bytesOf(former) - Quota.bytesOf(next)), 0);
     }
   }
 
@@ -590,20 +659,28 @@ public final class Applier {
     }
   }
 
-  private void giveBackAfter(NodeSpace former, NodeSpace kept) {
+  /** Gives the extents back that are not kept, and returns how many bytes they were. */
+  private long giveBackAfter(NodeSpace former, NodeSpace kept) {
     int first = kept == null ? 0 : kept.count();
+    long freed = 0;
     for (int i = former == null ? -1 : former.count() - 1; i >= first; i--) {
+      freed += former.at(i).allocatedLength();
       space.giveBack(former.at(i));
     }
+    return freed;
   }
 
   /** Frees all that a node with bytes has which no name leads to any more. */
   private void destroy(Node node) {
+    destroy(node, release);
+  }
+
+  private void destroy(Node node, Locks.Action action) {
     Node heir = tree.dropPending(node);
     if (heir != null) {
       destroy(heir);
     }
-    locks.apply(node, release);
+    locks.apply(node, action);
     // Only now, so that the close of its writer always finds either the node or its resting space.
     forget(node);
   }
@@ -612,9 +689,14 @@ public final class Applier {
    * Takes back bytes and lease of a node that is gone. The node keeps its extents, so that a reader
    * that found the node before does not see an empty one; of a small value it keeps the length, so
    * that the reader looks again.
+   *
+   * @param isCounted whether its quota still counts its bytes
    */
-  private void release(Node node) {
+  private void release(Node node, boolean isCounted) {
     NodeSpace own = node.space();
+    if (isCounted) {
+      shrunk(node, own, null);
+    }
     WriteLease<Node> lease = node.lease();
     Quarantine.Writer writer = own == null || lease == null ? null : writer(lease);
     for (int i = own == null ? -1 : own.count() - 1; i >= 0; i--) {
@@ -632,6 +714,9 @@ public final class Applier {
   private void forget(Node node) {
     tree.forget(node);
     state.budget().give(node.footprint());
+    if (node instanceof Container container && container.hasOwnQuota()) {
+      state.budget().give(Quota.FOOTPRINT);
+    }
     state.users().release(node.owner());
     state.users().release(node.group());
   }

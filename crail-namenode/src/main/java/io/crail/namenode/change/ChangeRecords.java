@@ -21,7 +21,8 @@ public final class ChangeRecords {
           SpaceChange.Host.CODEC,
           SpaceChange.Datanode.CODEC,
           SpaceChange.LentRegion.CODEC,
-          ShareChange.CODEC);
+          ShareChange.CODEC,
+          LimitChange.CODEC);
 
   /** The number of kinds; their numbers are 1 to this. */
   public static final int COUNT = CODECS.size();

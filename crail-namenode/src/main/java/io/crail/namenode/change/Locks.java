@@ -89,17 +89,19 @@ public final class Locks {
     }
   }
 
-  /** Under the locks of three containers. Some of them may be the same. */
-  public <T, E extends Exception> T of(
-      Container first, Container second, Container third, Decision<T, E> decision) throws E {
-    Container[] locks = {first, second, third};
-    Arrays.sort(locks, (a, b) -> Long.compareUnsigned(a.id(), b.id()));
-    synchronized (locks[0]) {
-      synchronized (locks[1]) {
-        synchronized (locks[2]) {
-          return decision.make();
-        }
-      }
+  /** Under the locks of containers. Some of them may be the same. */
+  public <T, E extends Exception> T of(Decision<T, E> decision, Container... containers) throws E {
+    Arrays.sort(containers, (a, b) -> Long.compareUnsigned(a.id(), b.id()));
+    return of(decision, containers, 0);
+  }
+
+  private static <T, E extends Exception> T of(
+      Decision<T, E> decision, Container[] locks, int taken) throws E {
+    if (taken == locks.length) {
+      return decision.make();
+    }
+    synchronized (locks[taken]) {
+      return of(decision, locks, taken + 1);
     }
   }
 

@@ -10,6 +10,8 @@ import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.classes.NodeClasses;
 import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.quota.Quota;
+import io.crail.namenode.quota.QuotaCharge;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
@@ -169,6 +171,7 @@ public final class CompoundRule {
             bytesOf(node, path),
             classes,
             now);
+    run.limits(LimitSteps.of(node));
     run.perform(attempt.request.steps());
     if (!run.isToBeApplied()) {
       return run.response(node == null ? 0 : node.id(), node == null ? 0 : node.size(), extras);
@@ -244,8 +247,16 @@ public final class CompoundRule {
     SmallBytes former = space == null ? null : space.small();
     SmallBytes value = null;
     int unchanged = Applier.ALL_BYTES;
+    QuotaCharge charge = QuotaCharge.of(Container.quotaOf(node), space);
     try {
       KeptBytes bytes = run.bytes();
+      if (bytes.haveChanged()) {
+        charge.requireBytes(bytes.size(), path);
+      }
+      if (run.limits().haveChanged()) {
+        limit((Container) node, run.limits().decided(), extras, path);
+        return;
+      }
       if (bytes.areLonger()) {
         unchanged = former.length();
         value = state.values().extended(former, bytes.added());
@@ -255,10 +266,19 @@ public final class CompoundRule {
         value = taken(bytes.all(), former, path);
       }
     } catch (CrailException e) {
+      charge.undo();
       state.budget().give(heap);
       throw e;
     }
     applier.operate(node, value, unchanged, extras, clock.currentTimeMillis());
+  }
+
+  private void limit(Container container, Quota.Limits limits, NodeExtras extras, PathBytes path)
+      throws CrailException {
+    if (!container.hasOwnQuota()) {
+      state.budget().require(Quota.FOOTPRINT, 0, path);
+    }
+    applier.limit(container, limits, extras);
   }
 
   private SmallBytes taken(byte[] bytes, SmallBytes former, Object path) throws CrailException {

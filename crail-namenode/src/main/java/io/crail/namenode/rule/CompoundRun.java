@@ -42,6 +42,7 @@ final class CompoundRun {
   private boolean exists;
   private boolean isNew;
   private NodeExtras extras;
+  private LimitSteps limits = LimitSteps.NONE;
   private int dataBytes;
   private int calls;
   private boolean hasChanged;
@@ -79,6 +80,16 @@ final class CompoundRun {
     this.bytes = bytes;
   }
 
+  /** What the steps see of the quota of a container, and what they have decided about it. */
+  LimitSteps limits() {
+    return limits;
+  }
+
+  /** Sets what the steps see of the quota of a container. */
+  void limits(LimitSteps seen) {
+    limits = seen;
+  }
+
   /** Performs the steps, up to the first that fails and after which the list does not go on. */
   void perform(List<CompoundStep> steps) {
     for (int i = 0; i < steps.size() && failed == Operate.NONE_FAILED; i++) {
@@ -114,6 +125,7 @@ final class CompoundRun {
     copy.exists = exists;
     copy.isNew = isNew;
     copy.hasChanged = hasChanged;
+    copy.limits = limits;
     return copy;
   }
 
@@ -124,6 +136,7 @@ final class CompoundRun {
     isNew = copy.isNew;
     extras = copy.extras;
     hasChanged = copy.hasChanged;
+    limits = copy.limits;
   }
 
   /** The results of all steps have to fit into one answer; those without data always do. */
@@ -208,6 +221,7 @@ final class CompoundRun {
     hasChanged = true;
     id = 0;
     extras = born;
+    limits = LimitSteps.NONE;
     bytes.clear();
   }
 
@@ -235,6 +249,7 @@ final class CompoundRun {
         }
         extras = extras.withLifetimeOfChildren(lifetime(step));
       }
+      case LIMIT -> limits = limits.limit(step);
       case DELETE -> {
         exists = false;
         isNew = false;
@@ -362,6 +377,11 @@ final class CompoundRun {
       case READ_BYTES -> {
         requireRoom(Math.min(step.length(), bytes.size() - step.number()));
         data = bytes.read(step.number(), step.length());
+      }
+      case READ_USAGE -> {
+        byte[] usage = limits.usage().toBytes();
+        requireRoom(usage.length);
+        data = SmallValue.of(usage);
       }
       default -> throw new AssertionError(kind);
     }

@@ -10,6 +10,7 @@ import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.quota.QuotaCharge;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
@@ -50,6 +51,7 @@ public final class CreateRule {
   // Null for none.
   private Node old;
   private Node node;
+  private QuotaCharge charge = QuotaCharge.NONE;
 
   /** Creates the rule for a connection; {@code user} is at its other end. */
   public CreateRule(
@@ -127,6 +129,7 @@ public final class CreateRule {
     extras = null;
     old = null;
     node = null;
+    charge = QuotaCharge.NONE;
   }
 
   /** For the value that came with a put if it is small enough to be kept, otherwise null. */
@@ -173,10 +176,14 @@ public final class CreateRule {
     state.budget().require(footprint, freed, request.path());
     int owner = UserNames.OWN;
     int group = UserNames.OWN;
+    charge = QuotaCharge.of(parent.quota(), old == null ? null : old.space());
     try {
       owner = user.hold().number();
       group = holdGroup().number();
-      boolean isKept = value != null && supply.takeSmall(value, old);
+      if (old == null) {
+        charge.requireName(request.path());
+      }
+      boolean isKept = value != null && takeSmall();
       node =
           request.node(
               request.spreadId() == 0 ? tree.newId() : request.spreadId(),
@@ -197,11 +204,22 @@ public final class CreateRule {
       }
       return node;
     } catch (CrailException e) {
+      charge.undo();
       state.users().release(owner);
       state.users().release(group);
       state.budget().give(footprint);
       throw e;
     }
+  }
+
+  /** Takes memory for the small value, and as much of the quota; false when there is no memory. */
+  private boolean takeSmall() throws CrailException {
+    charge.requireBytes(value.length(), request.path());
+    boolean isTaken = supply.takeSmall(value, old);
+    if (!isTaken) {
+      charge.giveBack(value.length());
+    }
+    return isTaken;
   }
 
   private UserName holdGroup() {
@@ -217,8 +235,13 @@ public final class CreateRule {
   private Node placeForWriter() throws CrailException {
     WriteLease<Node> lease = state.leases().grant(node, user.caller().client(), request.token());
     try {
-      NodeSpace space = supply.first(node, request, lease.client());
-      if (old != null && node.isBeingPut() && old.hasValue()) {
+      boolean isToCome = old != null && node.isBeingPut() && old.hasValue();
+      if (isToCome) {
+        // Both have space for a while.
+        charge = QuotaCharge.of(parent.quota(), null);
+      }
+      NodeSpace space = supply.first(node, request, lease.client(), charge);
+      if (isToCome) {
         applier.linkPending(node, space, lease, extras, request.path(), old, request.length());
       } else {
         place(space, lease);

@@ -9,7 +9,9 @@ import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.quota.QuotaCharge;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Extend;
@@ -39,7 +41,8 @@ public final class ExtendRule {
    * Answers with the extents from a position on, and takes those that the writer wants.
    *
    * @param caller who asks
-   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is none at all
+   * @throws CrailException with {@link ErrorCode#NO_SPACE} when there is none at all, and with
+   *     {@link ErrorCode#QUOTA_EXCEEDED} when the quota has room for none
    */
   public Extend.Response extend(Extend.Request request, Caller caller) throws CrailException {
     Node node = tree.require(request.id());
@@ -69,9 +72,11 @@ public final class ExtendRule {
     Writing.requireInSpace(node, request.size());
     int first = space == null ? 0 : space.indexOf(request.position());
     long target = saturatedSum(request.position(), Math.max(request.wanted(), 1));
-    NodeSpace added = supply.more(node, space, first, target, lease.client());
+    QuotaCharge charge = QuotaCharge.of(Container.quotaOf(node), null);
+    NodeSpace added = supply.more(node, space, first, target, lease.client(), charge);
     int count = (space == null ? 0 : space.count()) + (added == null ? 0 : added.count());
     if (count == first) {
+      charge.requireTaken(node);
       return List.of();
     }
     if (added != null || request.size() > node.size()) {

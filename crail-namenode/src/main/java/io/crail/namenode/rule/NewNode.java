@@ -98,8 +98,15 @@ public final class NewNode {
     Tree.requirePermissions(path, permissions);
   }
 
-  /** Refuses a spread directory in another one. */
+  /**
+   * Refuses a spread directory in another one, and where a quota would not count its children at
+   * other namenodes.
+   */
   void requireNoneAbove(Container parent) throws CrailException {
+    if (parent.quota() != null) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          path + " is below " + parent.quota().directory() + ", whose quota counts one namenode");
+    }
     for (Container at = parent; at != null; at = Container.of(at)) {
       if (at.isSpread()) {
         throw ErrorCode.INVALID_ARGUMENT.exception(

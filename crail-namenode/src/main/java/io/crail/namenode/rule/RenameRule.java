@@ -11,6 +11,7 @@ import io.crail.namenode.change.State;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.quota.Quota;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
@@ -75,15 +76,18 @@ public final class RenameRule {
     Container parent = tree.requireContainer(to.parent(), target);
     // A container that is replaced has to stay empty, so its lock is taken too.
     Container third = replace && to.child() instanceof Container old ? old : parent;
+    // So has one that comes to another quota, so that nothing below it counts there.
+    boolean isKeptEmpty = node instanceof Container && from.container().quota() != parent.quota();
+    Container fourth = isKeptEmpty ? (Container) node : parent;
     return locks.of(
-        from.container(),
-        parent,
-        third,
         () -> {
           boolean isStill =
               tree.isStill(node, from.container(), source)
                   && !tree.isDetached(parent)
-                  && tree.child(parent, target) == to.child();
+                  && tree.child(parent, target) == to.child()
+                  && (isKeptEmpty
+                      || Tree.isWithBytes(node)
+                      || from.container().quota() == parent.quota());
           NodeInfo info =
               isStill
                   ? locks.ofRename(
@@ -93,7 +97,11 @@ public final class RenameRule {
             applier.end(to.child());
           }
           return info;
-        });
+        },
+        from.container(),
+        parent,
+        third,
+        fourth);
   }
 
   /** Returns null when a place was moved or removed since it was found. */
@@ -124,6 +132,7 @@ public final class RenameRule {
         throw ErrorCode.CYCLE.exception(source + " to " + target);
       }
     }
+    requireQuota(node, source, to.container(), target);
     if (!to.container().type().mayHold(node.type())) {
       throw ErrorCode.WRONG_TYPE.exception(
           target + ": no " + node.type() + " in a " + to.container().type());
@@ -138,6 +147,25 @@ public final class RenameRule {
       if (old.childCount() > 0) {
         throw ErrorCode.NOT_EMPTY.exception(target.toString());
       }
+    }
+  }
+
+  /**
+   * Refuses to move a container with children, or with a quota of its own, to what counts for
+   * another quota, since nothing counts a whole subtree. It is no QUOTA_EXCEEDED: more room would
+   * not help.
+   */
+  private static void requireQuota(Node node, PathBytes source, Container to, PathBytes target)
+      throws CrailException {
+    if (node instanceof Container container
+        && Container.quotaOf(node) != to.quota()
+        && (container.childCount() > 0 || container.hasOwnQuota())) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          source
+              + " to "
+              + target
+              + ": a directory that is not empty, or has a quota of its own, stays below the same"
+              + " quota; make another one there and move what is in it");
     }
   }
 
@@ -173,37 +201,66 @@ public final class RenameRule {
 
   private NodeInfo rename(Node node, PathBytes source, Container to, PathBytes target, Node old)
       throws CrailException {
-    chargeName(node, target);
-    long now = clock.currentTimeMillis();
-    // A value that is being put under the present name belongs there.
-    Node heir = tree.pending().of(node);
-    if (heir == null) {
-      applier.rename(node, source, to, target, old, null, now);
-    } else {
-      // So that the end of its lease does not take bytes away that can be found.
-      locks.of(
-          heir,
-          () -> {
-            if (isGivenUp(heir)) {
-              // Its writer is gone, so that the present name would lead to nothing.
-              applier.dropPending(node, now);
-              applier.rename(node, source, to, target, old, null, now);
-            } else {
-              applier.rename(node, source, to, target, old, heir, now);
-            }
-            return null;
-          });
+    long more = Node.footprint(node.type(), target.nameLength()) - node.footprint();
+    if (more > 0) {
+      budget.require(more, 0, target);
     }
+    try {
+      if (Container.quotaOf(node) == to.quota()) {
+        apply(node, source, to, target, old);
+      } else {
+        // So that it gets no space meanwhile.
+        locks.of(node, () -> apply(node, source, to, target, old));
+      }
+    } catch (CrailException e) {
+      budget.give(Math.max(0, more));
+      throw e;
+    }
+    budget.give(Math.max(0, -more));
     return node.info();
   }
 
-  /** Takes the heap for a longer name of a node, or gives that of a shorter one back. */
-  private void chargeName(Node node, PathBytes path) throws CrailException {
-    long more = Node.footprint(node.type(), path.nameLength()) - node.footprint();
-    if (more > 0) {
-      budget.require(more, 0, path);
-    } else {
-      budget.give(-more);
+  private Void apply(Node node, PathBytes source, Container to, PathBytes target, Node old)
+      throws CrailException {
+    // A value that is being put under the present name belongs there.
+    Node heir = tree.pending().of(node);
+    if (heir == null) {
+      moveQuota(node, to, target, old, null);
+      applier.rename(node, source, to, target, old, null, clock.currentTimeMillis());
+      return null;
+    }
+    // So that the end of its lease does not take bytes away that can be found.
+    return locks.of(
+        heir,
+        () -> {
+          // If its writer is gone, the present name would lead to nothing.
+          boolean isGivenUp = isGivenUp(heir);
+          moveQuota(node, to, target, old, isGivenUp ? null : heir);
+          long now = clock.currentTimeMillis();
+          if (isGivenUp) {
+            applier.dropPending(node, now);
+          }
+          applier.rename(node, source, to, target, old, isGivenUp ? null : heir, now);
+          return null;
+        });
+  }
+
+  /**
+   * Moves what a node has of quotas. The name of the node that it replaces becomes its own; what
+   * that node has besides is given back at its end.
+   */
+  private static void moveQuota(Node node, Container to, PathBytes target, Node old, Node heir)
+      throws CrailException {
+    Quota from = Container.quotaOf(node);
+    Quota next = to.quota();
+    if (from == null && next == null) {
+      return;
+    }
+    long bytes = from == next ? 0 : Quota.bytesOf(node.space());
+    Quota.Refusal refusal =
+        Quota.move(from, next, bytes, old == null ? 1 : 0, heir == null ? 1 : 0);
+    if (refusal != null) {
+      throw refusal.of(target);
     }
   }
 

@@ -9,6 +9,7 @@ import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.quota.QuotaCharge;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
@@ -158,7 +159,10 @@ public final class SetSizeRule {
     }
     SmallBytes before = old == null ? null : old.small();
     SmallBytes kept = state.values().of(length);
+    QuotaCharge charge = QuotaCharge.of(Container.quotaOf(node), old);
+    charge.requireBytes(length, node);
     if (kept == null || !state.values().take(kept, before)) {
+      charge.undo();
       throw state.values().refusal(node, length);
     }
     kept.write(ByteBuffer.wrap(value.bytes()), 0);

@@ -4,6 +4,8 @@ package io.crail.namenode.rule;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.change.State;
 import io.crail.namenode.lease.ClientLeases;
+import io.crail.namenode.quota.Quota;
+import io.crail.namenode.quota.QuotaCharge;
 import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.HostNames;
@@ -66,12 +68,17 @@ public final class Supply {
     return values.take(value, space == null ? null : space.small());
   }
 
-  /** Takes space for all bytes of a put, or for the first bytes after a create if it wants any. */
-  NodeSpace first(Node node, NewNode request, ClientLeases client) throws CrailException {
+  /**
+   * Takes space for all bytes of a put, or for the first bytes after a create if it wants any.
+   *
+   * @param charge takes as much of the quota
+   */
+  NodeSpace first(Node node, NewNode request, ClientLeases client, QuotaCharge charge)
+      throws CrailException {
     if (request.isPut()) {
-      return all(request.path(), node, request.length(), client);
+      return all(request.path(), node, request.length(), client, charge);
     }
-    return request.length() == 0 ? null : next(node, null, client, request.length());
+    return request.length() == 0 ? null : next(node, null, client, request.length(), charge);
   }
 
   /**
@@ -80,15 +87,18 @@ public final class Supply {
    * @param space its present space; null for none
    * @param from the index of the first extent that the answer names
    * @param target the position up to which space is wanted
-   * @return fewer than wanted, or null for none, if there is no more space or the answer is full
+   * @param charge takes as much of the quota
+   * @return fewer than wanted, or null for none, if there is no more space, the quota has no room
+   *     or the answer is full
    */
-  NodeSpace more(Node node, NodeSpace space, int from, long target, ClientLeases client) {
+  NodeSpace more(
+      Node node, NodeSpace space, int from, long target, ClientLeases client, QuotaCharge charge) {
     Allocation last = last(space);
     long end = space == null ? 0 : space.end();
     int count = (space == null ? 0 : space.count()) - from;
     NodeSpace more = null;
     for (; end < target && count < Extend.MAX_EXTENTS; count++) {
-      Allocation next = next(node, last, client, target - end);
+      Allocation next = next(node, last, client, target - end, charge);
       if (next == null) {
         break;
       }
@@ -106,12 +116,21 @@ public final class Supply {
    * @param needed bytes needed after it
    * @return null when there is no space
    */
-  private Allocation next(Node node, Allocation last, ClientLeases client, long needed) {
+  private Allocation next(
+      Node node, Allocation last, ClientLeases client, long needed, QuotaCharge charge) {
     int block = allocator.blockSize();
     int grown =
         last == null ? Extent.MIN_LENGTH : (int) Math.min(block, 2L * last.allocatedLength());
-    return allocator.allocate(
-        purpose(node, last, client), Math.min(Math.max(fitting(needed), grown), block));
+    int length = Math.min(Math.max(fitting(needed), grown), block);
+    return allocate(purpose(node, last, client), length, charge);
+  }
+
+  /** Takes an extent, and as much of the quota; a shorter one if that has no room. */
+  private Allocation allocate(Purpose purpose, int length, QuotaCharge charge) {
+    int allowed = charge.takeExtent(length);
+    Allocation extent = allowed == 0 ? null : allocator.allocate(purpose, allowed);
+    charge.giveBack(allowed - (extent == null ? 0 : extent.allocatedLength()));
+    return extent;
   }
 
   /** The length of the shortest extent for so many bytes, or of a block. */
@@ -127,12 +146,14 @@ public final class Supply {
    *
    * @param what the owner of the space, for the error
    */
-  private NodeSpace all(Object what, Node node, long wanted, ClientLeases client)
+  private NodeSpace all(
+      Object what, Node node, long wanted, ClientLeases client, QuotaCharge charge)
       throws CrailException {
-    NodeSpace space = all(node, wanted, client, allOrNothing.readLock());
+    NodeSpace space = all(node, wanted, client, charge, allOrNothing.readLock());
     if (space == null && wanted > 0) {
-      space = all(node, wanted, client, allOrNothing.writeLock());
+      space = all(node, wanted, client, charge, allOrNothing.writeLock());
       if (space == null) {
+        charge.requireTaken(what);
         throw shortage(what, node);
       }
     }
@@ -140,12 +161,14 @@ public final class Supply {
   }
 
   /** The space, or null when there is too little. */
-  private NodeSpace all(Node node, long wanted, ClientLeases client, Lock lock) {
+  private NodeSpace all(
+      Node node, long wanted, ClientLeases client, QuotaCharge charge, Lock lock) {
     lock.lock();
     try {
-      NodeSpace space = most(node, wanted, client);
+      NodeSpace space = most(node, wanted, client, charge);
       if (space != null && space.end() < wanted && space.count() < Extend.MAX_EXTENTS) {
         giveBack(space);
+        charge.giveBack(Quota.bytesOf(space));
         return null;
       }
       return space;
@@ -154,13 +177,12 @@ public final class Supply {
     }
   }
 
-  private NodeSpace most(Node node, long wanted, ClientLeases client) {
+  private NodeSpace most(Node node, long wanted, ClientLeases client, QuotaCharge charge) {
     NodeSpace space = null;
     long end = 0;
     while (end < wanted && (space == null || space.count() < Extend.MAX_EXTENTS)) {
       // No larger than the bytes that will come.
-      Allocation next =
-          allocator.allocate(purpose(node, last(space), client), fitting(wanted - end));
+      Allocation next = allocate(purpose(node, last(space), client), fitting(wanted - end), charge);
       if (next == null) {
         return space;
       }

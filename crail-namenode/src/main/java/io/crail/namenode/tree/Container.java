@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import io.crail.namenode.quota.Quota;
 import io.crail.protocol.part.NodeType;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -18,6 +19,8 @@ public class Container extends Node {
   private volatile boolean sealed;
   // No path below is longer than this container's own path by more than this many bytes.
   private volatile int reach;
+  // The account of what is below; null for none. Changed only while there are no children.
+  private volatile Quota quota;
 
   /** Creates a container as {@link Node} does a node. */
   public Container(
@@ -73,6 +76,31 @@ public class Container extends Node {
   /** Sets whether it is being removed. Under the monitor. */
   final void seal(boolean isSealed) {
     sealed = isSealed;
+  }
+
+  /**
+   * The account that its children belong to, with all that they have; null for none. Its own name
+   * belongs to the account of its parent. It stays the same as long as there are children.
+   */
+  public final Quota quota() {
+    return quota;
+  }
+
+  /** Sets the account, while there are no children. Under the monitor. */
+  final void quota(Quota newQuota) {
+    quota = newQuota;
+  }
+
+  /** True when it has an account of its own, which began here. */
+  public final boolean hasOwnQuota() {
+    Quota present = quota;
+    return present != null && present.isOf(this);
+  }
+
+  /** The account that a node belongs to; null for none. */
+  public static Quota quotaOf(Node node) {
+    Container parent = of(node);
+    return parent == null ? null : parent.quota;
   }
 
   /** Notes that a path below will be longer than this container's path by this many bytes. */

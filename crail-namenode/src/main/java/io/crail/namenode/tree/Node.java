@@ -42,7 +42,7 @@ public class Node {
    * and its place among those that are taken apart.
    */
   private static final long MORE_OF_A_CONTAINER =
-      Footprint.object(1, 8)
+      Footprint.object(2, 9)
           + Footprint.object(2, 16)
           + Footprint.references(FIRST_CHILDREN)
           + 2L * Footprint.REFERENCE;

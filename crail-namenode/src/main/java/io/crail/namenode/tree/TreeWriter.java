@@ -3,6 +3,7 @@ package io.crail.namenode.tree;
 
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.quota.Quota;
 import io.crail.namenode.space.NodeSpace;
 
 /**
@@ -34,6 +35,9 @@ public final class TreeWriter {
     node.place(parent, path.bytes(), path.nameStart(), path.end(), sequence);
     node.space(space);
     node.lease(lease);
+    if (node instanceof Container container) {
+      container.quota(parent.quota());
+    }
   }
 
   /** Adds a prepared node under a name that no node has. Under the parent's monitor. */
@@ -205,6 +209,9 @@ public final class TreeWriter {
     if (heir == null) {
       tree.names().remove(node);
     }
+    if (node instanceof Container container && from.quota() != to.quota()) {
+      container.quota(to.quota());
+    }
     node.place(to, target.bytes(), target.nameStart(), target.end(), sequence);
     if (old == null) {
       tree.names().add(node);
@@ -285,6 +292,11 @@ public final class TreeWriter {
   /** Notes that the bytes that were announced will not come. Under the node's monitor. */
   public void abandon(Node node) {
     node.abandonPut();
+  }
+
+  /** Begins the account of what will be below a container. Under its monitor. */
+  public void quota(Container container, Quota quota) {
+    container.quota(quota);
   }
 
   /** Sets the write lease, or ends it with null. Under the node's monitor. */

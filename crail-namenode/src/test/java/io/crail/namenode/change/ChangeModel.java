@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.compound.Lifetime;
 import io.crail.namenode.NameNode;
 import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.quota.Quota;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.namenode.space.NodeSpace;
@@ -62,6 +63,7 @@ final class ChangeModel implements ChangeSink {
           "Grant",
           "Host",
           "LentRegion",
+          "LimitChange",
           "Link",
           "Link in place",
           "Link to come",
@@ -90,6 +92,7 @@ final class ChangeModel implements ChangeSink {
     private boolean ending;
     private SmallValue value = SmallValue.NONE;
     private List<NodeExtras> extras = List.of();
+    private String limits = "";
     private final TreeMap<Long, Change.Held> extents = new TreeMap<>();
     // The node that is to replace this one, and the one that this is to replace.
     private long heir;
@@ -114,6 +117,7 @@ final class ChangeModel implements ChangeSink {
           "lease " + token + " of " + client + (ending ? " ending" : ""),
           "value " + value.hashCode(),
           "extras " + extras,
+          "limits " + limits,
           "extents " + extents.values(),
           "children " + children);
     }
@@ -208,6 +212,7 @@ final class ChangeModel implements ChangeSink {
       case 9 -> datanode((SpaceChange.Datanode) read);
       case 10 -> region((SpaceChange.LentRegion) read);
       case 11 -> share((ShareChange) read);
+      case 12 -> limit((LimitChange) read);
       default -> throw new AssertionError(read);
     }
   }
@@ -218,6 +223,7 @@ final class ChangeModel implements ChangeSink {
       return true;
     }
     return change instanceof Change.Contents contents && gone.contains(contents.id())
+        || change instanceof LimitChange limit && gone.contains(limit.contents().id())
         || change instanceof Change.Unlink unlink && gone.contains(unlink.id())
         || change instanceof Change.Attributes attributes && gone.contains(attributes.id());
   }
@@ -369,6 +375,11 @@ final class ChangeModel implements ChangeSink {
       Lifetime ofChildren = new Lifetime(share.childMillis(), share.childIdle());
       entry.extras = List.of(NodeExtras.NONE.withLifetimeOfChildren(ofChildren));
     }
+  }
+
+  private void limit(LimitChange limit) {
+    require(limit.contents().id()).limits = limit.bytes() + " bytes " + limit.names() + " names";
+    contents(limit.contents());
   }
 
   private void replace(long old, long id) {
@@ -543,6 +554,10 @@ final class ChangeModel implements ChangeSink {
       entry.extras = List.of(namenode.tree().extras().of(node));
     }
     if (node instanceof Container container) {
+      if (container.hasOwnQuota()) {
+        Quota.Limits limits = container.quota().usage().limits();
+        entry.limits = limits.bytes() + " bytes " + limits.names() + " names";
+      }
       container.visitFrom(
           0,
           child -> {

@@ -111,6 +111,9 @@ class ChangeRecordTest {
     golden.put(
         new ShareChange(91, 92, 93, 94, 1, 4, 17, 95, 96, 97, 98, 99, true, Utf8.of("/s")),
         "5b000000000000005c005d000000000000005e000000000000000104115f60006100000000000000620000000000000063000000000000000102002f73");
+    golden.put(
+        new LimitChange(111, 112, CONTENTS),
+        "6f00000000000000700000000000000015010000" + HexFormat.of().formatHex(encode(CONTENTS)));
     return golden;
   }
 
@@ -129,20 +132,21 @@ class ChangeRecordTest {
   @Test
   void numbersArePermanent() {
     List<Integer> numbers = golden().keySet().stream().map(Change::number).toList();
-    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), numbers);
+    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), numbers);
     assertEquals(ChangeRecords.CODECS, golden().keySet().stream().map(Change::codec).toList());
     Set<Class<?>> kinds = new HashSet<>();
     for (Class<?> holder : List.of(Change.class, SpaceChange.class)) {
       kinds.addAll(List.of(holder.getDeclaredClasses()));
     }
     kinds.add(ShareChange.class);
+    kinds.add(LimitChange.class);
     kinds.removeIf(kind -> !Change.class.isAssignableFrom(kind));
     assertEquals(kinds, golden().keySet().stream().map(Change::getClass).collect(toSet()));
   }
 
   @Test
   void noOtherNumberIsThatOfRecords() {
-    for (int number : new int[] {-1, 0, 12, Integer.MAX_VALUE}) {
+    for (int number : new int[] {-1, 0, 13, Integer.MAX_VALUE}) {
       CrailException refusal =
           assertThrows(CrailException.class, () -> ChangeRecords.codec(number));
       assertEquals(ErrorCode.PROTOCOL, refusal.code());

@@ -49,6 +49,7 @@ class ChangeTest {
   private static final String[] DIRECTORIES = {"", "/a", "/b", "/a/c"};
   private static final String[] NAMES = {"x", "y", "a-name-that-is-too-long-to-be-inline"};
   private static final int ROUNDS = 12_000;
+  private static final long MOST_BYTES = 4L << 20;
 
   private final ManualClock clock = new ManualClock();
   private long seed;
@@ -85,7 +86,17 @@ class ChangeTest {
     if (index > 0) {
       tried(() -> make(wire, NodeType.DIRECTORY, DIRECTORIES[index]));
     }
+    if (index % 2 == 1) {
+      // Two quotas, one within the other; what is elsewhere has none.
+      tried(() -> limit(wire, DIRECTORIES[index], MOST_BYTES, -1));
+    }
     tried(() -> make(wire, NodeType.TABLE, DIRECTORIES[index] + "/t"));
+  }
+
+  private static void limit(Wire wire, String path, long bytes, long names) throws CrailException {
+    wire.call(
+        NameNodeOperations.OPERATE,
+        new Operate.Request(0644, Utf8.of(path), List.of(Steps.limit(bytes, names))));
   }
 
   private static void make(Wire wire, NodeType type, String path) throws CrailException {
@@ -156,7 +167,13 @@ class ChangeTest {
     }
 
     void round() throws CrailException {
-      switch (random.nextInt(28)) {
+      switch (random.nextInt(30)) {
+        case 28, 29 ->
+            limit(
+                wire,
+                random.nextInt(4) == 0 ? path() : DIRECTORIES[1 + 2 * random.nextInt(2)],
+                random.nextInt(4) == 0 ? -1 : random.nextLong(MOST_BYTES),
+                random.nextInt(4) == 0 ? -1 : random.nextLong(12));
         case 23, 24, 25, 26, 27 ->
             wire.call(
                 NameNodeOperations.OPERATE,
@@ -388,6 +405,29 @@ class ChangeTest {
     renamer.join();
     assertEquals(ErrorCode.NODE_NOT_FOUND, outcome.get());
     model.verify(store.namenode);
+  }
+
+  @Test
+  void aDirectoryThatGetsAChildDoesNotMoveToAnotherQuota() throws Exception {
+    make(store.wire, NodeType.DIRECTORY, "/b/d");
+    Wire wire = Wire.connect(store.server, 5);
+    Rename.Request rename = new Rename.Request(false, Utf8.of("/b/d"), Utf8.of("/a/d"));
+    Thread renamer = new Thread(() -> tried(() -> wire.call(NameNodeOperations.RENAME, rename)));
+    onChange =
+        change -> {
+          if (change instanceof Change.Link) {
+            renamer.start();
+            // Until it is done, or waits for the lock of the directory.
+            while (renamer.isAlive() && renamer.getState() != Thread.State.BLOCKED) {
+              Thread.onSpinWait();
+            }
+          }
+        };
+    make(store.wire, NodeType.DATAFILE, "/b/d/x");
+    renamer.join();
+    store.lookup("/b/d/x");
+    model.verify(store.namenode);
+    store.namenode.verify();
   }
 
   @Test
