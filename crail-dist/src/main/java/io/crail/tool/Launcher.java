@@ -42,6 +42,7 @@ import io.crail.tool.path.ListCommand;
 import io.crail.tool.path.MakeCommand;
 import io.crail.tool.path.MoveCommand;
 import io.crail.tool.path.PutCommand;
+import io.crail.tool.path.QuotaCommand;
 import io.crail.tool.path.RemoveCommand;
 import io.crail.tool.path.StatCommand;
 import io.crail.tool.path.UseCommand;
@@ -75,6 +76,7 @@ final class Launcher {
           new MoveCommand(),
           new UseCommand(),
           new ExpireCommand(),
+          new QuotaCommand(),
           new FsCommand(),
           new IobenchCommand(),
           new HdfsbenchCommand(),

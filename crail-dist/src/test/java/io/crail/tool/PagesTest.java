@@ -36,7 +36,7 @@ class PagesTest {
   private static final Pattern WITH_JAVA =
       Pattern.compile(
           "README\\.md|docs/java/\\w+\\.md|docs/spark/broadcast\\.md"
-              + "|docs/(cache|compound|jobs|lifetime|shared-log|spread)\\.md");
+              + "|docs/(cache|compound|jobs|lifetime|quotas|shared-log|spread)\\.md");
 
   private static final Pattern CLASS = Pattern.compile("io\\.crail(\\.[a-z]\\w*)*\\.[A-Z]\\w*");
 

@@ -287,6 +287,45 @@ class PathCommandsTest {
   }
 
   @Test
+  void quotasAreSetAndShown() throws Exception {
+    done("mkdir", "/limited");
+    assertEquals("/limited\n  no quota\n", done("quota", "/limited"));
+    assertEquals("", done("quota", "--bytes", "1m", "/limited"));
+    done("quota", "-n", "4", "/limited");
+    done("mkdir", "/limited/below");
+    Path file = Files.write(local.resolve("file"), new byte[512 << 10]);
+    done("put", file.toString(), "/limited/below/one");
+    assertEquals(
+        List.of("/limited", "bytes 512 KiB of 1 MiB (50 %)", "names 2 of 4 (50 %)"),
+        words(done("quota", "/limited")));
+    assertTrue(
+        done("stat", "/limited/below")
+            .contains(" 512 KiB of 1 MiB (50 %), 2 of 4 (50 %) names, of /limited\n"));
+    assertTrue(done("quota", "limited/below").contains("quota of     /limited\n"));
+    Path large = Files.write(local.resolve("large"), new byte[2 << 20]);
+    Ran refused = ran("put", large.toString(), "/limited/large");
+    assertEquals(1, refused.code());
+    assertTrue(refused.stderr().contains("quota exceeded: "), refused::toString);
+    assertTrue(refused.stderr().contains(" /limited "), refused::toString);
+    assertEquals("", done("quota", "-b", "none", "/limited"));
+    done("put", large.toString(), "/limited/large");
+    assertEquals(
+        "{ \"path\": \"/limited\", \"directory\": \"/limited\", \"bytes\": 2621440,"
+            + " \"bytesLimit\": null, \"names\": 3, \"namesLimit\": 4 }\n",
+        done("quota", "--json", "/limited"));
+    refused(
+        "/limited/below: container is not empty: /limited/below, step 1 (limit): its first limits"
+            + " are set while it is empty",
+        "quota",
+        "-n",
+        "1",
+        "/limited/below");
+    assertEquals(2, ran("quota", "-n", "-1", "/limited").code());
+    assertEquals(2, ran("quota", "--bytes", "much", "/limited").code());
+    done("rm", "-r", "/limited");
+  }
+
+  @Test
   void statShowsWhatIsKnown() throws Exception {
     Path file = Files.write(local.resolve("file"), new byte[3 << 19]);
     done("put", file.toString(), "/stated");

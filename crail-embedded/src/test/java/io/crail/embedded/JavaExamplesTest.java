@@ -91,6 +91,7 @@ class JavaExamplesTest {
     examples.addAll(examples("docs/compound.md"));
     examples.addAll(examples("docs/lifetime.md"));
     examples.addAll(examples("docs/jobs.md"));
+    examples.addAll(examples("docs/quotas.md"));
     assertFalse(examples.isEmpty());
     return examples;
   }

@@ -53,6 +53,8 @@ final class PathErrors {
         return "exists already";
       case NO_SPACE:
         return error.getMessage() + "; 'crail df' shows what is free";
+      case QUOTA_EXCEEDED:
+        return error.getMessage() + "; 'crail quota' shows limits, and sets others";
       case UNAVAILABLE:
       case TIMED_OUT:
         return error.getMessage() + "; 'crail ping' and 'crail datanodes' show who answers";

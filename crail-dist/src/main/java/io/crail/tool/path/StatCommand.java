@@ -7,6 +7,7 @@ import io.crail.CrailKeyValue;
 import io.crail.CrailNode;
 import io.crail.common.ByteText;
 import io.crail.common.Printable;
+import io.crail.common.error.ErrorCode;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
 import io.crail.tool.command.Example;
@@ -30,7 +31,13 @@ public final class StatCommand extends PathCommand {
   private static final int LONGEST_TEXT = 60;
 
   private static final CompoundOperation EXTRAS =
-      CompoundOperation.builder().readAttributes().readLifetime().readChildrenLifetime().build();
+      CompoundOperation.builder()
+          .readAttributes()
+          .readLifetime()
+          .readChildrenLifetime()
+          .readUsage()
+          .orGoOn()
+          .build();
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss.SSS xxx", Locale.ROOT)
@@ -111,6 +118,9 @@ public final class StatCommand extends PathCommand {
           run,
           "children",
           "each new one ends in " + ExpireCommand.seconds(extras.number(2)) + since);
+    }
+    if (extras.isSuccess() && extras.code(3) == ErrorCode.OK) {
+      row(run, "quota", QuotaCommand.text(extras.usage(3)));
     }
     if (!extras.isSuccess() || extras.version() == 0) {
       return;
