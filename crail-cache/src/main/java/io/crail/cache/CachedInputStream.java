@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.cache;
 
-import static org.apache.hadoop.fs.statistics.impl.IOStatisticsBinding.iostatisticsStore;
+import static org.apache.hadoop.fs.statistics.impl.IOStatisticsBinding.dynamicIOStatistics;
 
 import io.crail.cache.CacheStatistics.Counter;
 import java.io.EOFException;
@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.apache.hadoop.fs.ByteBufferPositionedReadable;
@@ -28,7 +28,7 @@ import org.apache.hadoop.fs.VectoredReadUtils;
 import org.apache.hadoop.fs.statistics.IOStatistics;
 import org.apache.hadoop.fs.statistics.IOStatisticsSource;
 import org.apache.hadoop.fs.statistics.StreamStatisticNames;
-import org.apache.hadoop.fs.statistics.impl.IOStatisticsStore;
+import org.apache.hadoop.fs.statistics.impl.DynamicIOStatisticsBuilder;
 
 /**
  * Reads a cached file. Each read takes its bytes from the block that has them, and from the source
@@ -43,6 +43,24 @@ final class CachedInputStream extends FSInputStream
         CanUnbuffer,
         StreamCapabilities,
         IOStatisticsSource {
+  private static final List<String> COUNTED =
+      List.of(
+          StreamStatisticNames.STREAM_READ_OPERATIONS,
+          StreamStatisticNames.STREAM_READ_BYTES,
+          StreamStatisticNames.STREAM_READ_EXCEPTIONS,
+          StreamStatisticNames.STREAM_READ_SEEK_OPERATIONS,
+          StreamStatisticNames.STREAM_READ_UNBUFFERED,
+          StreamStatisticNames.STREAM_READ_VECTORED_INCOMING_RANGES,
+          StreamStatisticNames.STREAM_READ_VECTORED_OPERATIONS);
+
+  private static final int OPERATIONS = 0;
+  private static final int BYTES = 1;
+  private static final int EXCEPTIONS = 2;
+  private static final int SEEKS = 3;
+  private static final int UNBUFFERED = 4;
+  private static final int RANGES = 5;
+  private static final int VECTORED = 6;
+
   /** No block was read yet. */
   private static final long NONE = Long.MIN_VALUE;
 
@@ -51,23 +69,9 @@ final class CachedInputStream extends FSInputStream
   private final int readAhead;
   private final CacheStatistics cacheStatistics;
   private final FileSystem.Statistics statistics;
-  private final IOStatisticsStore counters =
-      iostatisticsStore()
-          .withCounters(
-              StreamStatisticNames.STREAM_READ_BYTES,
-              StreamStatisticNames.STREAM_READ_EXCEPTIONS,
-              StreamStatisticNames.STREAM_READ_OPERATIONS,
-              StreamStatisticNames.STREAM_READ_SEEK_OPERATIONS,
-              StreamStatisticNames.STREAM_READ_UNBUFFERED,
-              StreamStatisticNames.STREAM_READ_VECTORED_INCOMING_RANGES,
-              StreamStatisticNames.STREAM_READ_VECTORED_OPERATIONS)
-          .build();
 
-  // Looked up once, since each read counts in them.
-  private final AtomicLong operations =
-      counters.getCounterReference(StreamStatisticNames.STREAM_READ_OPERATIONS);
-  private final AtomicLong bytesRead =
-      counters.getCounterReference(StreamStatisticNames.STREAM_READ_BYTES);
+  /** By the place of the name in {@link #COUNTED}. A store of Hadoop's would be most of an open. */
+  private final AtomicLongArray counters = new AtomicLongArray(COUNTED.size());
 
   /** Where the next sequential read begins. */
   private long position;
@@ -101,7 +105,7 @@ final class CachedInputStream extends FSInputStream
           FSExceptionMessages.CANNOT_SEEK_PAST_EOF + ": " + file.path() + " at " + target);
     }
     if (target != position) {
-      counters.incrementCounter(StreamStatisticNames.STREAM_READ_SEEK_OPERATIONS);
+      counters.incrementAndGet(SEEKS);
       position = target;
     }
   }
@@ -227,7 +231,7 @@ final class CachedInputStream extends FSInputStream
   /** Reads what one block has of a range. */
   private int read(long from, int count, Taker taker) throws IOException {
     checkOpen();
-    operations.incrementAndGet();
+    counters.incrementAndGet(OPERATIONS);
     if (count == 0) {
       return 0;
     }
@@ -250,10 +254,10 @@ final class CachedInputStream extends FSInputStream
         }
       }
     } catch (IOException e) {
-      counters.incrementCounter(StreamStatisticNames.STREAM_READ_EXCEPTIONS);
+      counters.incrementAndGet(EXCEPTIONS);
       throw e;
     }
-    bytesRead.addAndGet(length);
+    counters.addAndGet(BYTES, length);
     statistics.incrementBytesRead(length);
     return length;
   }
@@ -292,9 +296,8 @@ final class CachedInputStream extends FSInputStream
     checkOpen();
     List<? extends FileRange> sorted =
         VectoredReadUtils.validateAndSortRanges(ranges, Optional.of(file.length()));
-    counters.incrementCounter(StreamStatisticNames.STREAM_READ_VECTORED_OPERATIONS);
-    counters.incrementCounter(
-        StreamStatisticNames.STREAM_READ_VECTORED_INCOMING_RANGES, sorted.size());
+    counters.incrementAndGet(VECTORED);
+    counters.addAndGet(RANGES, sorted.size());
     fetchBlocksOf(sorted);
     for (FileRange range : sorted) {
       ByteBuffer buffer = allocate.apply(range.getLength());
@@ -345,13 +348,13 @@ final class CachedInputStream extends FSInputStream
 
   @Override
   public void unbuffer() {
-    counters.incrementCounter(StreamStatisticNames.STREAM_READ_UNBUFFERED);
+    counters.incrementAndGet(UNBUFFERED);
     last = new Used(NONE, null);
     try {
       file.source().release();
     } catch (IOException e) {
       // Of a stream whose bytes were all read.
-      counters.incrementCounter(StreamStatisticNames.STREAM_READ_EXCEPTIONS);
+      counters.incrementAndGet(EXCEPTIONS);
     }
   }
 
@@ -380,7 +383,12 @@ final class CachedInputStream extends FSInputStream
 
   @Override
   public IOStatistics getIOStatistics() {
-    return counters;
+    DynamicIOStatisticsBuilder view = dynamicIOStatistics();
+    for (int i = 0; i < COUNTED.size(); i++) {
+      int counter = i;
+      view.withLongFunctionCounter(COUNTED.get(i), name -> counters.get(counter));
+    }
+    return view.build();
   }
 
   private void checkOpen() throws IOException {
@@ -398,6 +406,6 @@ final class CachedInputStream extends FSInputStream
 
   @Override
   public String toString() {
-    return "cached input stream of " + file.path() + " " + counters;
+    return "cached input stream of " + file.path() + " " + getIOStatistics();
   }
 }

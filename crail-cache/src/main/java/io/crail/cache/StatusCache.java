@@ -106,7 +106,8 @@ final class StatusCache {
    */
   Found find(Path path) throws IOException {
     String name = names.status(path);
-    boolean cached = settings.statusAgeMillis() != 0 && !path.isRoot();
+    // Hadoop's own test for the root makes a path of the parent.
+    boolean cached = settings.statusAgeMillis() != 0 && path.toUri().getPath().length() > 1;
     if (!cached || invalidations.isStale(name)) {
       return ofSource(path);
     }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 import org.apache.hadoop.fs.EtagSource;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileStatus.AttrFlags;
@@ -161,26 +162,33 @@ record StatusRecord(long loadedMillis, long salt, FileStatus status) {
     return bytes.toByteArray();
   }
 
-  /** A record; null for one of another path, or of another version of Crail. */
+  /**
+   * A record; null for one of another path, or of another version of Crail.
+   *
+   * @param path is that of the status
+   */
   static StatusRecord decode(byte[] bytes, Path path) {
-    StatusRecord record = decode(bytes);
-    boolean same =
-        record != null && record.status.getPath().toUri().getPath().equals(path.toUri().getPath());
-    if (same) {
-      record.status.setPath(path);
-    }
-    return same ? record : null;
+    String expected = path.toUri().getPath();
+    // To make a path of a text costs more than all the rest.
+    return decode(bytes, text -> text.equals(expected) ? path : null);
   }
 
   /** A record, whose path has neither scheme nor authority; null for another version of Crail. */
   static StatusRecord decode(byte[] bytes) {
+    return decode(bytes, text -> new Path(null, null, text));
+  }
+
+  private static StatusRecord decode(byte[] bytes, Function<String, Path> paths) {
     try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
       if (in.readByte() != VERSION) {
         return null;
       }
       long loadedMillis = in.readLong();
       long salt = in.readLong();
-      Path path = new Path(null, null, in.readUTF());
+      Path path = paths.apply(in.readUTF());
+      if (path == null) {
+        return null;
+      }
       FileStatus form =
           new FileStatus(
               in.readLong(),

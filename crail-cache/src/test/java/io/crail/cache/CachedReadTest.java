@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -82,6 +83,27 @@ class CachedReadTest {
     assertEquals(0, SlowFileSystem.BYTES.get());
     assertEquals(0, SlowFileSystem.OPENS.get());
     assertEquals(0, SlowFileSystem.STATUSES.get());
+  }
+
+  @Test
+  void aHitIsOneGetOfTheStatusAndOneOfEachBlock() throws IOException {
+    byte[] content = CacheCluster.bytes(2 * BLOCK, 2);
+    CacheCluster.writeAged(directory.resolve("file"), content);
+    CacheFileSystem first = cluster.open();
+    assertArrayEquals(content, read(first, "file"));
+    settle(first);
+    List<String> calls = Collections.synchronizedList(new ArrayList<>());
+    CacheFileSystem fs =
+        cluster.open(store -> new FailingStore(store, (call, number) -> calls.add(call)));
+    assertEquals(content.length, fs.getFileStatus(path("file")).getLen());
+    assertEquals(List.of("get"), calls);
+    calls.clear();
+    try (FSDataInputStream in = fs.open(path("file"))) {
+      in.readFully(BLOCK, new byte[10]);
+      in.readFully(BLOCK + 10, new byte[10]);
+    }
+    // No one waits for the time of use, which is told once in a while.
+    assertEquals(List.of("get", "get", "setAttributes"), calls);
   }
 
   @Test
