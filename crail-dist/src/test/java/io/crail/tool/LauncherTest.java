@@ -58,6 +58,17 @@ class LauncherTest {
     assertTrue((ran.stdout() + ran.stderr()).contains("127.0.0.1:"), ran::toString);
   }
 
+  /** They are for a file system of Hadoop, and their names are the user's. */
+  @Test
+  void aCacheHasItsSourceFromTheCommandLine() {
+    Ran ran =
+        run(
+            "hdfsbench -t getFile -f crailcache://logs/app.log"
+                + " --set crail.cache.source.logs=file:///nonexistent --set crail.cache.timeout=1ms");
+    assertEquals(ExitCode.FAILURE, ran.code(), ran.stderr());
+    assertTrue(ran.stderr().contains("crailcache://logs/app.log does not exist"), ran::toString);
+  }
+
   /** Command line, and what the first line on stderr has to name. */
   @ParameterizedTest
   @CsvSource(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.tool.command;
 
+import io.crail.cache.CacheFileSystem;
 import io.crail.common.Printable;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -25,7 +26,12 @@ import java.util.function.Predicate;
 
 /** The surroundings of a command: its output, options and configuration. Used by one thread. */
 public final class CommandContext {
-  private static final Predicate<String> CRAILS = Configuration::isCrailKey;
+  /** Keys whose names a user completes. Only a file system of Hadoop reads them. */
+  private static final List<String> COMPLETED =
+      List.of(CacheFileSystem.SOURCE_KEY, CacheFileSystem.IMPLEMENTATION_KEY);
+
+  private static final Predicate<String> CRAILS =
+      key -> Configuration.isCrailKey(key) && COMPLETED.stream().noneMatch(key::startsWith);
 
   private final ResultStream out;
   private final PrintStream err;
