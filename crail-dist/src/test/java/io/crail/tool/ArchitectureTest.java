@@ -470,6 +470,7 @@ class ArchitectureTest {
             "io.crail.hadoop..",
             "io.crail.cache..",
             "io.crail.bench.hadoop..",
+            "io.crail.lab.source..",
             "io.crail.tool.shell..")
         .should()
         .dependOnClassesThat()

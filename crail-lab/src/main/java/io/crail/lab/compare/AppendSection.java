@@ -193,7 +193,12 @@ final class AppendSection extends Section {
     }
     plot(
         new Plot(
-            "append", "Appends of 4 KiB to one object", "appends [1/s]", "/s", false, series()));
+            "append",
+            "Appends of 4 KiB to one object",
+            "appends [1/s]",
+            "/s",
+            Plot.Axis.LABELS,
+            series()));
   }
 
   private List<Plot.Series> series() {

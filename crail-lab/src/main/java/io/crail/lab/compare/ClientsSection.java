@@ -223,14 +223,14 @@ final class ClientsSection extends Section {
       String title =
           depth == 1 ? "Lookups of one name, one in flight" : "Lookups of one name, 128 in flight";
       String file = depth == 1 ? "clients-1" : "clients-128";
-      plot(new Plot(file, title, "lookups [1/s]", "/s", false, series(depth)));
+      plot(new Plot(file, title, "lookups [1/s]", "/s", Plot.Axis.LABELS, series(depth)));
       plot(
           new Plot(
               file + "-per-cpu",
               title + ", by processor time of the server",
               "lookups per processor second",
               PER_CPU,
-              false,
+              Plot.Axis.LABELS,
               series(depth)));
     }
   }

@@ -165,6 +165,8 @@ public final class Compare {
       case SPREAD -> new SpreadSection(with);
       case KEYVALUE -> new KeyValueSection(with);
       case APPEND -> new AppendSection(with);
+      case CACHE -> new CacheSection(with);
+      case TIERS -> new TiersSection(with);
       case TCP -> new StreamSection(with, false);
       case MAPPED -> new StreamSection(with, true);
       case MEMORY -> new MemorySection(with);

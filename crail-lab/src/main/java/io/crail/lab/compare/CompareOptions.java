@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * The options of a comparison.
@@ -14,17 +15,33 @@ import java.util.Set;
  * @param runs how often each figure is taken
  * @param only names of the sections to measure, in their order
  * @param files the number of files for measuring the namenode's memory
+ * @param cached the number of files that section {@code cache} asks for
+ * @param flash the target whose namespace section {@code tiers} writes to, as for {@code
+ *     crail.storage.nvmf.targets}; null for none
  * @param out a second place for the tables; null for none
  * @param json the file for all figures; null for none
  * @param plots directory for the charts; null for none
  * @param times whether to report how long each program took
  */
 record CompareOptions(
-    int runs, Set<String> only, int files, Path out, Path json, Path plots, boolean times) {
+    int runs,
+    Set<String> only,
+    int files,
+    int cached,
+    String flash,
+    Path out,
+    Path json,
+    Path plots,
+    boolean times) {
   private static final int DEFAULT_RUNS = 3;
   private static final int DEFAULT_FILES = 10_000_000;
   private static final int MAX_FILES = 100_000_000;
   private static final int LEAST_FILES = 100_000;
+  private static final int DEFAULT_CACHED = 20_000;
+  private static final int MAX_CACHED = 1_000_000;
+  private static final int LEAST_CACHED = 100;
+
+  private static final Pattern FLASH = Pattern.compile("((tcp|rdma)://)?[^/\\s]+:[0-9]+/nqn\\S+");
 
   private static final String HELP =
       """
@@ -43,6 +60,9 @@ record CompareOptions(
         --only <sections>     some of these, separated by commas:
       %s
         --files <n>           files that the namenode's memory is measured with (10000000)
+        --cached <n>          files that section cache asks for (20000)
+        --flash <target>      flash for section tiers, behind a target of NVMe over Fabrics, such as
+                              tcp://10.0.0.7:4420/nqn.2026-11.org.example:a#1; Crail overwrites it
         --out <file>          writes the tables to this file as well
         --json <file>         writes all figures to this file
         --plots <directory>   writes charts as SVG and PNG to this directory
@@ -58,12 +78,17 @@ record CompareOptions(
   static CompareOptions parse(String[] args) throws OptionException {
     LabOptions line =
         LabOptions.parse(
-            args, List.of("runs", "only", "files", "out", "json", "plots"), List.of("times"));
+            args,
+            List.of("runs", "only", "files", "cached", "flash", "out", "json", "plots"),
+            List.of("times"));
     CompareOptions compare =
         new CompareOptions(
             line.number("runs", DEFAULT_RUNS, 1, 1000),
             line.words("only", "section", Part.words()),
             line.number("files", DEFAULT_FILES, LEAST_FILES, MAX_FILES),
+            line.number("cached", DEFAULT_CACHED, LEAST_CACHED, MAX_CACHED),
+            line.text(
+                "flash", FLASH, "host:port/nqn, with tcp:// or rdma:// before, #number after"),
             line.path("out"),
             line.path("json"),
             line.path("plots"),

@@ -42,7 +42,8 @@ final class CompareSession {
     REDIS("Redis"),
     HDFS("HDFS"),
     IPERF("iperf3"),
-    TASKSET("placing on processors");
+    TASKSET("placing on processors"),
+    FLASH("flash");
 
     private final String label;
 
@@ -104,6 +105,9 @@ final class CompareSession {
     this.regions = regions;
     this.err = err;
     this.lacks = surroundings.lacks();
+    if (options.flash() == null) {
+      lacks.put(Peer.FLASH, "there is no target of NVMe over Fabrics; --flash names one");
+    }
     // A configuration for another cluster on this host must not affect the figures.
     Path nothing = Files.createFile(regions.resolve("crail-site.conf"));
     LabCluster.Setup own = LabCluster.Setup.PLAIN.with("--conf", nothing.toString());
@@ -250,8 +254,7 @@ final class CompareSession {
   }
 
   private List<Process> servers() throws IOException, InterruptedException {
-    List<Process> servers = new ArrayList<>(cluster().namenodes());
-    servers.add(cluster().datanode());
+    List<Process> servers = new ArrayList<>(cluster().servers());
     if (has(Peer.REDIS)) {
       servers.add(redis().process());
     }
@@ -349,6 +352,9 @@ final class CompareSession {
     texts.add(
         "Connections: one of each client of either, which are threads of one process with Crail and"
             + " sockets of one thread with Redis, but where \"a thread for each client\" is said");
+    if (has(Peer.FLASH)) {
+      texts.add("Flash: " + options.flash());
+    }
     texts.add(
         "Apache Crail: not run; its figure was recorded on 2026-11-21, on two processors of a Xeon"
             + " with 2.6 GHz: last source, TCP binding, three JVMs, 128 lookups in flight, the most"

@@ -201,10 +201,16 @@ final class KeyValueSection extends Section {
               title + ", one in flight",
               "median latency [µs]",
               "us p50",
-              true,
+              Plot.Axis.SIZE,
               one));
       plot(
-          new Plot(what + "-128", title + ", 128 in flight", "operations [1/s]", "/s", true, deep));
+          new Plot(
+              what + "-128",
+              title + ", 128 in flight",
+              "operations [1/s]",
+              "/s",
+              Plot.Axis.SIZE,
+              deep));
     }
   }
 

@@ -144,7 +144,7 @@ final class LatencySection extends Section {
             "One lookup in flight",
             "median latency [µs]",
             "us p50",
-            false,
+            Plot.Axis.LABELS,
             List.of(
                 new Plot.Series("Crail, getFile", crail),
                 new Plot.Series("bare ping-pong", bare))));

@@ -152,7 +152,7 @@ final class LookupSection extends Section {
             "Lookups, 128 in flight",
             "lookups [1/s]",
             "/s",
-            false,
+            Plot.Axis.LABELS,
             List.of(new Plot.Series("one client", bars))));
   }
 }

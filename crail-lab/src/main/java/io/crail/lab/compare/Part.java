@@ -15,6 +15,8 @@ enum Part {
   SPREAD("One directory over one to eight namenodes"),
   KEYVALUE("Key-values, and reads and writes on the datanode's host"),
   APPEND("Appends of many clients to one object, with and without a guard"),
+  CACHE("Files of a slow file system, through a cache in Crail"),
+  TIERS("Reads under load: memory, flash, and a file on both"),
   TCP("Streams over TCP"),
   MAPPED("Streams on the datanode's host"),
   MEMORY("Memory and allocation of servers");

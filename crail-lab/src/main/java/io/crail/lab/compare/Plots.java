@@ -31,15 +31,17 @@ final class Plots {
   }
 
   private static Chart chart(Plot plot, Samples samples) {
-    if (plot.overSize()) {
+    if (plot.over() != Plot.Axis.LABELS) {
       List<Line> lines = new ArrayList<>();
       for (Plot.Series series : plot.series()) {
         Map<Long, Spread> points = new LinkedHashMap<>();
         spreads(plot, series, samples)
-            .forEach((size, spread) -> points.put(Long.valueOf(size), spread));
+            .forEach((value, spread) -> points.put(Long.valueOf(value), spread));
         lines.add(new Line(series.name(), points));
       }
-      return Chart.overSize(plot.title(), plot.what(), lines);
+      return plot.over() == Plot.Axis.SIZE
+          ? Chart.overSize(plot.title(), plot.what(), lines)
+          : Chart.overLoad(plot.title(), plot.what(), lines);
     }
     List<Bars> groups = new ArrayList<>();
     for (Plot.Series series : plot.series()) {

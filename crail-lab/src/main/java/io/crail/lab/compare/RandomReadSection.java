@@ -105,7 +105,7 @@ final class RandomReadSection extends Section {
             "Reads from random places, one in flight",
             "median latency [µs]",
             "us p50",
-            true,
+            Plot.Axis.SIZE,
             List.of(
                 Plot.Series.overSizes("Crail, TCP", SIZES, name("%s", "TCP")),
                 Plot.Series.overSizes("Crail, same host", SIZES, name("%s", "mapped")))));

@@ -149,7 +149,7 @@ final class SpreadSection extends Section {
             "One directory over namenodes, by their processor time",
             "operations per processor second",
             PER_CPU,
-            false,
+            Plot.Axis.LABELS,
             List.of(series("creates", true), series("lookups", false))));
   }
 

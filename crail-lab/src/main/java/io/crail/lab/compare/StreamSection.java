@@ -197,7 +197,7 @@ final class StreamSection extends Section {
             mapped ? "Streams on the datanode's host" : "Streams over TCP",
             "throughput [MB/s]",
             "MB/s",
-            true,
+            Plot.Axis.SIZE,
             series));
   }
 

@@ -13,16 +13,27 @@ import java.util.Map;
  * @param title the title
  * @param what label of the axis of the figures, with its unit
  * @param unit of the figures in the chart
- * @param overSize whether the other axis is the size of an operation; otherwise there are bars
+ * @param over the other axis
  * @param series lines, or bars of one colour
  */
 public record Plot(
-    String file, String title, String what, String unit, boolean overSize, List<Series> series) {
+    String file, String title, String what, String unit, Axis over, List<Series> series) {
+  /** What the figures are drawn over. */
+  public enum Axis {
+    /** Labels, with a bar each. */
+    LABELS,
+    /** The size of an operation in bytes. */
+    SIZE,
+    /** Operations a second. */
+    LOAD
+  }
+
   /**
    * Figures that belong together.
    *
    * @param name the name in the legend
-   * @param points names of the figures, by bytes of an operation or by the label below the bar
+   * @param points names of the figures, by bytes of an operation, operations a second, or the label
+   *     below the bar
    */
   public record Series(String name, Map<String, String> points) {
     /** Figures over sizes. {@code pattern} has a {@code %s} for the size. */

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Namenodes and a datanode in their own processes, and the commands of their clients. */
+/** Namenodes and datanodes in their own processes, and the commands of their clients. */
 public final class LabCluster {
   /** An emulated machine takes minutes. */
   private static final long START_NANOS = 400_000_000_000L;
@@ -26,7 +26,7 @@ public final class LabCluster {
   private final String addresses;
   private final int port;
   private final List<Process> namenodes = new ArrayList<>();
-  private Process datanode;
+  private final List<Process> datanodes = new ArrayList<>();
 
   private LabCluster(Programs programs, String crail, Setup setup, List<Integer> ports) {
     this.programs = programs;
@@ -43,8 +43,8 @@ public final class LabCluster {
    * @param namenodes the number of namenodes
    * @param settings options of all commands, of servers and clients
    * @param namenodeJvm options of the JVM of each namenode
-   * @param datanodeJvm options of the JVM of the datanode
-   * @param flash the target whose namespace the datanode lends, as for {@code
+   * @param datanodeJvm options of the JVM of each datanode
+   * @param flash the target whose namespace the first datanode lends, as for {@code
    *     crail.storage.nvmf.targets}; empty when it lends memory over TCP
    * @param processors the processor of the servers, and that of the clients; empty for any
    */
@@ -133,17 +133,44 @@ public final class LabCluster {
               cluster.server("namenode", "-i", String.valueOf(i)),
               environment(setup.namenodeJvm)));
     }
-    List<String> datanode =
-        setup.flash.isEmpty()
-            ? cluster.server("datanode", "-t", "tcp", "--", "-p", "0", "-d", regions.toString())
-            : cluster.server("datanode", "-t", "nvmf", "--", "-t", setup.flash);
-    if (bytes != ALL) {
-      datanode.addAll(List.of("-s", String.valueOf(bytes)));
-    }
-    cluster.datanode =
-        programs.start("datanode-" + ports.get(0), datanode, environment(setup.datanodeJvm));
+    cluster.startDatanode(setup.flash, regions, bytes);
     cluster.awaitReady();
     return cluster;
+  }
+
+  /**
+   * Starts one more datanode, and waits until all namenodes know it.
+   *
+   * @param flash the target whose namespace it lends; empty for memory
+   * @param regions directory of its memory
+   * @param bytes how many bytes it lends
+   */
+  public void addDatanode(String flash, Path regions, long bytes)
+      throws IOException, InterruptedException {
+    startDatanode(flash, regions, bytes);
+    int count = datanodes.size();
+    await(
+        () -> {
+          String text = programs.run(crail("df"));
+          if (!text.contains(count + " of " + count + " datanodes online")) {
+            throw new IOException("not all " + count + " datanodes are there:\n" + text);
+          }
+        });
+  }
+
+  private void startDatanode(String flash, Path regions, long bytes) throws IOException {
+    List<String> command =
+        flash.isEmpty()
+            ? server("datanode", "-t", "tcp", "--", "-p", "0", "-d", regions.toString())
+            : server("datanode", "-t", "nvmf", "--", "-t", flash);
+    if (bytes != ALL) {
+      command.addAll(List.of("-s", String.valueOf(bytes)));
+    }
+    datanodes.add(programs.start(log(datanodes.size()), command, environment(setup.datanodeJvm)));
+  }
+
+  private String log(int datanode) {
+    return "datanode-" + port + "-" + datanode;
   }
 
   private List<String> server(String command, String... arguments) {
@@ -158,7 +185,9 @@ public final class LabCluster {
 
   /** Ends the processes. */
   public void stop() throws InterruptedException {
-    programs.stop(datanode);
+    for (Process datanode : datanodes) {
+      programs.stop(datanode);
+    }
     for (Process namenode : namenodes) {
       programs.stop(namenode);
     }
@@ -178,14 +207,27 @@ public final class LabCluster {
   }
 
   private void awaitReady() throws IOException, InterruptedException {
+    List<String> write = iobench("-t write -s 4096 -k 1 -w 0 --touch false -f /ready.dat", true);
+    await(() -> programs.run(write));
+  }
+
+  /** What fails until a cluster is ready. */
+  @FunctionalInterface
+  private interface Attempt {
+    void make() throws IOException, InterruptedException;
+  }
+
+  /** Repeats an attempt until it succeeds. */
+  private void await(Attempt attempt) throws IOException, InterruptedException {
     long deadline = System.nanoTime() + START_NANOS;
     while (true) {
       try {
-        programs.run(iobench("-t write -s 4096 -k 1 -w 0 --touch false -f /ready.dat", true));
+        attempt.make();
         return;
       } catch (IOException e) {
-        if (!datanode.isAlive()) {
-          throw new IOException("the datanode has ended:\n" + programs.log("datanode-" + port), e);
+        int last = datanodes.size() - 1;
+        if (!datanodes.get(last).isAlive()) {
+          throw new IOException("the datanode has ended:\n" + programs.log(log(last)), e);
         }
         if (System.nanoTime() - deadline > 0 || programs.isClosed()) {
           throw e;
@@ -205,9 +247,16 @@ public final class LabCluster {
     return port;
   }
 
-  /** The process of the datanode. */
+  /** The process of the first datanode. */
   public Process datanode() {
-    return datanode;
+    return datanodes.get(0);
+  }
+
+  /** The processes of all servers. */
+  public List<Process> servers() {
+    List<Process> servers = new ArrayList<>(namenodes);
+    servers.addAll(datanodes);
+    return servers;
   }
 
   /** The addresses of the namenodes, as the configuration has them. */

@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.DefaultParser;
 import org.apache.commons.cli.Option;
@@ -85,6 +86,19 @@ public final class LabOptions {
     }
     throw new OptionException(
         "--" + name + " " + text + ": expected a whole number from " + least + " to " + most);
+  }
+
+  /**
+   * A text that has a form; null when absent.
+   *
+   * @param expected the form in words
+   */
+  public String text(String name, Pattern form, String expected) throws OptionException {
+    String text = line.getOptionValue(name);
+    if (text != null && !form.matcher(text).matches()) {
+      throw new OptionException("--" + name + " " + text + ": expected " + expected);
+    }
+    return text;
   }
 
   /** The words of a command; none when absent. */

@@ -3,6 +3,7 @@ package io.crail.lab.compare;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -62,6 +63,11 @@ class CompareTest {
     assertEquals(Path.of("/y"), some.plots());
     assertEquals(Path.of("/z"), some.out());
     assertFalse(some.times());
+    assertEquals(20_000, options.cached());
+    assertEquals(262_144, parse("--cached 262144").cached());
+    assertNull(options.flash());
+    String target = "tcp://10.0.0.7:4420/nqn.2026-11.org.example:a#1";
+    assertEquals(target, parse("--flash " + target).flash());
     assertTrue(parse("--times").times());
   }
 
@@ -114,6 +120,8 @@ class CompareTest {
     "--runs 0, --runs 0: expected a whole number from 1 to 1000",
     "--runs x, --runs x: expected a whole number",
     "--files 10, --files 10: expected",
+    "--cached 10, --cached 10: expected",
+    "--flash /dev/nvme0n1, --flash /dev/nvme0n1: expected host:port/nqn",
     "--only lookup;redis, there is no section 'lookup;redis'",
     "--only ., there is no section '.'",
     "--run 1, run",
@@ -195,14 +203,26 @@ class CompareTest {
       section.samples().add("read 4 B", "us p50", "x", value);
       section.samples().add("read 1 KiB", "us p50", "x", 2 * value);
     }
-    section.plot(new Plot("lines", "Reads", "latency [us]", "us p50", true, List.of(series)));
-    section.plot(new Plot("bars", "Reads", "latency [us]", "us p50", false, List.of(series)));
+    section.plot(
+        new Plot("lines", "Reads", "latency [us]", "us p50", Plot.Axis.SIZE, List.of(series)));
+    section.plot(
+        new Plot(
+            "load",
+            "Reads",
+            "latency [us]",
+            "us p50",
+            Plot.Axis.LOAD,
+            List.of(new Plot.Series("TCP", Map.of("1000", "read 4 B", "2000", "read 1 KiB")))));
+    section.plot(
+        new Plot("bars", "Reads", "latency [us]", "us p50", Plot.Axis.LABELS, List.of(series)));
     Plots.write(directory, List.of(section));
     String lines = Files.readString(directory.resolve("lines.svg"));
     assertTrue(lines.contains(">Reads<") && lines.contains(">TCP<"), lines);
+    String load = Files.readString(directory.resolve("load.svg"));
+    assertTrue(load.contains(">operations a second<") && load.contains(">TCP<"), load);
     String bars = Files.readString(directory.resolve("bars.svg"));
     assertTrue(bars.contains(">Reads<") && bars.contains(">12.0<"), bars);
-    for (String file : new String[] {"lines.png", "bars.png"}) {
+    for (String file : new String[] {"lines.png", "load.png", "bars.png"}) {
       assertTrue(Files.size(directory.resolve(file)) > 1000, file);
     }
   }
@@ -218,6 +238,49 @@ class CompareTest {
             .containsKey(CompareSession.Peer.HDFS));
     assertTrue(Programs.isInstalled("sh"));
     assertFalse(Programs.isInstalled("no-such-program"));
+  }
+
+  @Test
+  void aMissingTargetIsNamed() throws Exception {
+    try (Programs programs = new Programs(directory)) {
+      CompareSession without = comparison(programs, "");
+      assertFalse(without.has(CompareSession.Peer.FLASH));
+      assertTrue(without.lacks().get(CompareSession.Peer.FLASH).contains("--flash"));
+    }
+    Path other = Files.createDirectory(directory.resolve("other"));
+    try (Programs programs = new Programs(other)) {
+      CompareSession with =
+          new CompareSession(
+              programs,
+              new CompareSession.Surroundings("crail", List.of(), null),
+              parse("--flash 127.0.0.1:4420/nqn.2026-11.io.crail:a"),
+              other,
+              new PrintStream(OutputStream.nullOutputStream()));
+      assertTrue(with.has(CompareSession.Peer.FLASH));
+    }
+  }
+
+  @Test
+  void aRateIsKeptOrNot() {
+    String kept = "throughput 999.9 ops/s\nrate asked 1000 ops/s, achieved 999.9 ops/s\n";
+    assertTrue(TiersSection.isKept(kept, 1000));
+    assertFalse(TiersSection.isKept(kept, 1100));
+    assertFalse(TiersSection.isKept(kept + "gave up 7 of 100 operations, after 3 s\n", 1000));
+    assertThrows(IllegalArgumentException.class, () -> TiersSection.isKept("throughput 1\n", 1));
+  }
+
+  @Test
+  void usedSpaceOfAClassIsThatOfDf() {
+    String df =
+        """
+        class  capacity       used       free  waiting  largest
+            0  201326592  201326592          0        0        0
+            1  335544320  201392128  134152192        0  1048576
+        12 nodes (files, directories, tables, key-values), 2 of 2 datanodes online
+        """;
+    assertEquals(201_326_592, TiersSection.usedBytes(df, 0));
+    assertEquals(201_392_128, TiersSection.usedBytes(df, 1));
+    assertThrows(IllegalArgumentException.class, () -> TiersSection.usedBytes(df, 2));
   }
 
   @Test
