@@ -68,8 +68,9 @@ final class ClusterSimulation implements AutoCloseable {
     int[] counts = {1, 1, 2, 4};
     int namenodeCount = counts[random.nextInt(counts.length)];
     int datanodeCount = 2 + random.nextInt(3);
-    configuration = configuration(namenodeCount);
-    world = new World(this, namenodeCount);
+    boolean keepsBytes = random.nextBoolean();
+    configuration = configuration(namenodeCount, keepsBytes);
+    world = new World(this, namenodeCount, keepsBytes);
     for (int i = 0; i < namenodeCount; i++) {
       InetSocketAddress address = InetSocketAddress.createUnresolved("namenode" + i, 9060);
       namenodes.add(new SimulatedNamenode(network, configuration, i, namenodeCount, address));
@@ -92,7 +93,7 @@ final class ClusterSimulation implements AutoCloseable {
     auditLater();
   }
 
-  private Configuration configuration(int namenodeCount) {
+  private Configuration configuration(int namenodeCount, boolean keepsBytes) {
     StringBuilder addresses = new StringBuilder("crail://namenode0:9060");
     for (int i = 1; i < namenodeCount; i++) {
       addresses.append(",namenode").append(i).append(":9060");
@@ -113,7 +114,7 @@ final class ClusterSimulation implements AutoCloseable {
         .set("crail.storage.keepalive", "250ms", "test")
         .set("crail.lease", LEASE.toMillis() + "ms", "test")
         .set("crail.namenode.freemargin", MARGIN.toMillis() + "ms", "test")
-        .set("crail.namenode.smallvalue", random.nextBoolean() ? "0" : "1k", "test")
+        .set("crail.namenode.smallvalue", keepsBytes ? "1k" : "0", "test")
         .set("crail.namenode.smallfiles", Boolean.toString(random.nextBoolean()), "test")
         .build();
   }
@@ -308,6 +309,7 @@ final class ClusterSimulation implements AutoCloseable {
     }
     users.clear();
     world.settle();
+    world.lifetimes().quiet(now());
     runFor(LEASE.multipliedBy(2).plus(MARGIN.multipliedBy(2)));
     requireNoLeases();
     SimulatedUser auditor = newUser();
@@ -316,7 +318,11 @@ final class ClusterSimulation implements AutoCloseable {
     auditor.checkAll();
     auditor.appendToAll();
     auditor.checkAll();
-    auditor.deleteAll();
+    if (random.nextBoolean()) {
+      auditor.deleteAll();
+    } else {
+      auditor.expireAll();
+    }
     runFor(LEASE.multipliedBy(2).plus(MARGIN.multipliedBy(2)));
     auditor.store().close();
     users.clear();

@@ -14,6 +14,9 @@ import java.util.Random;
 
 /** The faults: some in each storm, one after the other or at the same time. */
 final class Nemesis {
+  /** A fault takes so long at most. */
+  static final Duration LONGEST = Duration.ofSeconds(6);
+
   private static final Duration FAST = Duration.ofNanos(10_000);
   private static final Duration USUAL = Duration.ofMillis(2);
   private static final int MOST_FAULTS = 8;
@@ -75,7 +78,7 @@ final class Nemesis {
   }
 
   private void fault() {
-    Duration span = millis(50, random.nextInt(3) > 0 ? 1_500 : 6_000);
+    Duration span = millis(50, random.nextInt(3) > 0 ? 1_500 : LONGEST.toMillis());
     SimulatedUser user = any(simulation.users());
     SimulatedNamenode namenode = any(simulation.namenodes());
     SimulatedDatanode datanode = any(simulation.datanodes());
@@ -232,6 +235,7 @@ final class Nemesis {
         outage(host, namenode.host(), begins);
       } else if (host.equals(namenode.host())) {
         simulation.users().forEach(user -> outage(user.host(), host, begins));
+        simulation.world().stoodStill(simulation.namenodes().indexOf(namenode), begins);
       }
     }
   }

@@ -6,12 +6,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The nodes that may be found under a path. The path is an atomic register: each change takes place
  * at one moment between its begin and its end; a change with an unknown outcome may also not take
  * place at all. A change may be found unless another change surely took place after it and ended
- * before the lookup began. Each lookup adds evidence.
+ * before the lookup began. Each lookup adds evidence. Nodes also end by themselves, as {@link
+ * Lifetimes} says.
  */
 final class PathModel {
   /** The kinds of changes of a path. */
@@ -39,6 +41,12 @@ final class PathModel {
     private long node;
     private Outcome outcome = Outcome.PENDING;
 
+    /** How long its node lives if that is not known otherwise; 0 for no limit. */
+    private long livesNanos;
+
+    /** How long after its operation it takes place at the latest. */
+    private long lateNanos;
+
     /** Whether it ended with success, or its bytes were seen. Then its node has a value. */
     private boolean whole;
 
@@ -51,6 +59,11 @@ final class PathModel {
 
     long node() {
       return node != 0 || value == null ? node : value.node;
+    }
+
+    /** Sets how long its node lives from then on. */
+    void lives(long nanos) {
+      livesNanos = nanos;
     }
 
     @Override
@@ -72,16 +85,24 @@ final class PathModel {
 
   private final String path;
   private final Set<Long> known;
+  private final Lifetimes lifetimes;
+  private final int namenode;
   private final List<Change> changes = new ArrayList<>();
+
+  /** How long a node lives whose table gives it a lifetime; 0 if no table does. */
+  private long childNanos;
 
   /**
    * Creates an empty path.
    *
    * @param known the nodes whose create is known
+   * @param namenode the namenode of the path
    */
-  PathModel(String path, Set<Long> known) {
+  PathModel(String path, Set<Long> known, Lifetimes lifetimes, int namenode) {
     this.path = path;
     this.known = known;
+    this.lifetimes = lifetimes;
+    this.namenode = namenode;
     Change first = new Change(Kind.REMOVED, 0, null, 0);
     first.end = 0;
     first.outcome = Outcome.DONE;
@@ -96,6 +117,24 @@ final class PathModel {
     Change change = new Change(kind, 0, value, now);
     changes.add(change);
     return change;
+  }
+
+  /** From now on, a table may give its nodes a lifetime. */
+  void limitChildren(long nanos) {
+    childNanos = nanos;
+  }
+
+  /** What is here may be removed when the lifetime of its container is over. */
+  Change beginEnd(long nanos, long now) {
+    Change change = begin(Kind.REMOVED, null, now + nanos - Lifetimes.CLOCK);
+    change.lateNanos = nanos + Lifetimes.LATE;
+    return change;
+  }
+
+  /** The container has got its lifetime. It may get another one. */
+  void mayEnd(Change change, long now) {
+    change.outcome = Outcome.UNKNOWN;
+    change.end = now + change.lateNanos + Nemesis.LONGEST.toNanos();
   }
 
   /** A change has taken place. */
@@ -129,7 +168,7 @@ final class PathModel {
   void settle(long now) {
     for (Change change : changes) {
       if (change.outcome == Outcome.UNKNOWN) {
-        change.end = Math.min(change.end, now);
+        change.end = Math.min(change.end, now + change.lateNanos);
       }
     }
   }
@@ -145,7 +184,7 @@ final class PathModel {
   /** A client found a node, or a value, or a node with a value. */
   void seen(long node, Value value, Change except, long begin, long end) {
     List<Change> candidates =
-        possible(begin, end).filter(c -> c != except && matches(c, node, value)).toList();
+        found(begin, end).filter(c -> c != except && matches(c, node, value)).toList();
     if (candidates.isEmpty()) {
       String what = value == null ? "node " + Long.toHexString(node) : value.toString();
       throw impossible(what, begin, end);
@@ -190,10 +229,32 @@ final class PathModel {
 
   /** A client found nothing. */
   void seenNothing(Change except, long begin, long end) {
-    if (possible(begin, end).noneMatch(c -> c != except && c.kind == Kind.REMOVED)) {
+    if (possible(begin, end).noneMatch(c -> c != except && mayBeGone(c, begin, end))) {
       throw impossible("nothing", begin, end);
     }
     add(new Change(Kind.REMOVED, 0, null, begin), end);
+  }
+
+  private boolean mayBeGone(Change change, long begin, long end) {
+    if (change.kind == Kind.REMOVED
+        || lifetimes.mayHaveEnded(change.node(), namenode, begin, end)) {
+      return true;
+    }
+    if (change.node() != 0 && lifetimes.isBorn(change.node())) {
+      return false;
+    }
+    // It is not known what lifetime the node got when it was made.
+    boolean mayBeLimited = childNanos > 0 || change.livesNanos > 0;
+    return switch (change.kind) {
+      case CREATED, PUT ->
+          mayBeLimited && change.begin + least(change.livesNanos, childNanos) <= end;
+      case MOVED -> mayBeLimited || change.node() == 0;
+      case SEEN, REMOVED -> mayBeLimited;
+    };
+  }
+
+  private static long least(long a, long b) {
+    return (a == 0 ? b : b == 0 ? a : Math.min(a, b)) - Lifetimes.CLOCK;
   }
 
   /** A client found no value: there is no node, or a put has left a node that never got a value. */
@@ -242,14 +303,9 @@ final class PathModel {
 
   /** A client has learned that the path exists. */
   void seenSomething(Change except, long begin, long end) {
-    if (possible(begin, end).noneMatch(c -> c != except && c.kind != Kind.REMOVED)) {
+    if (found(begin, end).noneMatch(c -> c != except && c.kind != Kind.REMOVED)) {
       throw impossible("something", begin, end);
     }
-  }
-
-  /** True when the path may be empty at some moment of a span. */
-  boolean mayBeEmpty(long begin, long end) {
-    return possible(begin, end).anyMatch(c -> c.kind == Kind.REMOVED);
   }
 
   /** True when only one node can be there during a span. */
@@ -273,12 +329,21 @@ final class PathModel {
             + ", "
             + end / 1_000
             + "] us, but there can only be\n  "
-            + possible(begin, end).map(Change::toString).collect(Collectors.joining("\n  "))
+            + possible(begin, end).map(this::describe).collect(Collectors.joining("\n  "))
             + "\nof\n  "
             + changes.stream().map(Change::toString).collect(Collectors.joining("\n  ")));
   }
 
-  private java.util.stream.Stream<Change> possible(long begin, long end) {
+  private String describe(Change change) {
+    return change + (change.node() == 0 ? "" : " " + lifetimes.describe(change.node()));
+  }
+
+  /** The changes whose node a client may find. */
+  private Stream<Change> found(long begin, long end) {
+    return possible(begin, end).filter(c -> !lifetimes.hasEnded(c.node(), namenode, begin));
+  }
+
+  private Stream<Change> possible(long begin, long end) {
     return changes.stream().filter(c -> c.begin <= end && !isOver(c, begin));
   }
 

@@ -11,8 +11,9 @@ class PathModelTest {
   private static final long NODE = 7;
 
   private final Set<Long> known = new HashSet<>();
-  private final PathModel source = new PathModel("/d/0", known);
-  private final PathModel target = new PathModel("/d/1", known);
+  private final Lifetimes lifetimes = new Lifetimes();
+  private final PathModel source = new PathModel("/d/0", known, lifetimes, 0);
+  private final PathModel target = new PathModel("/d/1", known, lifetimes, 0);
 
   @Test
   void aMovedNodeMayStemFromAnUnansweredCreate() {

@@ -61,7 +61,7 @@ final class SimulatedUser {
       ClusterSimulation.DATA_TIMEOUT.plus(ClusterSimulation.SPACE_PATIENCE).toNanos();
 
   /** Errors that mean that an operation has not taken place, and will not. */
-  private static final Set<ErrorCode> REFUSALS =
+  static final Set<ErrorCode> REFUSALS =
       EnumSet.of(
           ErrorCode.NODE_NOT_FOUND,
           ErrorCode.NODE_EXISTS,
@@ -106,6 +106,7 @@ final class SimulatedUser {
   private final Random random;
   private final String host;
   private final CrailStore store;
+  private final SimulatedLists lists;
   private final List<Open> open = new ArrayList<>();
   private final List<Open> abandoned = new ArrayList<>();
   private final List<CrailFile> handles = new ArrayList<>();
@@ -126,6 +127,7 @@ final class SimulatedUser {
     this.random = simulation.random();
     this.host = host;
     this.store = store;
+    this.lists = new SimulatedLists(this, world, random, store);
   }
 
   String host() {
@@ -183,11 +185,8 @@ final class SimulatedUser {
 
   /** Calls all namenodes, so that lost connections are found. */
   void greetAll() {
-    for (String directory : world.directories()) {
-      network.schedule(host, Duration.ZERO, () -> guarded(() -> lookup(directory)));
-    }
-    for (String table : world.tables()) {
-      network.schedule(host, Duration.ZERO, () -> guarded(() -> lookup(table)));
+    for (String container : world.containers()) {
+      network.schedule(host, Duration.ZERO, () -> guarded(() -> lookup(container)));
     }
     // There may be namenodes that no name belongs to, which moves go to.
     network.schedule(host, Duration.ZERO, () -> guarded(this::pingAll));
@@ -228,12 +227,12 @@ final class SimulatedUser {
     simulation.wait(new WaitingAction(this, action));
   }
 
-  private interface Start<T> {
+  interface Start<T> {
     Future<T> start() throws Exception;
   }
 
   /** Begins an operation, and continues when it has ended. */
-  private <T> void begin(String what, long boundNanos, Start<T> start, Ended<T> then) {
+  <T> void begin(String what, long boundNanos, Start<T> start, Ended<T> then) {
     World.Call call = world.begin(what, this, boundNanos);
     pending++;
     BiConsumer<T, Throwable> ended =
@@ -254,7 +253,7 @@ final class SimulatedUser {
     begun.toCompletableFuture(Runnable::run).whenComplete(ended);
   }
 
-  private interface Ended<T> {
+  interface Ended<T> {
     void ended(long begin, T result, ErrorCode failure) throws Exception;
   }
 
@@ -270,14 +269,16 @@ final class SimulatedUser {
     return anyOf(world.childrenOf(anyOf(world.tables())));
   }
 
-  private String anyPath() {
+  String anyPath() {
     return random.nextBoolean() ? anyFile() : anyKey();
   }
 
   private void act() throws Exception {
-    int which = random.nextInt(100);
-    if (which < 3) {
-      makeContainer(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
+    int which = random.nextInt(120);
+    if (which >= 100) {
+      lists.act();
+    } else if (which < 3) {
+      makeContainer(anyOf(world.containers()));
     } else if (which < 15) {
       createFile(anyFile(), random.nextInt(4) == 0);
     } else if (which < 41) {
@@ -313,7 +314,7 @@ final class SimulatedUser {
     } else if (which < 96) {
       streamValue(anyKey());
     } else {
-      list(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
+      list(anyOf(world.containers()));
     }
   }
 
@@ -332,7 +333,7 @@ final class SimulatedUser {
     path.not(change);
   }
 
-  private void refused(String path, long begin, ErrorCode failure) throws Exception {
+  void refused(String path, long begin, ErrorCode failure) throws Exception {
     if (failure == ErrorCode.PARENT_NOT_FOUND) {
       String parent = World.parentOf(path);
       world.path(parent).seenNothing(null, begin, world.now());
@@ -361,10 +362,7 @@ final class SimulatedUser {
   private void makeContainer(String path) throws Exception {
     PathModel model = world.path(path);
     PathModel.Change change = model.begin(PathModel.Kind.CREATED, null, world.now());
-    CrailNodeType type =
-        path.startsWith("/t")
-            ? CrailNodeType.TABLE
-            : path.equals(World.MULTIFILE) ? CrailNodeType.MULTIFILE : CrailNodeType.DIRECTORY;
+    CrailNodeType type = world.typeOf(path);
     begin(
         "mkdir " + path,
         RPC,
@@ -390,7 +388,7 @@ final class SimulatedUser {
         (begin, node, failure) -> {
           if (failure == null) {
             CrailFile file = node.asFile();
-            world.created(file.getFd(), begin);
+            world.created(file.getFd(), path, begin);
             ended(model, change, begin, file.getFd(), null);
             int next = random.nextInt(8);
             if (next > 1) {
@@ -433,7 +431,7 @@ final class SimulatedUser {
   }
 
   private void deleteContainer() throws Exception {
-    deleteContainer(random.nextBoolean() ? anyOf(world.directories()) : anyOf(world.tables()));
+    deleteContainer(anyOf(world.containers()));
   }
 
   private void deleteContainer(String path) throws Exception {
@@ -468,7 +466,7 @@ final class SimulatedUser {
     rename(source, target);
   }
 
-  private void rename(String source, String target) throws Exception {
+  void rename(String source, String target) throws Exception {
     if (source.equals(target)) {
       return;
     }
@@ -479,7 +477,8 @@ final class SimulatedUser {
     PathModel.Change come = to.begin(PathModel.Kind.MOVED, null, world.now());
     begin(
         "rename " + source + " to " + target,
-        RPC,
+        // Before it is refused, both paths are looked up twice.
+        5 * RPC,
         () -> store.rename(source, target, replace),
         (begin, node, failure) -> {
           if (failure == null) {
@@ -506,11 +505,25 @@ final class SimulatedUser {
     PathModel model = world.path(path);
     if (node == null) {
       model.seenNothing(null, begin, world.now());
-    } else if (node instanceof CrailFile file) {
+      return;
+    }
+    String parent = World.parentOf(path);
+    if (!parent.isEmpty()) {
+      world.path(parent).seenSomething(null, begin, world.now());
+    }
+    if (node instanceof CrailFile file) {
       model.seen(file.getFd(), null, null, begin, world.now());
       checkLength(file, begin);
     } else {
       model.seenSomething(null, begin, world.now());
+    }
+  }
+
+  /** A lookup has ended, which is an access. */
+  private void looked(String path, CrailNode node, long begin) throws Exception {
+    seen(path, node, begin);
+    if (node instanceof CrailFile file) {
+      world.lifetimes().accessed(file.getFd(), begin);
     }
   }
 
@@ -521,7 +534,7 @@ final class SimulatedUser {
         () -> store.lookup(path),
         (begin, node, failure) -> {
           if (failure == null) {
-            seen(path, node, begin);
+            looked(path, node, begin);
           }
         });
   }
@@ -533,7 +546,7 @@ final class SimulatedUser {
         () -> store.lookup(path),
         (begin, node, failure) -> {
           if (failure == null) {
-            seen(path, node, begin);
+            looked(path, node, begin);
             if (node != null) {
               waiting(() -> list(path, node));
             }
@@ -574,7 +587,7 @@ final class SimulatedUser {
         () -> store.lookup(World.MULTIFILE),
         (begin, node, failure) -> {
           if (failure == null) {
-            seen(World.MULTIFILE, node, begin);
+            looked(World.MULTIFILE, node, begin);
             if (node != null) {
               waiting(() -> readMulti(node, null));
             }
@@ -778,7 +791,7 @@ final class SimulatedUser {
         () -> store.lookup(path),
         (begin, node, failure) -> {
           if (failure == null) {
-            seen(path, node, begin);
+            looked(path, node, begin);
             if (node instanceof CrailFile file) {
               openLater(file);
             }
@@ -786,14 +799,14 @@ final class SimulatedUser {
         });
   }
 
-  private void lookupAndRead(String path) throws Exception {
+  void lookupAndRead(String path) throws Exception {
     begin(
         "lookup " + path,
         RPC,
         () -> store.lookup(path),
         (begin, node, failure) -> {
           if (failure == null) {
-            seen(path, node, begin);
+            looked(path, node, begin);
             if (node instanceof CrailFile file) {
               read(file);
               keep(file);
@@ -830,7 +843,7 @@ final class SimulatedUser {
         () -> store.lookup(path),
         (begin, node, failure) -> {
           if (failure == null) {
-            seen(path, node, begin);
+            looked(path, node, begin);
             if (node instanceof CrailFile file && readers.size() < MOST_READERS) {
               Reader reader = new Reader(file, file.getDirectInputStream(0));
               readers.add(reader);
@@ -944,6 +957,10 @@ final class SimulatedUser {
   }
 
   private void readEnded(CrailFile file, ByteBuffer found, int length) {
+    if (world.isLedger(file.getPath())) {
+      world.ledger().check(file.getFd(), found, length);
+      return;
+    }
     if (file.getType() == CrailNodeType.KEYVALUE) {
       checkValue(file.getPath(), found, length);
       return;
@@ -973,7 +990,7 @@ final class SimulatedUser {
         (long begin, CrailKeyValue node, ErrorCode failure) -> {
           if (failure == null) {
             value.node = node.getFd();
-            world.known(value.node);
+            world.born(value.node, path, begin);
             ended(model, change, begin, value.node, null);
           } else {
             ended(model, change, begin, 0, failure);
@@ -998,7 +1015,7 @@ final class SimulatedUser {
           if (failure == null) {
             CrailFile file = node.asKeyValue();
             value.node = file.getFd();
-            world.known(value.node);
+            world.born(value.node, path, begin);
             ended(model, change, begin, value.node, null);
             waiting(() -> streamValue(file, value));
           } else {
@@ -1077,9 +1094,7 @@ final class SimulatedUser {
 
   /** Checks every name and all bytes. */
   void checkAll() throws Exception {
-    List<String> containers = new ArrayList<>(world.directories());
-    containers.addAll(world.tables());
-    for (String container : containers) {
+    for (String container : world.containers()) {
       list(container);
       for (String child : world.childrenOf(container)) {
         lookupAndRead(child);
@@ -1150,11 +1165,14 @@ final class SimulatedUser {
     close(opened);
   }
 
+  /** Lets everything end by itself. */
+  void expireAll() throws Exception {
+    lists.expireAll();
+  }
+
   /** Removes everything. */
   void deleteAll() throws Exception {
-    List<String> containers = new ArrayList<>(world.directories());
-    containers.addAll(world.tables());
-    for (String container : containers) {
+    for (String container : world.containers()) {
       deleteContainer(container);
       awaitAll();
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.cluster;
 
+import io.crail.CrailNodeType;
 import io.crail.common.Utf8;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.Lifetime;
 import io.crail.protocol.part.NodePath;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +32,7 @@ final class World {
 
   private static final int DIRECTORIES = 3;
   private static final int TABLES = 3;
+  private static final int LEDGERS = 2;
   static final int CHILDREN = 5;
 
   /** Errors that any operation may get at any time. */
@@ -49,6 +52,9 @@ final class World {
   /** What a move may get in addition: its extent has changed, or has its former writer in it. */
   private static final Set<ErrorCode> OF_MOVES =
       EnumSet.of(ErrorCode.STALE_EXTENT, ErrorCode.SPACE_PINNED);
+
+  /** What the nodes of tables get that give them a lifetime. */
+  private static final Duration CHILD_LIFETIME = Duration.ofMillis(1200);
 
   /** Errors that are allowed during a fault. */
   private static final Set<ErrorCode> FAULTS =
@@ -93,6 +99,16 @@ final class World {
   private final Map<String, PathModel> paths = new TreeMap<>();
   private final List<String> directories = new ArrayList<>();
   private final List<String> tables = new ArrayList<>();
+  private final List<String> ledgers = new ArrayList<>();
+  private final Lifetimes lifetimes = new Lifetimes();
+  private final Ledger ledger;
+
+  /** By table, when it was known to give each node a lifetime. */
+  private final Map<Long, Long> limited = new HashMap<>();
+
+  /** The tables that may give their nodes a lifetime. */
+  private final Set<String> limiting = new HashSet<>();
+
   private final Set<Long> known = new HashSet<>();
   private final Map<Long, FileModel> files = new HashMap<>();
   private final Map<Long, Value> values = new HashMap<>();
@@ -103,9 +119,10 @@ final class World {
   private long lastDatanodeDeath = Long.MIN_VALUE;
   private long lastNamenodeDeath = Long.MIN_VALUE;
 
-  World(ClusterSimulation simulation, int namenodes) {
+  World(ClusterSimulation simulation, int namenodes, boolean keepsBytes) {
     this.simulation = simulation;
     this.namenodes = namenodes;
+    this.ledger = new Ledger(keepsBytes);
     for (int i = 0; i < DIRECTORIES; i++) {
       directories.add(add("/d" + i));
     }
@@ -113,14 +130,29 @@ final class World {
     for (int i = 0; i < TABLES; i++) {
       tables.add(add("/t" + i));
     }
+    for (int i = 0; i < LEDGERS; i++) {
+      ledgers.add(add("/l" + i));
+    }
   }
 
   private String add(String container) {
-    paths.put(container, new PathModel(container, known));
+    addPath(container);
     for (int i = 0; i < CHILDREN; i++) {
-      paths.put(container + "/" + i, new PathModel(container + "/" + i, known));
+      addPath(container + "/" + i);
     }
     return container;
+  }
+
+  private void addPath(String path) {
+    paths.put(path, new PathModel(path, known, lifetimes, namenodeOf(path)));
+  }
+
+  /** All containers. */
+  List<String> containers() {
+    List<String> all = new ArrayList<>(directories);
+    all.addAll(tables);
+    all.addAll(ledgers);
+    return all;
   }
 
   List<String> directories() {
@@ -129,6 +161,26 @@ final class World {
 
   List<String> tables() {
     return tables;
+  }
+
+  /** The tables whose keys only lists of steps write to. */
+  List<String> ledgers() {
+    return ledgers;
+  }
+
+  boolean isLedger(String path) {
+    return path.startsWith("/l");
+  }
+
+  /** The histories of the keys of {@link #ledgers}. */
+  Ledger ledger() {
+    return ledger;
+  }
+
+  CrailNodeType typeOf(String container) {
+    return container.equals(MULTIFILE)
+        ? CrailNodeType.MULTIFILE
+        : directories.contains(container) ? CrailNodeType.DIRECTORY : CrailNodeType.TABLE;
   }
 
   /** The children that a container may have. */
@@ -168,8 +220,8 @@ final class World {
 
   // Nodes and values.
 
-  void created(long node, long beginNanos) {
-    known.add(node);
+  void created(long node, String path, long beginNanos) {
+    born(node, path, beginNanos);
     files.put(node, new FileModel(node, beginNanos));
   }
 
@@ -196,6 +248,65 @@ final class World {
     known.add(node);
   }
 
+  // Lifetimes.
+
+  Lifetimes lifetimes() {
+    return lifetimes;
+  }
+
+  /** What a table gives its nodes, if it gives them a lifetime. */
+  Lifetime childLifetime(String table) {
+    return table.endsWith("1") ? Lifetime.sinceAccess(CHILD_LIFETIME) : Lifetime.of(CHILD_LIFETIME);
+  }
+
+  /** A client begins to let a table give its nodes a lifetime. */
+  void limitChildren(String table) {
+    limiting.add(table);
+    // Nodes are renamed from table to table.
+    for (String each : isLedger(table) ? ledgers : tables) {
+      childrenOf(each).forEach(key -> path(key).limitChildren(CHILD_LIFETIME.toNanos()));
+    }
+  }
+
+  /** A table is known to give its nodes a lifetime. */
+  void limitedChildren(long table) {
+    limited.putIfAbsent(table, now());
+  }
+
+  /** A client has made a node, and knows it. */
+  void born(long node, String path, long begin) {
+    born(node, path, null, begin);
+  }
+
+  /**
+   * A client has made a node, and knows it.
+   *
+   * @param own the lifetime that it has given the node; null for none
+   */
+  void born(long node, String path, Lifetime own, long begin) {
+    known.add(node);
+    String parent = parentOf(path);
+    if (own != null || !limiting.contains(parent)) {
+      lifetimes.born(node, own == null ? Lifetime.UNLIMITED : own, true, begin, now());
+      return;
+    }
+    boolean isSure =
+        limited.entrySet().stream()
+            .anyMatch(
+                each ->
+                    each.getValue() < begin && path(parent).surelyHas(each.getKey(), begin, now()));
+    lifetimes.born(node, childLifetime(parent), isSure, begin, now());
+  }
+
+  /** A namenode begins to stand still, or goes on. */
+  void stoodStill(int namenode, boolean begins) {
+    if (begins) {
+      lifetimes.paused(namenode, now());
+    } else {
+      lifetimes.resumed(namenode, now());
+    }
+  }
+
   // Time.
 
   long now() {
@@ -218,6 +329,11 @@ final class World {
     if (failure != null) {
       requireUsual(call, failure);
     }
+  }
+
+  /** Counts the end of a list. */
+  void count(String what, String outcome) {
+    counts.merge(what + " " + outcome, 1, Integer::sum);
   }
 
   /** How often each operation has ended with each result. */
@@ -298,10 +414,13 @@ final class World {
   /** No message from before some time is in flight any more. */
   void settle() {
     paths.values().forEach(path -> path.settle(now()));
+    lifetimes.settle(now());
+    ledger.settle(now());
   }
 
   void namenodeDied(int index) {
     lastNamenodeDeath = now();
+    lifetimes.resumed(index, now());
     for (PathModel path : paths.values()) {
       if (namenodeOf(path.path()) == index) {
         path.lost(now());
