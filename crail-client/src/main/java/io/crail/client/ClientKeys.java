@@ -82,9 +82,9 @@ public final class ClientKeys implements ConfigKeys {
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "30000",
               "How long a write to a stream waits, on top of crail.datatimeout, for space that the"
-                  + " namenode knows to come: space that rests since others may still use it, and"
-                  + " datanodes that have not found a new namenode yet. A store that is simply full"
-                  + " refuses a write at once.")
+                  + " namenode knows to come: space that rests since others may still use it,"
+                  + " datanodes that have not found a new namenode yet, and those that 'crail scale'"
+                  + " starts. A store that is simply full refuses a write at once.")
           .between(Duration.ZERO, Duration.ofDays(1));
 
   /** Patience with a namenode that is away. */

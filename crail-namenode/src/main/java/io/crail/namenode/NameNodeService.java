@@ -290,6 +290,8 @@ final class NameNodeService {
         .handle(
             NameNodeOperations.DRAIN_DATANODE,
             (request, session) -> datanodes.drain(request, session.caller()))
+        .handle(
+            NameNodeOperations.ANNOUNCE_SPACE, (request, session) -> datanodes.announce(request))
         .handleLong(
             NameNodeOperations.DESCRIBE_DATANODE,
             (request, session) -> reports.describe(request, session.caller()))

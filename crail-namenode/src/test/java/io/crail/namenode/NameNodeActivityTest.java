@@ -57,6 +57,7 @@ class NameNodeActivityTest {
             .toList();
     assertEquals(
         List.of(
+            "announce-space",
             "check-shares",
             "describe-datanode",
             "drain-datanode",

@@ -11,6 +11,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.compound.StepKind;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
+import io.crail.protocol.cluster.AnnounceSpace;
 import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
@@ -218,6 +219,7 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
+    add(NameNodeOperations.ANNOUNCE_SPACE, (store, datanode) -> new AnnounceSpace.Request(0, 1000));
     for (DrainAction action : DrainAction.values()) {
       add(
           NameNodeOperations.DRAIN_DATANODE,

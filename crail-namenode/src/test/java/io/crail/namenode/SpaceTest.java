@@ -15,6 +15,7 @@ import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.HostNames;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.AnnounceSpace;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.SetSize;
@@ -180,6 +181,30 @@ class SpaceTest {
     }
     store.namenode.verify();
     assertEquals(2L << 20, store.usage(0).freeBytes());
+  }
+
+  @Test
+  void aFullStoreHasSpaceToComeWhileSomebodyStartsDatanodes() throws Exception {
+    TestStore store = new TestStore();
+    int datanode = store.datanode(1, "host", 0, true, 2L << 20);
+    store.passAlive(60_000, datanode);
+    store.write("/f", 2 * BLOCK);
+    long id = store.create(NodeType.DATAFILE, "/g", 9).id();
+    refused(ErrorCode.NO_SPACE, () -> store.extend(id, 9, 0, 1));
+    announce(store, 0, 1000);
+    refused(ErrorCode.SPACE_TO_COME, () -> store.extend(id, 9, 0, 1));
+    store.passAlive(1100, datanode);
+    refused(ErrorCode.NO_SPACE, () -> store.extend(id, 9, 0, 1));
+    announce(store, 0, 1000);
+    announce(store, 0, 0);
+    refused(ErrorCode.NO_SPACE, () -> store.extend(id, 9, 0, 1));
+    refused(ErrorCode.INVALID_ARGUMENT, () -> announce(store, 99, 1000));
+    refused(ErrorCode.INVALID_ARGUMENT, () -> announce(store, 0, -1));
+    refused(ErrorCode.INVALID_ARGUMENT, () -> announce(store, 0, Integer.MAX_VALUE));
+  }
+
+  private static void announce(TestStore store, int storageClass, int millis) throws Exception {
+    store.call(NameNodeOperations.ANNOUNCE_SPACE, new AnnounceSpace.Request(storageClass, millis));
   }
 
   @Test

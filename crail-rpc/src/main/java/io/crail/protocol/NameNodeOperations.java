@@ -3,6 +3,7 @@ package io.crail.protocol;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.Operation.Routing;
+import io.crail.protocol.cluster.AnnounceSpace;
 import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
@@ -60,7 +61,7 @@ public final class NameNodeOperations {
   private static final boolean CHANGES = true;
   private static final boolean READS = false;
 
-  /** Says that a client or a datanode is there, on this connection, as often as it is sent. */
+  /** Says that somebody is there, as often as it is sent, and changes no node. */
   private static final boolean SIGN_OF_LIFE = false;
 
   public static final Operation<Hello.Request, Hello.Response> HELLO =
@@ -402,6 +403,15 @@ public final class NameNodeOperations {
           READS,
           byPath(Operate.Request::path, Operate.Request::by),
           "performs a list of guards and reads on one node at once");
+  public static final Operation<AnnounceSpace.Request, AnnounceSpace.Response> ANNOUNCE_SPACE =
+      add(
+          45,
+          "announce-space",
+          AnnounceSpace.Request.CODEC,
+          AnnounceSpace.Response.CODEC,
+          SIGN_OF_LIFE,
+          named(),
+          "says that datanodes are started when space runs out");
 
   private NameNodeOperations() {}
 

@@ -14,6 +14,7 @@ import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.CutOffs;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.Datanodes;
+import io.crail.protocol.cluster.AnnounceSpace;
 import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -94,6 +95,20 @@ public final class DatanodeRule {
       throw ErrorCode.INVALID_ARGUMENT.exception("port " + request.port());
     }
     return locks.ofDatanodes(() -> decide(request)).id();
+  }
+
+  /** Notes that somebody starts datanodes when space runs out. */
+  public AnnounceSpace.Response announce(AnnounceSpace.Request request) throws CrailException {
+    int storageClass = request.storageClass();
+    if (storageClass < 0 || storageClass >= options.storageClasses()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + storageClass + ", there are " + options.storageClasses());
+    }
+    if (request.millis() < 0 || request.millis() > AnnounceSpace.MAX_MILLIS) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("for " + request.millis() + " ms");
+    }
+    allocator.announce(storageClass, request.millis());
+    return new AnnounceSpace.Response(storageClass);
   }
 
   private DatanodeSpace decide(RegisterDatanode.Request request) throws CrailException {

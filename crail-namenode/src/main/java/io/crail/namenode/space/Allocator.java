@@ -368,6 +368,11 @@ public final class Allocator {
     return resting.wake(now) + quarantine.reclaim(now, RECLAIM_BATCH);
   }
 
+  /** Notes for how long writers may wait for datanodes of a class that somebody starts. */
+  public void announce(int storageClass, long millis) {
+    prospects.announce(storageClass, millis);
+  }
+
   /**
    * The error of a node that has found no space. It says where, and what to do or what will come.
    *
@@ -382,14 +387,22 @@ public final class Allocator {
         Arrays.stream(classes).flatMap(each -> Arrays.stream(each.datanodes)).toList();
     String where = (strict ? "strictly from storage class " : "from storage class ") + storageClass;
     return prospects.shortage(
-        what, where, all, datanode -> mayHave(storageClass, strict, datanode));
+        what,
+        where,
+        all,
+        datanode -> mayHave(storageClass, strict, datanode),
+        other -> takes(storageClass, strict, other));
   }
 
   private boolean mayHave(int storageClass, boolean strict, DatanodeSpace datanode) {
-    int present = datanode.storageClass();
     return datanode.state() == DatanodeSpace.State.ACTIVE
-        && (present == storageClass
-            || (!strict
-                && Arrays.stream(classOrders[storageClass]).anyMatch(other -> other == present)));
+        && takes(storageClass, strict, datanode.storageClass());
+  }
+
+  /** Whether a node of a class takes space of another one. */
+  private boolean takes(int storageClass, boolean strict, int present) {
+    return present == storageClass
+        || (!strict
+            && Arrays.stream(classOrders[storageClass]).anyMatch(other -> other == present));
   }
 }

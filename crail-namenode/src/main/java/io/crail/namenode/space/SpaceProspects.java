@@ -7,7 +7,10 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import java.util.Collection;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.IntPredicate;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /** Says whether space will come by itself to a node that has found none. Thread-safe. */
 final class SpaceProspects {
@@ -15,6 +18,9 @@ final class SpaceProspects {
   private final Clock clock;
   private final RestingRegions resting;
   private final long startNanos;
+
+  /** By class, until when somebody starts datanodes if space runs out; since the start. */
+  private final AtomicLongArray announcedNanos;
 
   /** Whether a datanode has lent what another namenode, or this one before a restart, had. */
   private volatile boolean hasTakenOver;
@@ -24,6 +30,12 @@ final class SpaceProspects {
     this.clock = clock;
     this.resting = resting;
     this.startNanos = clock.nanoTime();
+    this.announcedNanos = new AtomicLongArray(options.storageClasses());
+  }
+
+  /** Notes for how long somebody starts datanodes of a class if its space runs out. */
+  void announce(int storageClass, long millis) {
+    announcedNanos.set(storageClass, clock.nanoTime() - startNanos + millis * 1_000_000);
   }
 
   /** Notes that space has come that another namenode had. */
@@ -38,13 +50,15 @@ final class SpaceProspects {
    * @param where from which classes it takes space, for the error
    * @param datanodes all that are in use
    * @param takesPart which datanodes may have space for the node
+   * @param takes from which classes the node takes space
    */
   CrailException shortage(
       Object what,
       String where,
       Collection<DatanodeSpace> datanodes,
-      Predicate<DatanodeSpace> takesPart) {
-    String prospect = prospect(datanodes, takesPart);
+      Predicate<DatanodeSpace> takesPart,
+      IntPredicate takes) {
+    String prospect = prospect(datanodes, takesPart, takes);
     ErrorCode code = prospect.isEmpty() ? ErrorCode.NO_SPACE : ErrorCode.SPACE_TO_COME;
     String place =
         datanodes.isEmpty()
@@ -54,7 +68,8 @@ final class SpaceProspects {
   }
 
   /** What space will come by itself; empty when none is known to. */
-  private String prospect(Collection<DatanodeSpace> datanodes, Predicate<DatanodeSpace> takesPart) {
+  private String prospect(
+      Collection<DatanodeSpace> datanodes, Predicate<DatanodeSpace> takesPart, IntPredicate takes) {
     String regions = resting.prospect(takesPart);
     if (!regions.isEmpty()) {
       return regions;
@@ -69,10 +84,13 @@ final class SpaceProspects {
     if (waiting > 0) {
       return "; " + ByteText.of(waiting) + " come when no client may use them any more";
     }
+    long age = now - startNanos;
+    if (IntStream.range(0, announcedNanos.length())
+        .anyMatch(each -> takes.test(each) && announcedNanos.get(each) > age)) {
+      return "; 'crail scale' starts datanodes when space runs out";
+    }
     return mayMissDatanodes(datanodes, now)
-        ? "; this namenode began "
-            + (now - startNanos) / 1_000_000
-            + " ms ago, and datanodes may be on their way"
+        ? "; this namenode began " + age / 1_000_000 + " ms ago, and datanodes may be on their way"
         : "";
   }
 

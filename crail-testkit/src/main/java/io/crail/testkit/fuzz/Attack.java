@@ -137,7 +137,8 @@ public final class Attack {
 
   private boolean isFair(Map<Integer, Operation<?, ?>> table, byte[] frame) {
     Operation<?, ?> operation = table.get(opcode(frame));
-    if (operation == NameNodeOperations.REMOVE_DATANODE) {
+    if (operation == NameNodeOperations.REMOVE_DATANODE
+        || operation == NameNodeOperations.ANNOUNCE_SPACE) {
       return false;
     } else if (operation == NameNodeOperations.REGISTER_DATANODE) {
       return field(frame, RegisterDatanode.Request.LAYOUT, "storageClass") == LIAR_CLASS;
