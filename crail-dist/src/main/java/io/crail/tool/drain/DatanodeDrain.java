@@ -10,12 +10,12 @@ import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.DrainStanding;
-import io.crail.tool.report.DatanodeReport;
 import io.crail.tool.report.ProgressLines;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -36,7 +36,9 @@ final class DatanodeDrain {
     /** The datanode's id, while it is known there. */
     private int id;
 
-    private long usedBytes;
+    /** Others look at it. */
+    private volatile long usedBytes;
+
     private long restingBytes;
 
     /** The start of the namenode at which it was last seen to be drained. */
@@ -51,7 +53,8 @@ final class DatanodeDrain {
   }
 
   private final MoveCluster cluster;
-  private final DatanodeReport datanode;
+  private final UUID uuid;
+  private final String name;
   private final ExtentMover mover;
   private final ProgressLines lines;
   private final Part[] parts;
@@ -68,18 +71,27 @@ final class DatanodeDrain {
   private long passExtents;
 
   /** Why a namenode has no part in the present pass; empty if all have. */
-  private String missing = "";
+  private volatile String missing = "";
 
   /** Whether the last pass has found an extent, and what has held it up. */
   private boolean foundSome = true;
 
   private boolean foundExtent;
 
-  private String held = "";
+  private volatile String held = "";
 
-  DatanodeDrain(MoveCluster cluster, DatanodeReport datanode, long bandwidth, PrintStream out) {
+  /**
+   * Creates it; nothing is asked.
+   *
+   * @param uuid the identity of the datanode's process
+   * @param name its address
+   * @param bandwidth bytes a second; 0 for all that goes
+   * @param out for lines that say how far it is
+   */
+  DatanodeDrain(MoveCluster cluster, UUID uuid, String name, long bandwidth, PrintStream out) {
     this.cluster = cluster;
-    this.datanode = datanode;
+    this.uuid = uuid;
+    this.name = name;
     this.lines = new ProgressLines(out, this::progress);
     this.mover = new ExtentMover(cluster.connections(), cluster.transferNanos(), bandwidth, lines);
     this.parts = new Part[cluster.count()];
@@ -88,12 +100,18 @@ final class DatanodeDrain {
 
   /** The address of the datanode. */
   String name() {
-    return datanode.address();
+    return name;
   }
 
   /** The bytes that are still to be moved. */
   long leftBytes() {
     return Arrays.stream(parts).mapToLong(part -> Math.max(0, part.usedBytes)).sum();
+  }
+
+  /** What holds it up, for any thread; empty for nothing. */
+  String heldUpBy() {
+    String first = missing;
+    return first.isEmpty() ? held : first;
   }
 
   private long restingBytes() {
@@ -214,9 +232,7 @@ final class DatanodeDrain {
             index,
             NameNodeOperations.DRAIN_DATANODE,
             new DrainDatanode.Request(
-                datanode.uuid().getMostSignificantBits(),
-                datanode.uuid().getLeastSignificantBits(),
-                action));
+                uuid.getMostSignificantBits(), uuid.getLeastSignificantBits(), action));
     Part part = parts[index];
     part.standing = answer.standing();
     part.id = answer.datanode();

@@ -66,7 +66,9 @@ public final class DrainCommand extends OptionsCommand {
       gate.onAsked(Thread.currentThread()::interrupt);
       try (MoveCluster cluster = MoveCluster.of(context)) {
         DatanodeReport datanode = cluster.report().require(address);
-        DatanodeDrain drain = new DatanodeDrain(cluster, datanode, bandwidth, context.out());
+        DatanodeDrain drain =
+            new DatanodeDrain(
+                cluster, datanode.uuid(), datanode.address(), bandwidth, context.out());
         if (line.hasOption("c")) {
           drain.cancel();
           context.out().println("datanode " + drain.name() + " gives out space again");

@@ -17,18 +17,19 @@ import io.crail.tool.command.CommandCluster;
 import io.crail.tool.command.CommandContext;
 import io.crail.tool.report.ClusterQuery;
 import io.crail.tool.report.ClusterReport;
+import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
 
 /** The cluster as a command sees it that moves data. Used by one thread. */
 final class MoveCluster implements AutoCloseable {
-  private final CommandCluster cluster;
+  private final Closeable cluster;
   private final CoreStore store;
   private final LoopContext connections;
   private final long transferNanos;
   private final long silenceNanos;
 
-  private MoveCluster(CommandCluster cluster, Configuration configuration, CoreStore store)
+  private MoveCluster(Closeable cluster, Configuration configuration, CoreStore store)
       throws CrailException {
     this.cluster = cluster;
     this.store = store;
@@ -42,12 +43,21 @@ final class MoveCluster implements AutoCloseable {
   static MoveCluster of(CommandContext context) throws IOException {
     CommandCluster cluster = new CommandCluster(context);
     try {
-      Configuration configuration = cluster.openConfigured();
-      return new MoveCluster(cluster, configuration, CoreStore.open(configuration));
+      return of(cluster::close, cluster.openConfigured());
     } catch (IOException | RuntimeException e) {
       cluster.close();
       throw e;
     }
+  }
+
+  /** Opens a cluster that somebody else ends. */
+  static MoveCluster of(Configuration configuration) throws IOException {
+    return of(() -> {}, configuration);
+  }
+
+  private static MoveCluster of(Closeable cluster, Configuration configuration)
+      throws CrailException {
+    return new MoveCluster(cluster, configuration, CoreStore.open(configuration));
   }
 
   /** Its connections. */
