@@ -46,6 +46,7 @@ import io.crail.tool.path.QuotaCommand;
 import io.crail.tool.path.RemoveCommand;
 import io.crail.tool.path.StatCommand;
 import io.crail.tool.path.UseCommand;
+import io.crail.tool.scale.ScaleCommand;
 import io.crail.tool.server.DatanodeCommand;
 import io.crail.tool.server.NamenodeCommand;
 import io.crail.tool.shell.FsCommand;
@@ -91,6 +92,7 @@ final class Launcher {
           new RemoveDatanodeCommand(),
           new DrainCommand(),
           new RebalanceCommand(),
+          new ScaleCommand(),
           new ApplicationsCommand(),
           new JobCommand(),
           new CacheCommand(),

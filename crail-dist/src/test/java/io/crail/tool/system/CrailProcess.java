@@ -88,6 +88,22 @@ final class CrailProcess implements AutoCloseable {
     return new CrailProcess("crail " + String.join(" ", arguments), builder);
   }
 
+  /** A line of a shell that runs {@code crail} with a configuration; its arguments may follow. */
+  static String shellLine(Path directory) {
+    String home = System.getProperty("crail.home");
+    List<String> command = new ArrayList<>();
+    if (home != null) {
+      command.add(home + "/bin/crail");
+    } else {
+      command.addAll(java());
+      command.add("io.crail.tool.Main");
+    }
+    String variables =
+        "JAVA_HOME='%s' CRAIL_CONF_DIR='%s' CRAIL_EXTRA_JAVA_OPTIONS='%s'"
+            .formatted(JAVA_HOME, directory, QUICK_START);
+    return variables + " '" + String.join("' '", command) + "'";
+  }
+
   /** Starts a program of these tests. */
   static CrailProcess program(Class<?> main, String... arguments) throws IOException {
     return program(List.of(), main, arguments);

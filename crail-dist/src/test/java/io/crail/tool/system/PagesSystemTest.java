@@ -51,6 +51,7 @@ class PagesSystemTest {
   private static final String TESTS = "runs tests, which bin/test runs by itself";
   private static final String OUTSIDE = "OutsideProjectSystemTest does it, without the network";
   private static final String TWO_HOSTS = "TwoHostsSystemTest runs it, on two hosts";
+  private static final String UNITS = "starts units of systemd; ScaleSystemTest has other hooks";
   private static final String YCSB = "needs YCSB, which YcsbProgramTest has";
 
   /**
@@ -80,6 +81,10 @@ class PagesSystemTest {
           new NotRun("docs/deployment.md", "journalctl ", CHANGES_HOST),
           new NotRun("docs/deployment.md", "docker ", DOCKER),
           new NotRun("docs/deployment.md", "kubectl ", KUBERNETES),
+          new NotRun("docs/elastic.md", "crail scale --least ", UNITS),
+          new NotRun("docs/elastic.md", "kubectl ", KUBERNETES),
+          new NotRun("docs/elastic.md", "hook=", UNITS),
+          new NotRun("docs/elastic.md", "crail scale --most 16 ", KUBERNETES),
           new NotRun("docs/getting-started.md#Two hosts", "", TWO_HOSTS),
           new NotRun("docs/hadoop/README.md", "bin/crail hdfsbench -t getFile ", "needs HDFS"),
           new NotRun("docs/java/project.md", "mvn ", OUTSIDE),
@@ -119,6 +124,7 @@ class PagesSystemTest {
     return switch (place) {
       case "docs/commands.md#Files",
               "docs/commands.md#Reports",
+              "docs/elastic.md#Datanodes that come and go",
               "docs/operations/repair.md#",
               "docs/operations/measure.md#Check that bytes are right",
               "docs/operations/measure.md#Workers, rates, files",

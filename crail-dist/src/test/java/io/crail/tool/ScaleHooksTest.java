@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool;
+
+import static io.crail.tool.YamlFiles.at;
+import static io.crail.tool.YamlFiles.documents;
+import static io.crail.tool.YamlFiles.list;
+import static io.crail.tool.YamlFiles.text;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.tool.server.DatanodeCommand;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The hooks of deploy/scale, with programs in the place of kubectl and systemctl that keep their
+ * arguments in files. A real Kubernetes or systemd is not asked.
+ */
+@Tag("once")
+class ScaleHooksTest {
+  private static final Path SCALE = Path.of("..", "deploy", "scale").toAbsolutePath().normalize();
+
+  /** Answers what the hook asks, from the files replicas, ready and pods. */
+  private static final String KUBECTL =
+      """
+      #!/usr/bin/env bash
+      cd "$FAKE"
+      echo "$*" >>calls
+      case "$*" in
+        "get pods -l app=crail-datanode-elastic "*) cat pods ;;
+        "get statefulset crail-datanode-elastic "*spec.replicas*) cat replicas ;;
+        "get statefulset crail-datanode-elastic "*readyReplicas*) cat ready ;;
+        "scale statefulset crail-datanode-elastic --current-replicas="*)
+          [ "$4" = "--current-replicas=$(cat replicas)" ] || exit 1
+          echo "${5#--replicas=}" >replicas ;;
+        *) echo "unknown: $*"; exit 2 ;;
+      esac
+      """;
+
+  private static final String SYSTEMCTL =
+      """
+      #!/usr/bin/env bash
+      echo "$*" >>"$FAKE/calls"
+      """;
+
+  @TempDir private Path directory;
+
+  private record Ended(int code, String text) {}
+
+  private Ended run(String hook, Map<String, String> variables) throws Exception {
+    ProcessBuilder builder = new ProcessBuilder("bash", SCALE.resolve(hook).toString());
+    builder.environment().put("FAKE", directory.toString());
+    builder.environment().merge("PATH", "", (path, nothing) -> directory + ":" + path);
+    builder.environment().put("CRAIL_SCALE_ETC", directory.toString());
+    builder.environment().put("CRAIL_SCALE_CLASS", "0");
+    builder.environment().putAll(variables);
+    Process process = builder.redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+    return new Ended(process.exitValue(), text);
+  }
+
+  private void fake(String program, String text) throws IOException {
+    Path file = Files.writeString(directory.resolve(program), text);
+    assertTrue(file.toFile().setExecutable(true));
+  }
+
+  private void cluster(int replicas, int ready, String pods) throws IOException {
+    fake("kubectl", KUBECTL);
+    file("replicas", replicas + "\n");
+    file("ready", ready == 0 ? "" : ready + "\n");
+    file("pods", pods);
+    file("calls", "");
+  }
+
+  private void file(String name, String text) throws IOException {
+    Files.writeString(directory.resolve(name), text);
+  }
+
+  private String file(String name) throws IOException {
+    return Files.readString(directory.resolve(name)).strip();
+  }
+
+  private Ended start(int count, int starting) throws Exception {
+    return run(
+        "kubernetes",
+        Map.of(
+            "CRAIL_SCALE_HOOK", "start",
+            "CRAIL_SCALE_COUNT", "" + count,
+            "CRAIL_SCALE_STARTING", "" + starting));
+  }
+
+  @Test
+  void podsAreAddedUnlessSomeAreStillToCome() throws Exception {
+    cluster(0, 0, "");
+    assertEquals(new Ended(0, ""), start(2, 0));
+    assertEquals("2", file("replicas"));
+    // Of four that are not ready, the controller waits for two.
+    cluster(6, 2, "");
+    assertEquals(0, start(3, 2).code());
+    assertEquals("7", file("replicas"));
+    cluster(6, 2, "");
+    assertEquals(0, start(2, 2).code());
+    assertEquals("6", file("replicas"));
+    // A pod that is ready may not have been seen.
+    cluster(6, 6, "");
+    assertEquals(0, start(1, 1).code());
+    assertEquals("7", file("replicas"));
+  }
+
+  private static final String PODS =
+      """
+      crail-datanode-elastic-0 10.0.0.3
+      crail-datanode-elastic-1 10.0.0.33
+      crail-datanode-elastic-2 fd00::5
+      """;
+
+  private static final String OF_SYSTEMD = "10.0.0.9:50108 10.0.0.3:50107 10.0.0.3:50108";
+
+  private Ended choose(String addresses) throws Exception {
+    return choose("kubernetes", addresses);
+  }
+
+  private Ended choose(String hook, String addresses) throws Exception {
+    return run(hook, Map.of("CRAIL_SCALE_HOOK", "choose", "CRAIL_SCALE_ADDRESSES", addresses));
+  }
+
+  @Test
+  void theLastPodIsChosen() throws Exception {
+    cluster(2, 2, PODS);
+    assertEquals(
+        new Ended(0, "10.0.0.33:50020\n"), choose("10.0.0.3:50020 10.0.0.33:50020 10.0.0.9:1"));
+    Ended none = choose("10.0.0.3:50020");
+    assertEquals(1, none.code());
+    assertTrue(none.text().contains("crail-datanode-elastic-1 (10.0.0.33), may not leave"));
+    cluster(3, 3, PODS);
+    assertEquals(new Ended(0, "[fd00::5]:50020\n"), choose("10.0.0.3:50020 [fd00::5]:50020"));
+  }
+
+  private Ended stop(String hook, String host, int port) throws Exception {
+    return run(
+        hook,
+        Map.of(
+            "CRAIL_SCALE_HOOK", "stop", "CRAIL_SCALE_HOST", host, "CRAIL_SCALE_PORT", "" + port));
+  }
+
+  @Test
+  void onlyTheLastPodIsEnded() throws Exception {
+    cluster(3, 2, PODS);
+    Ended refused = stop("kubernetes", "10.0.0.33", 50020);
+    assertEquals(1, refused.code());
+    assertTrue(refused.text().startsWith("crail-datanode-elastic-1 is not the last of 3 pods"));
+    assertEquals("3", file("replicas"));
+    assertEquals(0, stop("kubernetes", "fd00::5", 50020).code());
+    assertEquals("2", file("replicas"));
+    // Asked once more, it ends no other one.
+    file("pods", "crail-datanode-elastic-0 10.0.0.3\ncrail-datanode-elastic-1 10.0.0.33\n");
+    assertEquals(0, stop("kubernetes", "fd00::5", 50020).code());
+    assertEquals("2", file("replicas"));
+  }
+
+  @Test
+  void unitsOfSystemdAreStartedAndEndedByTheirPorts() throws Exception {
+    fake("systemctl", SYSTEMCTL);
+    fake("hostname", "#!/bin/sh\necho host 10.0.0.3\n");
+    Ended started =
+        run(
+            "systemd",
+            Map.of("CRAIL_SCALE_HOOK", "start", "CRAIL_SCALE_NAMES", "scale-0-7 scale-0-8"));
+    assertEquals(new Ended(0, ""), started);
+    assertEquals("start crail-datanode@scale-0-7\nstart crail-datanode@scale-0-8", file("calls"));
+    String line = file("datanode-scale-0-8.env");
+    String arguments = line.replace("CRAIL_DATANODE_ARGUMENTS=", "");
+    assertEquals("-c 0 -- -s 1g -p 50108", arguments);
+    new DatanodeCommand().parse(List.of(arguments.split(" ")));
+    file("calls", "");
+    assertEquals(new Ended(0, "10.0.0.3:50107\n"), choose("systemd", OF_SYSTEMD));
+    assertEquals(1, choose("systemd", "10.0.0.9:50107 10.0.0.3:50020").code());
+    // On another host, it is another one.
+    assertEquals(0, stop("systemd", "10.0.0.9", 50108).code());
+    assertEquals("", file("calls"));
+    assertEquals(0, stop("systemd", "host", 50108).code());
+    assertEquals("stop crail-datanode@scale-0-8", file("calls"));
+    assertFalse(Files.exists(directory.resolve("datanode-scale-0-8.env")));
+    assertTrue(Files.exists(directory.resolve("datanode-scale-0-7.env")));
+    file("calls", "");
+    assertEquals(0, stop("systemd", "host", 50108).code());
+    assertEquals("", file("calls"));
+  }
+
+  @Test
+  void theSetHasThePodsOfTheOtherDatanodesAndKeepsThoseThatAreDrained() throws Exception {
+    Object set = documents(SCALE.resolve("datanodes.yaml")).get(0);
+    Object daemons =
+        documents(SCALE.resolveSibling("kubernetes").resolve("crail.yaml")).stream()
+            .filter(each -> text(each, "kind").equals("DaemonSet"))
+            .findFirst()
+            .orElseThrow();
+    String pod = "spec/template/spec";
+    assertEquals(at(daemons, pod), at(set, pod));
+    assertEquals("crail-datanode-elastic", text(set, "metadata/name"));
+    assertEquals("crail-datanode-elastic", text(set, "spec/template/metadata/labels/app"));
+    assertTrue(list(set, pod + "/containers/0/command").contains("--stay"));
+  }
+}
