@@ -405,7 +405,7 @@ public final class NameNodeOperations {
           "performs a list of guards and reads on one node at once");
   public static final Operation<AnnounceSpace.Request, AnnounceSpace.Response> ANNOUNCE_SPACE =
       add(
-          45,
+          39,
           "announce-space",
           AnnounceSpace.Request.CODEC,
           AnnounceSpace.Response.CODEC,

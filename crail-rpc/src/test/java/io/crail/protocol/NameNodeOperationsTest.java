@@ -174,7 +174,7 @@ class NameNodeOperationsTest {
     given.put(36, "report-activity");
     given.put(37, "operate");
     given.put(38, "operate-read");
-    given.put(45, "announce-space");
+    given.put(39, "announce-space");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
   }
