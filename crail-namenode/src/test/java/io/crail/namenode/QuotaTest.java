@@ -17,6 +17,8 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.CompoundStep;
@@ -100,6 +102,32 @@ class QuotaTest {
 
   private NodeInfo begin(String path, long length, long token) throws CrailException {
     return store.call(NameNodeOperations.PUT, TestStore.put(path, token, length)).node();
+  }
+
+  /** Of what a writer leaves that dies, the space stays as long as it was; a copy is shorter. */
+  @Test
+  void aCopyCountsAsItsOwnSpace() throws Exception {
+    limited("/q", 2 * MIB, -1);
+    int other = store.datanode(2, "other", 0, true, 64 * MIB);
+    NodeInfo node = store.create(NodeType.DATAFILE, "/q/f", TOKEN);
+    Extent extent = store.extend(node.id(), TOKEN, 0, MIB).get(0);
+    store.setSize(node.id(), TOKEN, 300_000, SetSize.KEEP);
+    store.passAlive(30_000, datanode, other);
+    assertUsage(MIB, 1, "/q");
+    BeginMove.Response begun =
+        store.call(
+            NameNodeOperations.BEGIN_MOVE,
+            new BeginMove.Request(node.id(), TOKEN, 0, extent.place(), BeginMove.ANY_DATANODE));
+    store.call(
+        NameNodeOperations.COMMIT_MOVE,
+        new CommitMove.Request(
+            node.id(), TOKEN, begun.grant(), begun.bytes(), 0, extent.place(), begun.target()));
+    assertUsage(MIB / 2, 1, "/q");
+    // The datanode of the copy is gone before anything is known of it, so the move is undone.
+    store.passAlive(30_000, datanode);
+    assertUsage(MIB, 1, "/q");
+    store.remove("/q/f", false);
+    assertUsage(0, 0, "/q");
   }
 
   private static void full(String named, Executable action) {

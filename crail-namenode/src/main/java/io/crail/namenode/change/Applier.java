@@ -422,10 +422,7 @@ public final class Applier {
     return former;
   }
 
-  /**
-   * A writer gets other space for an extent whose bytes no reader sees. The extent rests. Quotas
-   * count the same: the other space is as long.
-   */
+  /** A writer gets other space for an extent whose bytes no reader sees. The extent rests. */
   public void exchange(Node node, int index, NodeSpace others) {
     Allocation present = node.space().at(index);
     exchangeAt(node, index, others);
@@ -435,7 +432,13 @@ public final class Applier {
   }
 
   private void exchangeAt(Node node, int index, NodeSpace others) {
+    Quota quota = Container.quotaOf(node);
+    long before = quota == null ? 0 : Quota.bytesOf(node.space());
     tree.space(node, space.replace(node.space(), index, others));
+    if (quota != null) {
+      // A copy is as short as its bytes allow, and the former extent may have been longer.
+      quota.give(before - Quota.bytesOf(node.space()), 0);
+    }
   }
 
   /**

@@ -145,7 +145,10 @@ public final class Quota {
     return take(moreBytes, moreNames, null, 0);
   }
 
-  /** Gives bytes and names back that were taken. */
+  /**
+   * Gives bytes and names back that were taken. What is below 0 is taken whatever the limits are: a
+   * move that is undone cannot be refused.
+   */
   public void give(long lessBytes, long lessNames) {
     give(lessBytes, lessNames, null);
   }
