@@ -18,6 +18,7 @@ import io.crail.cache.CacheStatistics.Counter;
 import io.crail.cache.CacheTables.Step;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.LimitExceededException;
 import io.crail.common.error.NoSpaceException;
 import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.NodeNotFoundException;
@@ -209,6 +210,11 @@ final class CacheStore implements Closeable {
                     return Put.DONE;
                   } catch (NoSpaceException e) {
                     return Put.FULL;
+                  } catch (LimitExceededException e) {
+                    if (e.code() == ErrorCode.QUOTA_EXCEEDED) {
+                      return Put.FULL;
+                    }
+                    throw e;
                   } finally {
                     value.position(from);
                   }

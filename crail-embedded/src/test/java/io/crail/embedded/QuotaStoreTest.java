@@ -237,6 +237,37 @@ class QuotaStoreTest {
     }
   }
 
+  /** What a stream has kept for itself is refused at its close, and the lease ends all the same. */
+  @Test
+  void aSmallFileThatIsRefusedCanBeWrittenAgainAtOnce() throws Exception {
+    try (EmbeddedCrail crail =
+            EmbeddedCrail.builder()
+                .storage(64 << 20)
+                .set("crail.namenode.smallvalue", "64k")
+                .set("crail.namenode.smallfiles", "true")
+                .start();
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+      create(store, CrailNodeType.DIRECTORY, "/q");
+      limit(store, "/q", 10, -1);
+      CrailNode file = create(store, CrailNodeType.DATAFILE, "/q/f");
+      assertEquals(ErrorCode.QUOTA_EXCEEDED, causeOf(refused(file)).code());
+      limit(store, "/q", 1000, -1);
+      write(file);
+      assertEquals(100, store.lookup("/q/f").get().getCapacity());
+      assertEquals(100, usage(store, "/q").bytes());
+    }
+  }
+
+  private static Exception refused(CrailNode file) {
+    return assertThrows(Exception.class, () -> write(file));
+  }
+
+  private static void write(CrailNode file) throws Exception {
+    CrailOutputStream out = file.asFile().getDirectOutputStream(0);
+    out.write(buffer(100)).get();
+    out.close();
+  }
+
   @Test
   void severalNamenodes() throws Exception {
     try (EmbeddedCrail crail = EmbeddedCrail.builder().storage(64 << 20).namenodes(2).start();

@@ -173,7 +173,8 @@ final class NameNodeService {
                             request.source(),
                             request.target(),
                             request.replace(),
-                            session.caller())))
+                            session.caller())),
+            new SpaceWork<Rename.Request>(namenode, request -> 0, false))
         .handleOrHold(
             NameNodeOperations.SET_ATTRIBUTES,
             (request, session) -> {

@@ -548,6 +548,19 @@ class QuotaTest {
     for (int i = 0; i < 1_000; i++) {
       store.file("/q/d/" + i);
     }
+    store.file("/x");
+    store.remove("/q/d", true);
+    limit("/q", -1, 1);
+    store.rename("/x", "/q/x");
+    assertUsage(0, 1, "/q");
+  }
+
+  @Test
+  void aDirectoryWithLimitsIsNotReplaced() throws Exception {
+    limited("/q", 10, 10);
+    store.mkdir("/d");
+    refused(ErrorCode.NODE_EXISTS, "limits of its own", () -> store.renameOver("/d", "/q"));
+    assertUsage(0, 0, "/q");
   }
 
   @Test

@@ -190,10 +190,12 @@ public final class LeaseReturn {
       }
     }
 
-    /** True when the namenode has no memory for the value. */
+    /** True when the namenode has no memory for the value, or its quota no room. */
     private boolean isRefused() {
       CrailException failure = failure();
-      return failure != null && carried.length() > 0 && failure.code() == ErrorCode.NO_SPACE;
+      return failure != null
+          && carried.length() > 0
+          && (failure.code() == ErrorCode.NO_SPACE || failure.code() == ErrorCode.QUOTA_EXCEEDED);
     }
 
     /**

@@ -432,12 +432,12 @@ public final class Applier {
   }
 
   private void exchangeAt(Node node, int index, NodeSpace others) {
-    Quota quota = Container.quotaOf(node);
-    long before = quota == null ? 0 : Quota.bytesOf(node.space());
+    long before = node.space().at(index).allocatedLength();
     tree.space(node, space.replace(node.space(), index, others));
+    // A copy is as short as its bytes allow, and the former extent may have been longer.
+    Quota quota = Container.quotaOf(node);
     if (quota != null) {
-      // A copy is as short as its bytes allow, and the former extent may have been longer.
-      quota.give(before - Quota.bytesOf(node.space()), 0);
+      quota.give(before - Quota.bytesOf(others), 0);
     }
   }
 

@@ -132,7 +132,6 @@ public final class RenameRule {
         throw ErrorCode.CYCLE.exception(source + " to " + target);
       }
     }
-    requireQuota(node, source, to.container(), target);
     if (!to.container().type().mayHold(node.type())) {
       throw ErrorCode.WRONG_TYPE.exception(
           target + ": no " + node.type() + " in a " + to.container().type());
@@ -147,7 +146,11 @@ public final class RenameRule {
       if (old.childCount() > 0) {
         throw ErrorCode.NOT_EMPTY.exception(target.toString());
       }
+      if (old instanceof Container container && container.hasOwnQuota()) {
+        throw ErrorCode.NODE_EXISTS.exception(target + ", which has limits of its own");
+      }
     }
+    requireQuota(node, source, to.container(), target);
   }
 
   /**

@@ -70,8 +70,17 @@ public final class WriterTurns {
     try {
       attempt.run();
     } catch (LimitExceededException e) {
-      again(attempt, e);
+      again(attempt, requireBuffer(e));
     }
+  }
+
+  /** What is above a quota has no use for a buffer. */
+  private static LimitExceededException requireBuffer(LimitExceededException missing)
+      throws LimitExceededException {
+    if (missing.code() != ErrorCode.LIMIT_EXCEEDED) {
+      throw missing;
+    }
+    return missing;
   }
 
   private void again(Attempt attempt, LimitExceededException first) throws IOException {
@@ -87,7 +96,7 @@ public final class WriterTurns {
       } catch (InterruptedException e) {
         throw StoreFailure.of(e);
       } catch (LimitExceededException e) {
-        missing = e;
+        missing = requireBuffer(e);
       }
     }
   }

@@ -12,6 +12,7 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.LimitExceededException;
 import io.crail.common.error.ParentNotFoundException;
 import io.crail.conf.CrailConfiguration;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -189,6 +191,21 @@ class OutputWriterTest {
     }
     store.freeBuffer(buffers.get(0));
     writer("a", 10).seal();
+  }
+
+  @Test
+  void whatIsAboveAQuotaIsNotTriedAgain() {
+    WriterTurns turns = new WriterTurns(1, Duration.ofSeconds(60));
+    AtomicInteger tries = new AtomicInteger();
+    assertThrows(
+        LimitExceededException.class,
+        () ->
+            turns.withBuffer(
+                () -> {
+                  tries.incrementAndGet();
+                  throw ErrorCode.QUOTA_EXCEEDED.exception("/q");
+                }));
+    assertEquals(1, tries.get());
   }
 
   @Test
