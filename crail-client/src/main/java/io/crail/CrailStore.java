@@ -40,7 +40,8 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    *     that take the parent's class
    * @param enumerable whether listings of the parent show the node
    * @return the node; the operation fails with a typed error such as {@code NodeExistsException},
-   *     {@code ParentNotFoundException} or {@code WrongTypeException}
+   *     {@code ParentNotFoundException} or {@code WrongTypeException}, or with a {@code
+   *     LimitExceededException} of code {@code QUOTA_EXCEEDED} when a directory above has no room
    * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
    */
   public abstract Upcoming<CrailNode> create(
@@ -194,7 +195,7 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * @return what the steps gave; the operation fails with a {@code ParentNotFoundException}, with a
    *     {@code WrongTypeException} when a key-value would be made in a directory or a container
    *     removed, and with a {@code NoSpaceException} or a {@code LimitExceededException} when the
-   *     namenode has no memory for the bytes or the attributes
+   *     namenode has no memory for the bytes or the attributes, or a quota no room
    * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
    */
   public abstract Upcoming<CompoundResult> operate(String path, CompoundOperation operation)

@@ -300,7 +300,7 @@ class PathCommandsTest {
         words(done("quota", "/limited")));
     assertTrue(
         done("stat", "/limited/below")
-            .contains(" 512 KiB of 1 MiB (50 %), 2 of 4 (50 %) names, of /limited\n"));
+            .contains(" 512 KiB of 1 MiB (50 %), names 2 of 4 (50 %), of /limited\n"));
     assertTrue(done("quota", "limited/below").contains("quota of     /limited\n"));
     Path large = Files.write(local.resolve("large"), new byte[2 << 20]);
     Ran refused = ran("put", large.toString(), "/limited/large");

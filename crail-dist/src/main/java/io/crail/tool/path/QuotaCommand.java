@@ -175,9 +175,9 @@ public final class QuotaCommand extends PathCommand {
   /** The quota in one line. */
   static String text(DirectoryUsage usage) {
     return text(usage.bytes(), usage.bytesLimit(), ByteText::of)
-        + ", "
+        + ", names "
         + text(usage.names(), usage.namesLimit(), String::valueOf)
-        + " names, of "
+        + ", of "
         + usage.directory();
   }
 
