@@ -50,6 +50,14 @@ final class DatanodeDrain {
     private boolean letGo;
 
     private boolean lost;
+
+    /** Whether nothing of it is in use there, or can be. */
+    boolean isGone() {
+      return switch (standing) {
+        case UNKNOWN, LET_GO, LOST -> true;
+        case ACTIVE, DRAINING, SILENT -> false;
+      };
+    }
   }
 
   private final MoveCluster cluster;
@@ -167,8 +175,8 @@ final class DatanodeDrain {
   /**
    * Lets the datanode give out its space again, also where it was let go.
    *
-   * @throws CrailException with UNAVAILABLE when a namenode does not answer; with UNKNOWN_DATANODE
-   *     when the datanode has ended
+   * @throws CrailException with UNAVAILABLE when a namenode does not answer; or only some use it
+   *     again; with UNKNOWN_DATANODE when it has ended everywhere
    */
   void cancel() throws CrailException, InterruptedException {
     lookEverywhere();
@@ -184,14 +192,22 @@ final class DatanodeDrain {
                     + "; not all namenodes use the datanode again: run the command once more");
       }
     }
-    for (Part part : parts) {
-      if (part.standing != DrainStanding.ACTIVE) {
-        throw ErrorCode.UNKNOWN_DATANODE.exception(
-            name()
-                + ": its drain has ended, or a namenode does not know it yet; see 'crail"
-                + " datanodes'");
-      }
+    long used = Arrays.stream(parts).filter(part -> part.standing == DrainStanding.ACTIVE).count();
+    if (used == parts.length) {
+      return;
     }
+    boolean isGone = Arrays.stream(parts).allMatch(part -> part.isGone());
+    throw isGone
+        ? ErrorCode.UNKNOWN_DATANODE.exception(
+            name() + ": its drain has ended, or no namenode knows it yet; see 'crail datanodes'")
+        : ErrorCode.UNAVAILABLE.exception(
+            name()
+                + ": "
+                + used
+                + " of "
+                + parts.length
+                + " namenodes use it again; the others do not know it yet, or have let it end: run"
+                + " the command once more");
   }
 
   /** Asks all namenodes, so that nothing is begun that one of them would not take part in. */

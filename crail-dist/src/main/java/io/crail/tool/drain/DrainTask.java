@@ -54,9 +54,9 @@ public final class DrainTask implements DrainWork {
   /**
    * Lets a datanode give out its space again.
    *
-   * @return false when it is drained, and its process has ended
-   * @throws CrailException with UNAVAILABLE when a namenode does not answer, or the datanode is
-   *     silent
+   * @return false when no namenode knows it any more, or has data there
+   * @throws CrailException with UNAVAILABLE when a namenode does not answer, the datanode is
+   *     silent, or gets data at some namenodes only
    */
   public static boolean undo(Configuration configuration, UUID uuid, String address)
       throws CrailException, InterruptedException {

@@ -23,7 +23,7 @@ public interface DrainWork {
   /** Why it has failed, or what holds it up; empty for nothing. */
   String reason();
 
-  /** The bytes that are still to be moved, about. */
+  /** The bytes that are still to be moved, about; {@link Long#MAX_VALUE} before it has begun. */
   long leftBytes();
 
   /** Ends the work, and waits for that. The namenodes keep how far the drain is. */

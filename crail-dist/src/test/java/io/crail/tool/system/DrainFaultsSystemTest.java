@@ -3,6 +3,7 @@ package io.crail.tool.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedInputStream;
@@ -11,6 +12,8 @@ import io.crail.CrailFile;
 import io.crail.CrailStore;
 import io.crail.client.CoreStore;
 import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -21,6 +24,7 @@ import io.crail.protocol.part.DrainStanding;
 import io.crail.protocol.part.NodePath;
 import io.crail.testkit.nemesis.BreakingRelay;
 import io.crail.tool.Ran;
+import io.crail.tool.drain.DrainTask;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -31,6 +35,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
@@ -331,6 +336,37 @@ class DrainFaultsSystemTest {
       assertEquals(0, drain.awaitExit(PATIENCE), () -> drain.stdout() + drain.stderr());
       assertEquals(0, cluster.datanode(0).awaitExit(PATIENCE));
       assertTrue(cluster.datanode(1).isAlive());
+    }
+  }
+
+  /** One namenode has forgotten it, and the other one uses it again. */
+  @Test
+  void aDrainThatIsHalfUndoneIsNotTakenForOneThatHasEnded() throws Exception {
+    try (ProcessCluster cluster =
+            ProcessCluster.start(NAMENODES, 2, Map.of("crail.storage.keepalive", "6s"));
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {
+      ReportDatanodes.Datanode datanode = datanode(cluster, store, 0);
+      UUID uuid = new UUID(datanode.uuidHigh(), datanode.uuidLow());
+      String address = address(cluster, 0);
+      cluster.datanode(0).signal("STOP");
+      CrailProcess drain = cluster.crail("drain", address);
+      drain.await("gives out no more space; 0 B ", PATIENCE);
+      drain.kill();
+      cluster.restartNamenode(0);
+      CrailException half =
+          assertThrows(
+              CrailException.class, () -> DrainTask.undo(cluster.configuration(), uuid, address));
+      assertEquals(ErrorCode.UNAVAILABLE, half.code(), half::toString);
+      assertEquals(DrainStanding.ACTIVE, standing(store, 1, datanode));
+      cluster.datanode(0).signal("CONT");
+      Await.until(
+          "the namenode knows it again",
+          PATIENCE,
+          () -> standing(store, 0, datanode) != DrainStanding.UNKNOWN);
+      assertTrue(DrainTask.undo(cluster.configuration(), uuid, address));
+      assertTrue(cluster.datanode(0).isAlive());
+      UUID unknown = new UUID(1, 2);
+      assertFalse(DrainTask.undo(cluster.configuration(), unknown, address));
     }
   }
 
