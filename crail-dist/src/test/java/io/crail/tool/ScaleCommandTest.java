@@ -51,6 +51,54 @@ class ScaleCommandTest {
   }
 
   @Test
+  void whatCannotWorkIsRefused() throws Exception {
+    Files.writeString(
+        directory.resolve("crail-site.conf"), "crail.namenode.address crail://127.0.0.1:1\n");
+    String line = "scale --most 8 -s false -e false ";
+    for (String[] each :
+        new String[][] {
+          {"--high 100", "--high must be below 100 %"},
+          {"--lease 38s", "must be at least 39s, three times --period and crail.rpctimeout"},
+          {"--hook-deadline 0", "option -k has the bad value '0': must be at least 1s"},
+          {"--register-deadline 999ms", "must be at least 1s"},
+          {"--drain-patience 10ms", "must be at least 1s"},
+          {"--class 8", "8"},
+        }) {
+      Ran ran = run(line + each[0]);
+      assertEquals(2, ran.code(), ran::toString);
+      assertTrue(ran.stderr().contains(each[1]), ran::toString);
+    }
+  }
+
+  @Test
+  void oneIsDrainedAndEnded() throws Exception {
+    try (EmbeddedCrail cluster =
+        EmbeddedCrail.builder()
+            .datanodes(2)
+            .storage(16 << 20)
+            .set("crail.storage.keepalive", "200ms")
+            .start()) {
+      int port = cluster.namenodeAddresses().get(0).getPort();
+      Files.writeString(
+          directory.resolve("crail-site.conf"),
+          "crail.namenode.address crail://127.0.0.1:" + port + "\ncrail.storage.keepalive 200ms\n");
+      String line = "scale --most 8 --once --down-window 0 -p 100ms -s false";
+      String[] hooks = {
+        "-C", "echo ${CRAIL_SCALE_ADDRESSES#* }", "-e", "echo ended $CRAIL_SCALE_ADDRESS"
+      };
+      Ran ran = run(line, hooks);
+      while (ran.stdout().contains("one has just started")) {
+        ran = run(line, hooks);
+      }
+      assertEquals(0, ran.code(), ran::toString);
+      assertTrue(ran.stdout().contains("; chosen: "), ran::toString);
+      assertTrue(ran.stdout().contains(" is drained"), ran::toString);
+      assertTrue(ran.stderr().contains("stop-hook: ended "), ran::toString);
+      assertTrue(ran.stdout().contains(" has ended"), ran::toString);
+    }
+  }
+
+  @Test
   void oneStepIsDoneOrOnlyShown() throws Exception {
     try (EmbeddedCrail cluster = EmbeddedCrail.builder().storage(16 << 20).start();
         CrailStore store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()))) {

@@ -7,6 +7,8 @@ import io.crail.common.config.ConfigType;
 import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.namenode.conf.NameNodeKeys;
+import io.crail.protocol.ClusterKeys;
 import io.crail.tool.command.CommandCluster;
 import io.crail.tool.command.CommandContext;
 import io.crail.tool.command.Example;
@@ -28,11 +30,12 @@ import org.apache.commons.cli.CommandLine;
 public final class ScaleCommand extends OptionsCommand {
   private static final long END_MILLIS = 8_000;
 
-  /** So that a lease outlives a step that takes longer than usual. */
-  private static final int LEAST_PERIODS = 3;
+  /** Renewals that a lease outlives, each after a period and with the deadline of a call. */
+  private static final int LEAST_RENEWALS = 3;
+
+  private static final Duration USUAL_LEASE = Duration.ofSeconds(45);
 
   private static final int MOST_DATANODES = 100_000;
-  private static final int MOST_CLASS = 255;
 
   /** Declares its options. */
   public ScaleCommand() {
@@ -72,7 +75,7 @@ public final class ScaleCommand extends OptionsCommand {
             "P", "drain-patience", "time", "undo a drain that moves nothing so long; default 300s"),
         valued("b", "bandwidth", "bytes", "drain with at most so many bytes a second"),
         valued(
-            "x", "lease", "time", "how long the lease lives without its controller; default 15s"),
+            "x", "lease", "time", "how long the lease lives without its controller; default 45s"),
         flag("n", "dry-run", "decide, and do nothing"),
         flag("o", "once", "decide once, do it to the end, and exit"),
         flag("j", "json", "print JSON, an object a line"));
@@ -106,7 +109,8 @@ public final class ScaleCommand extends OptionsCommand {
     }
   }
 
-  private static Settings settings(CommandLine line) throws UsageException {
+  private static Settings settings(CommandLine line, Configuration configuration)
+      throws UsageException {
     double high = percent(line, "H", "80");
     double low = percent(line, "L", "50");
     boolean dry = line.hasOption("n");
@@ -126,26 +130,47 @@ public final class ScaleCommand extends OptionsCommand {
       throw new UsageException(e.getMessage());
     }
     Duration period = time(line, "p", "3s");
-    Duration lease = time(line, "x", "15s");
-    if (period.toMillis() < 100 || lease.compareTo(period.multipliedBy(LEAST_PERIODS)) < 0) {
-      throw new UsageException(
-          "--period must be at least 100ms, and --lease at least three times as long");
+    if (period.toMillis() < 100) {
+      throw new UsageException("--period must be at least 100ms");
     }
+    int classes = configuration.get(NameNodeKeys.STORAGE_CLASSES);
     return new Settings(
-        line.hasOption("c") ? number(line, "c", 0, MOST_CLASS) : 0,
+        line.hasOption("c") ? number(line, "c", 0, classes - 1) : 0,
         limits,
         period,
-        lease,
-        time(line, "P", "300s").toMillis(),
-        time(line, "R", "120s").toMillis(),
+        lease(line, period.plus(configuration.get(ClusterKeys.RPC_TIMEOUT))),
+        seconds(line, "P", "300s").toMillis(),
+        seconds(line, "R", "120s").toMillis(),
         line.hasOption("b") ? bytes(line, "b") : 0,
         new ClusterWorld.Hooks(
             dry ? "" : required(line, "s"),
             dry ? "" : required(line, "e"),
             line.getOptionValue("C", ""),
-            time(line, "k", "60s")),
+            seconds(line, "k", "60s")),
         dry,
         line.hasOption("o"));
+  }
+
+  /**
+   * The length of the lease.
+   *
+   * @param renewal how long it may take from one renewal to the next
+   */
+  private static Duration lease(CommandLine line, Duration renewal) throws UsageException {
+    Duration least = renewal.multipliedBy(LEAST_RENEWALS);
+    if (!line.hasOption("x")) {
+      return least.compareTo(USUAL_LEASE) > 0 ? least : USUAL_LEASE;
+    }
+    Duration lease = time(line, "x", "");
+    if (lease.compareTo(least) < 0) {
+      throw bad(
+          "x",
+          line.getOptionValue("x"),
+          "must be at least "
+              + (least.toMillis() + 999) / 1000
+              + "s, three times --period and crail.rpctimeout together");
+    }
+    return lease;
   }
 
   private static double percent(CommandLine line, String letter, String usual)
@@ -185,13 +210,22 @@ public final class ScaleCommand extends OptionsCommand {
     }
   }
 
+  private static Duration seconds(CommandLine line, String letter, String usual)
+      throws UsageException {
+    Duration time = time(line, letter, usual);
+    if (time.toSeconds() < 1) {
+      throw bad(letter, line.getOptionValue(letter), "must be at least 1s");
+    }
+    return time;
+  }
+
   private static UsageException bad(String letter, String text, String why) {
     return new UsageException("option -" + letter + " has the bad value '" + text + "': " + why);
   }
 
   @Override
   protected int run(CommandContext context, CommandLine line) throws Exception {
-    Settings settings = settings(line);
+    Settings settings = settings(line, context.configuration());
     ScaleEvents events = new ScaleEvents(context::announce, line.hasOption("j"));
     try (ShutdownGate gate = ShutdownGate.open()) {
       gate.onAsked(Thread.currentThread()::interrupt);

@@ -4,7 +4,8 @@ package io.crail.tool.scale;
 /**
  * Within which limits a controller keeps the datanodes of a storage class. Immutable.
  *
- * @param high datanodes are added when more than this part of the space is used, 0 to 1
+ * @param high datanodes are added when more than this part of the space is used, above 0 and below
+ *     1
  * @param low a datanode is drained when without it less than this part of the space would be used
  * @param target as many are added as bring the use to this part
  * @param rate datanodes are added when clients transfer more bytes a second with each; 0 for no
@@ -22,7 +23,7 @@ record ScaleLimits(
    */
   ScaleLimits {
     require(low > 0, "--low must be above 0 %");
-    require(high <= 1, "--high must be at most 100 %");
+    require(high < 1, "--high must be below 100 %, which no use is above");
     require(low < high, percent("--low", low) + " must be below " + percent("--high", high));
     require(
         target > low && target <= high,

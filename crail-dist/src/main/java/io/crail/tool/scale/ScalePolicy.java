@@ -40,7 +40,7 @@ final class ScalePolicy {
     if (coming < limits.least() && seen.isWhole()) {
       return answer.add(limits.least() - coming, room, "fewer than --least " + limits.least());
     }
-    String high = high(serving, numbers);
+    String high = high(seen, serving, numbers);
     if (!high.isEmpty()) {
       return up(seen, answer, high, Math.min(wanted(serving) - coming, coming), room);
     }
@@ -147,11 +147,14 @@ final class ScalePolicy {
     return members.stream().mapToDouble(ScaleMember::rate).sum();
   }
 
-  private String high(List<ScaleMember> serving, Numbers numbers) {
+  private String high(ScaleObservation seen, List<ScaleMember> serving, Numbers numbers) {
     if (numbers.use() > limits.high()) {
       return String.format(Locale.ROOT, "above %.0f %%", 100 * limits.high());
     }
-    return limits.rate() > 0 && rate(serving) > (double) limits.rate() * serving.size()
+    // The copies of an own drain count as bytes of clients.
+    return limits.rate() > 0
+            && seen.ending() != Ending.DRAINS
+            && rate(serving) > (double) limits.rate() * serving.size()
         ? "above " + ByteText.of(limits.rate()) + "/s each"
         : "";
   }

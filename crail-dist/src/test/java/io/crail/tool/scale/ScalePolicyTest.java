@@ -109,6 +109,17 @@ class ScalePolicyTest {
   }
 
   @Test
+  void theCopiesOfAnOwnDrainAreNoLoad() {
+    limits = limits(10, 1, 100);
+    member(Standing.SERVES, 10, 30);
+    member(Standing.DRAINS, 10, 30);
+    ending = Ending.DRAINS;
+    assertDecides(Kind.HOLD, 0);
+    ending = Ending.NONE;
+    assertDecides(Kind.ADD, 1);
+  }
+
+  @Test
   void theRateAddsToo() {
     limits = limits(10, 1, 100);
     member(Standing.SERVES, 10, 8);
@@ -264,7 +275,7 @@ class ScalePolicyTest {
     refused("--low 80 % must be below --high 80 %", 0.8, 0.8, 0.8, 1, 2);
     refused("--low 90 % must be below --high 80 %", 0.8, 0.9, 0.8, 1, 2);
     refused("--low must be above 0 %", 0.8, 0, 0.7, 1, 2);
-    refused("--high must be at most 100 %", 1.1, 0.5, 0.7, 1, 2);
+    refused("--high must be below 100 %, which no use is above", 1.1, 0.5, 0.7, 1, 2);
     refused("--target 50 % must be above --low 50 % and at most --high 80 %", 0.8, 0.5, 0.5, 1, 2);
     refused("--target 90 % must be above --low 50 % and at most --high 80 %", 0.8, 0.5, 0.9, 1, 2);
     refused("--least must be at least 1", 0.8, 0.5, 0.7, 0, 2);
