@@ -8,6 +8,7 @@ import io.crail.protocol.Answers;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.AnnounceSpace;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.ReportDatanodes;
@@ -27,6 +28,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -54,6 +56,9 @@ final class ClusterWorld implements ScaleWorld {
   private final Map<Integer, Long> incarnations = new HashMap<>();
   private long settledMillis;
   private long token;
+
+  /** The namenodes that have answered the last look. */
+  private List<Integer> answering = List.of();
 
   /**
    * Creates it.
@@ -101,9 +106,11 @@ final class ClusterWorld implements ScaleWorld {
 
     private void add(int answered, int index, ReportDatanodes.Datanode datanode) {
       while (parts.size() < answered) {
-        parts.add(new Part(0, 0));
+        parts.add(Part.NONE);
       }
-      parts.add(new Part(datanode.lentBytes(), datanode.usedBytes()));
+      boolean drains = datanode.draining() || datanode.state() == DatanodeState.DRAINING;
+      boolean isSilent = datanode.state() == DatanodeState.OFFLINE;
+      parts.add(new Part(datanode.lentBytes(), datanode.usedBytes(), drains, isSilent));
       DatanodeReport part = DatanodeReport.of(index, datanode);
       report = report == null ? part : report.plus(part);
     }
@@ -118,7 +125,9 @@ final class ClusterWorld implements ScaleWorld {
     }
 
     private Standing standing() {
-      if (report.draining()) {
+      if (parts.stream().allMatch(Part::isSilent)) {
+        return Standing.SILENT;
+      } else if (report.draining()) {
         return Standing.DRAINS;
       }
       return switch (report.state()) {
@@ -135,20 +144,22 @@ final class ClusterWorld implements ScaleWorld {
     Answers<Ping.Response> alive =
         Answers.of(namenodes, NameNodeOperations.PING, new Ping.Request(0));
     Map<UUID, Found> found = new LinkedHashMap<>();
-    int answered = 0;
+    List<Integer> answered = new ArrayList<>();
     for (int index = 0; index < namenodes.count(); index++) {
       if (alive.at(index) == null) {
         continue;
       }
-      settle(index);
       for (ReportDatanodes.Datanode each : ClusterQuery.datanodes(namenodes, index)) {
         if (each.storageClass() == storageClass && each.state() != DatanodeState.LOST) {
           UUID uuid = new UUID(each.uuidHigh(), each.uuidLow());
-          found.computeIfAbsent(uuid, key -> new Found()).add(answered, index, each);
+          found.computeIfAbsent(uuid, key -> new Found()).add(answered.size(), index, each);
         }
       }
-      answered++;
+      // Afterwards, in case it has restarted before it was asked.
+      settle(index);
+      answered.add(index);
     }
+    answering = answered;
     return new View(
         found.values().stream().map(Found::member).toList(),
         alive.missing().isEmpty() && millis() >= settledMillis);
@@ -167,10 +178,20 @@ final class ClusterWorld implements ScaleWorld {
 
   @Override
   public void announce(long millis) throws CrailException, InterruptedException {
-    Answers.of(
-        namenodes,
-        NameNodeOperations.ANNOUNCE_SPACE,
-        new AnnounceSpace.Request(storageClass, (int) Math.min(AnnounceSpace.MAX_MILLIS, millis)));
+    AnnounceSpace.Request request =
+        new AnnounceSpace.Request(storageClass, (int) Math.min(AnnounceSpace.MAX_MILLIS, millis));
+    // Another one would take the deadline of a call again, and the lease with it.
+    List<OperationCall<AnnounceSpace.Request, AnnounceSpace.Response>> calls = new ArrayList<>();
+    for (int index : answering) {
+      calls.add(namenodes.callAt(index, NameNodeOperations.ANNOUNCE_SPACE, request));
+    }
+    for (int i = 0; i < calls.size(); i++) {
+      try {
+        calls.get(i).join();
+      } catch (CrailException e) {
+        Answers.missing(namenodes, answering.get(i), e);
+      }
+    }
   }
 
   @Override
@@ -194,15 +215,31 @@ final class ClusterWorld implements ScaleWorld {
   }
 
   @Override
-  public String choose(List<String> candidates) throws InterruptedException {
+  public Hook choose(List<String> candidates) {
     if (hooks.choose().isEmpty()) {
-      return candidates.get(0);
+      return new First(candidates.get(0));
     }
     Map<String, String> variables = variables("choose");
     variables.put("CRAIL_SCALE_ADDRESSES", String.join(" ", candidates));
-    HookProcess hook = run(hooks.choose(), variables);
-    hook.await();
-    return hook.failure().orElseGet(() -> hook.lastLine().strip());
+    return run(hooks.choose(), variables);
+  }
+
+  /** What is chosen without a program. */
+  private record First(String lastLine) implements Hook {
+    @Override
+    public boolean isEnded() {
+      return true;
+    }
+
+    @Override
+    public Optional<String> failure() {
+      return Optional.empty();
+    }
+
+    @Override
+    public void abort() {
+      // It has ended.
+    }
   }
 
   private Map<String, String> variables(String what) {

@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  */
 final class HookProcess implements ScaleWorld.Hook {
   /** How long the output of a program that has ended may be on its way. */
-  private static final long REST_MILLIS = 500;
+  private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
   private final Process process;
   private final Thread reader;
@@ -29,6 +29,7 @@ final class HookProcess implements ScaleWorld.Hook {
   private final long startNanos = System.nanoTime();
   private volatile String lastLine = "";
   private boolean late;
+  private long endNanos;
 
   private HookProcess(Process process, Duration deadline, boolean spares, Consumer<String> lines) {
     this.process = process;
@@ -81,23 +82,16 @@ final class HookProcess implements ScaleWorld.Hook {
       late = true;
       abort();
     }
-    return !process.isAlive();
-  }
-
-  /** Waits for its end, or its deadline. */
-  void await() throws InterruptedException {
-    long left = deadline.toNanos() - (System.nanoTime() - startNanos);
-    if (!process.waitFor(left, TimeUnit.NANOSECONDS)) {
-      late = true;
-      abort();
-      process.waitFor(REST_MILLIS, TimeUnit.MILLISECONDS);
+    if (process.isAlive()) {
+      return false;
     }
+    endNanos = endNanos == 0 ? System.nanoTime() : endNanos;
     // What it has started may hold its output open for long.
-    reader.join(REST_MILLIS);
+    return !reader.isAlive() || System.nanoTime() - endNanos > REST_NANOS;
   }
 
-  /** The last line of its output so far; empty for none. */
-  String lastLine() {
+  @Override
+  public String lastLine() {
     return lastLine;
   }
 

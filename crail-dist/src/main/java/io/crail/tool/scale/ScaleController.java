@@ -5,12 +5,8 @@ import static io.crail.tool.scale.ScaleObservation.NEVER;
 
 import io.crail.common.ByteText;
 import io.crail.common.error.CrailException;
-import io.crail.tool.drain.DrainWork;
 import io.crail.tool.scale.ScaleDecision.Kind;
-import io.crail.tool.scale.ScaleMember.Standing;
 import io.crail.tool.scale.ScaleObservation.Ending;
-import io.crail.tool.scale.ScaleRecord.Leaving;
-import io.crail.tool.scale.ScaleRecord.Stage;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -25,9 +21,6 @@ import java.util.UUID;
  * lease is another one's. Used by one thread.
  */
 final class ScaleController {
-  private static final long LEAST_BACK_OFF_MILLIS = 5_000;
-  private static final long MOST_BACK_OFF_MILLIS = 300_000;
-
   /** With so many failures in a row no writer should wait for the next attempt. */
   private static final int HOPELESS = 3;
 
@@ -49,7 +42,7 @@ final class ScaleController {
    * How patient a controller is.
    *
    * @param registerMillis with a datanode that was started, until it has registered
-   * @param drainMillis with a drain that moves nothing
+   * @param drainMillis with a drain that moves nothing, and with one that cannot be undone
    * @param announceMillis how long writers may wait for the next announcement of space
    */
   record Patience(long registerMillis, long drainMillis, long announceMillis) {}
@@ -71,19 +64,20 @@ final class ScaleController {
   private int alive;
   private boolean first = true;
 
-  /** The hook that runs, if any, and the names that it starts; none if it ends a datanode. */
+  /** The start-hook that runs, if any, and the names that it starts. */
   private ScaleWorld.Hook hook;
 
   private List<String> hookNames = List.of();
-  private long startAgainMillis = NEVER;
-  private int startFailures;
+  private final ScaleBackOff starts = new ScaleBackOff();
 
-  private Leaving leaving;
-  private DrainWork drain;
-  private long leftBytes;
-  private long movedMillis;
-  private long stopAgainMillis = NEVER;
-  private int stopFailures;
+  /** The choose-hook that runs, if any, what it may name, and the decision that it is run for. */
+  private ScaleWorld.Hook choice;
+
+  private List<String> choices = List.of();
+  private ScaleDecision choosing;
+  private final ScaleBackOff chooses = new ScaleBackOff();
+
+  private final ScaleExit exit;
 
   private long addedMillis = NEVER;
   private long lowMillis = NEVER;
@@ -110,24 +104,23 @@ final class ScaleController {
     this.events = events;
     this.next = record.next();
     this.alive = record.alive();
-    this.leaving = record.leaving().orElse(null);
+    this.exit = new ScaleExit(this::hold, world, patience.drainMillis(), record.leaving(), events);
     record.orders().forEach(name -> orders.add(new Order(name, world.millis())));
   }
 
   /** What the next controller needs to know. */
   ScaleRecord record() {
-    return new ScaleRecord(
-        next, alive, orders.stream().map(Order::name).toList(), Optional.ofNullable(leaving));
+    return new ScaleRecord(next, alive, orders.stream().map(Order::name).toList(), exit.leaving());
   }
 
   /** True when nothing is under way. */
   boolean isIdle() {
-    return hook == null && orders.isEmpty() && leaving == null;
+    return hook == null && choice == null && orders.isEmpty() && exit.ending() == Ending.NONE;
   }
 
-  /** True when a hook has failed, and none has succeeded since. */
+  /** True when something has failed that is to be tried again. */
   boolean isFailing() {
-    return startFailures > 0 || stopFailures > 0;
+    return starts.failures() + chooses.failures() + exit.failures() > 0;
   }
 
   /**
@@ -141,6 +134,8 @@ final class ScaleController {
     ScaleDecision decision = policy.decide(observation(view));
     lowMillis = decision.lowMillis();
     follow(view, decision);
+    // Both the look and the announcement wait for a namenode that does not answer.
+    hold();
     world.announce(mayAdd(view) ? patience.announceMillis() : 0);
   }
 
@@ -153,9 +148,10 @@ final class ScaleController {
   ScaleWorld.View goOn() throws LeaseLostException, CrailException, InterruptedException {
     hold();
     ScaleWorld.View view = world.look();
-    settleHook();
+    settleHooks();
     register(view);
-    leave(view);
+    exit.goOn(view, hook != null);
+    settleChoice(view);
     return view;
   }
 
@@ -164,16 +160,12 @@ final class ScaleController {
   }
 
   private ScaleObservation observation(ScaleWorld.View view) {
-    Ending ending =
-        leaving == null
-            ? Ending.NONE
-            : leaving.stage() == Stage.DRAIN ? Ending.DRAINS : Ending.LEAVES;
     return new ScaleObservation(
         world.millis(),
         view.members(),
         view.isWhole(),
         orders.size(),
-        ending,
+        exit.ending(),
         addedMillis,
         lowMillis);
   }
@@ -182,15 +174,15 @@ final class ScaleController {
   private boolean mayAdd(ScaleWorld.View view) {
     boolean grows =
         !orders.isEmpty()
-            || leaving != null && leaving.stage() == Stage.DRAIN
+            || exit.ending() == Ending.DRAINS
             || observation(view).alive() < limits.most();
-    return grows && startFailures < HOPELESS;
+    return grows && starts.failures() < HOPELESS;
   }
 
   private void follow(ScaleWorld.View view, ScaleDecision decision)
       throws LeaseLostException, CrailException, InterruptedException {
-    if (decision.kind() == Kind.ADD && (hook != null || world.millis() < startAgainMillis)) {
-      String why = hook == null ? "waits, since a start has failed" : "waits, since a hook runs";
+    if (decision.kind() == Kind.ADD && (runsHook() || starts.waits(world.millis()))) {
+      String why = runsHook() ? "waits, since a hook runs" : "waits, since a start has failed";
       events.decided(decision, "waits", why);
       return;
     }
@@ -199,7 +191,7 @@ final class ScaleController {
       case ADD -> add(decision);
       case UNDO -> {
         events.decided(decision, "undo", "");
-        undo();
+        exit.undo(view);
       }
       case DRAIN -> begin(view, decision);
     }
@@ -207,6 +199,7 @@ final class ScaleController {
 
   private void add(ScaleDecision decision)
       throws LeaseLostException, CrailException, InterruptedException {
+    dropChoice();
     List<String> names = new ArrayList<>();
     int starting = orders.size();
     for (int i = 0; i < decision.count(); i++) {
@@ -226,34 +219,24 @@ final class ScaleController {
     hook = world.start(names, starting);
   }
 
-  /** Looks how the hook is. */
-  private void settleHook() {
-    if (hook == null || !hook.isEnded()) {
-      return;
-    }
-    Optional<String> failure = hook.failure();
-    boolean starts = !hookNames.isEmpty();
-    hook = null;
-    if (starts) {
-      failure.ifPresent(why -> startFailed(hookNames, why));
+  private boolean runsHook() {
+    return hook != null || exit.runsHook();
+  }
+
+  /** Looks how the hooks are. */
+  private void settleHooks() {
+    if (hook != null && hook.isEnded()) {
+      hook.failure().ifPresent(why -> startFailed(hookNames, why));
+      hook = null;
       hookNames = List.of();
-    } else if (failure.isPresent()) {
-      stopAgainMillis = world.millis() + backOff(++stopFailures);
-      events.failed("stop-failed", leaving.address(), failure.get());
-    } else {
-      events.happened("stopped", leaving.address(), "has ended");
-      left();
     }
+    exit.settleHook();
   }
 
   private void startFailed(List<String> names, String why) {
     orders.removeIf(each -> names.contains(each.name()));
-    startAgainMillis = world.millis() + backOff(++startFailures);
+    starts.failed(world.millis());
     events.failed("start-failed", String.join(" ", names), why);
-  }
-
-  private static long backOff(int failures) {
-    return Math.min(MOST_BACK_OFF_MILLIS, LEAST_BACK_OFF_MILLIS << Math.min(failures - 1, 16));
   }
 
   /** Takes notice of datanodes that have registered, and of those that have not. */
@@ -266,7 +249,7 @@ final class ScaleController {
               "registered",
               each.address(),
               ByteText.of(each.lentBytes()) + ", ordered as " + orders.remove(0).name());
-          startFailures = 0;
+          starts.succeeded();
         } else {
           events.happened("registered", each.address(), "not ordered here");
         }
@@ -293,157 +276,65 @@ final class ScaleController {
     }
   }
 
-  /** Begins to end a datanode. */
+  private List<ScaleMember> candidates(ScaleObservation seen) {
+    return seen.serving().stream()
+        .filter(each -> policy.mayLeave(seen, each))
+        .sorted(Comparator.comparingLong(ScaleMember::usedBytes))
+        .toList();
+  }
+
+  /** Begins to end a datanode: asks which one. */
   private void begin(ScaleWorld.View view, ScaleDecision decision)
       throws LeaseLostException, CrailException, InterruptedException {
-    ScaleObservation seen = observation(view);
-    List<ScaleMember> candidates =
-        seen.serving().stream()
-            .filter(each -> policy.mayLeave(seen, each))
-            .sorted(Comparator.comparingLong(ScaleMember::usedBytes))
-            .toList();
+    if (runsHook() || choice != null || chooses.waits(world.millis())) {
+      return;
+    }
     String emptiest = decision.member().orElseThrow().address();
     List<String> addresses = new ArrayList<>(List.of(emptiest));
-    candidates.stream()
+    candidates(observation(view)).stream()
         .map(ScaleMember::address)
         .filter(each -> !each.equals(emptiest))
         .forEach(addresses::add);
-    String chosen = world.choose(addresses);
-    Optional<ScaleMember> member =
-        candidates.stream().filter(each -> each.address().equals(chosen)).findFirst();
-    if (member.isEmpty()) {
-      events.decided(
-          decision, "waits", "waits, since the choose-hook names no candidate: " + chosen);
-      return;
-    }
-    leaving = new Leaving(member.get().uuid(), chosen, Stage.DRAIN);
-    try {
-      hold();
-    } catch (LeaseLostException | CrailException | InterruptedException e) {
-      leaving = null;
-      throw e;
-    }
-    events.decided(decision, "drain", chosen.equals(emptiest) ? "" : "chosen: " + chosen);
-    drain(member.get().usedBytes());
+    choosing = decision;
+    choices = addresses;
+    choice = world.choose(addresses);
+    settleChoice(view);
   }
 
-  private void drain(long bytes) {
-    leftBytes = bytes;
-    movedMillis = world.millis();
-    drain = world.drain(leaving.uuid(), leaving.address());
-  }
-
-  /** Goes on with the datanode that is to end. */
-  private void leave(ScaleWorld.View view)
+  /** Drains the datanode that the choose-hook has named, if it may still leave. */
+  private void settleChoice(ScaleWorld.View view)
       throws LeaseLostException, CrailException, InterruptedException {
-    if (leaving != null && leaving.stage() == Stage.DRAIN) {
-      followDrain(view);
-    }
-    if (leaving != null && leaving.stage() == Stage.UNDO) {
-      undo();
-    }
-    if (leaving == null || leaving.stage() != Stage.STOP || hook != null) {
+    if (choice == null || !choice.isEnded()) {
       return;
     }
-    if (serves(view, leaving.address())) {
-      // Its supervisor has started it again: it gets data.
-      events.happened("in-use", leaving.address(), "serves again, so it is not ended");
-      left();
-    } else if (world.millis() >= stopAgainMillis) {
-      hold();
-      hook = world.stop(leaving.uuid(), leaving.address());
-    }
-  }
-
-  private static boolean serves(ScaleWorld.View view, String address) {
-    return view.members().stream()
-        .anyMatch(each -> each.address().equals(address) && each.standing() == Standing.SERVES);
-  }
-
-  private void followDrain(ScaleWorld.View view) throws InterruptedException {
-    if (drain == null) {
-      takeOver(view);
+    Optional<String> failure = choice.failure();
+    String chosen = failure.orElseGet(choice::lastLine).strip();
+    choice = null;
+    if (failure.isPresent() || !choices.contains(chosen)) {
+      chooses.failed(world.millis());
+      events.decided(
+          choosing, "waits", "waits, since the choose-hook names no candidate: " + chosen);
       return;
     }
-    String address = leaving.address();
-    switch (drain.outcome()) {
-      case GOES_ON -> {
-        long left = drain.leftBytes();
-        if (left < leftBytes || left == 0) {
-          leftBytes = left;
-          movedMillis = world.millis();
-        } else if (world.millis() - movedMillis > patience.drainMillis()) {
-          String what = ByteText.of(left) + " do not move: " + drain.reason();
-          stopDrain();
-          events.failed("drain-failed", address, what);
-          stage(Stage.UNDO);
-        }
-      }
-      case EMPTY -> {
-        events.happened("empty", address, "is drained");
-        stage(Stage.STOP);
-      }
-      case LOST -> {
-        events.failed("lost", address, drain.reason());
-        stage(Stage.STOP);
-      }
-      case CANCELLED -> {
-        events.happened("in-use", address, "its drain was cancelled by somebody else");
-        left();
-      }
-      case FAILED -> {
-        events.failed("drain-failed", address, drain.reason());
-        stopDrain();
-        stage(Stage.UNDO);
-      }
-    }
-  }
-
-  /** Goes on with what an earlier controller has begun. */
-  private void takeOver(ScaleWorld.View view) {
+    chooses.succeeded();
     Optional<ScaleMember> member =
-        view.members().stream().filter(each -> each.uuid().equals(leaving.uuid())).findFirst();
-    if (member.isEmpty()) {
-      if (view.isWhole()) {
-        events.happened("empty", leaving.address(), "was drained before, and is gone");
-        stage(Stage.STOP);
-      }
-    } else if (member.get().standing() == Standing.SERVES) {
-      events.happened("in-use", leaving.address(), "was to be drained before, and is in use");
-      left();
-    } else {
-      events.happened("drain", leaving.address(), "goes on with what was begun before");
-      drain(member.get().usedBytes());
+        candidates(observation(view)).stream()
+            .filter(each -> each.address().equals(chosen))
+            .findFirst();
+    if (member.isEmpty() || !view.isWhole() || exit.ending() != Ending.NONE || !orders.isEmpty()) {
+      // Things have changed while the hook ran.
+      return;
     }
+    exit.begin(member.get());
+    boolean isEmptiest = chosen.equals(choices.get(0));
+    events.decided(choosing, "drain", isEmptiest ? "" : "chosen: " + chosen);
   }
 
-  private void undo() throws LeaseLostException, CrailException, InterruptedException {
-    stage(Stage.UNDO);
-    hold();
-    stopDrain();
-    try {
-      if (world.undo(leaving.uuid(), leaving.address())) {
-        events.happened("in-use", leaving.address(), "is in use again");
-        left();
-      } else {
-        events.happened("empty", leaving.address(), "had been drained already");
-        stage(Stage.STOP);
-      }
-    } catch (CrailException e) {
-      events.failed("undo-failed", leaving.address(), e.getMessage());
+  private void dropChoice() {
+    if (choice != null) {
+      choice.abort();
+      choice = null;
     }
-  }
-
-  private void stage(Stage stage) {
-    leaving = new Leaving(leaving.uuid(), leaving.address(), stage);
-  }
-
-  /** No datanode is to end any more. */
-  private void left() {
-    leaving = null;
-    drain = null;
-    stopFailures = 0;
-    stopAgainMillis = NEVER;
   }
 
   /** Ends all that goes on beside it, at once, and leaves the drain as it is. */
@@ -451,15 +342,8 @@ final class ScaleController {
     if (hook != null) {
       hook.abort();
     }
-    stopDrain();
-  }
-
-  /** Ends the work of this process for a drain, which stays begun. */
-  private void stopDrain() throws InterruptedException {
-    if (drain != null) {
-      drain.stop();
-      drain = null;
-    }
+    dropChoice();
+    exit.abandon();
   }
 
   /**
@@ -468,20 +352,24 @@ final class ScaleController {
    * @param millis how long the hook may take
    */
   void end(long millis) throws LeaseLostException, CrailException, InterruptedException {
-    stopDrain();
+    dropChoice();
+    exit.stopDrain();
     long deadline = world.millis() + millis;
-    while (hook != null && !hook.isEnded() && world.millis() < deadline) {
+    while (runsHook() && world.millis() < deadline) {
       world.sleep(POLL_MILLIS);
+      settleHooks();
     }
-    settleHook();
+    settleHooks();
     abandon();
     hold();
     world.announce(0);
-    if (leaving != null) {
-      events.happened(
-          "left",
-          leaving.address(),
-          "the next controller goes on with it; 'crail drain --cancel' puts it back into use");
-    }
+    exit.leaving()
+        .ifPresent(
+            each ->
+                events.happened(
+                    "left",
+                    each.address(),
+                    "the next controller goes on with it; 'crail drain --cancel' puts it back into"
+                        + " use"));
   }
 }

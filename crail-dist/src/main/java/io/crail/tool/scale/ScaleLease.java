@@ -38,6 +38,9 @@ final class ScaleLease implements ScaleController.Lease {
   private final long lengthNanos;
   private final Clock clock;
 
+  /** When the last renewal that has succeeded began. */
+  private long heldNanos;
+
   /**
    * Creates it; nothing is asked.
    *
@@ -67,6 +70,7 @@ final class ScaleLease implements ScaleController.Lease {
             .readAttribute(RECORD)
             .orGoOn()
             .build();
+    long begin = clock.nanoTime();
     CompoundResult result;
     try {
       result = operate(steps);
@@ -77,6 +81,7 @@ final class ScaleLease implements ScaleController.Lease {
     if (isRefused(result)) {
       return Optional.empty();
     }
+    heldNanos = begin;
     String token = text(result.bytes(0));
     String record = result.code(1) == ErrorCode.OK ? text(result.bytes(1)) : "";
     return Optional.of(new Held(Long.parseLong(token), record));
@@ -98,12 +103,20 @@ final class ScaleLease implements ScaleController.Lease {
         }
         // An answer that took long may come when the lease has ended.
         if (clock.nanoTime() - begin < lengthNanos / 2) {
+          heldNanos = begin;
           return;
         }
       }
       throw new LeaseLostException("the namenode answers too late");
     } catch (ParentNotFoundException e) {
       throw new LeaseLostException("the namenode with the lease has restarted");
+    } catch (CrailException e) {
+      // It ends before the next attempt may have: a lease is as long as three of them.
+      if (clock.nanoTime() - heldNanos > lengthNanos / 3 * 2) {
+        throw new LeaseLostException(
+            "it has run out, since it cannot be renewed: " + e.getMessage());
+      }
+      throw e;
     }
   }
 

@@ -26,8 +26,21 @@ record ScaleMember(UUID uuid, String address, Standing standing, List<Part> part
     SILENT
   }
 
-  /** What it lends to one namenode. */
-  record Part(long lentBytes, long usedBytes) {}
+  /**
+   * What it lends to one namenode.
+   *
+   * @param drains whether it gets no new data there
+   * @param isSilent whether the namenode has not heard of it lately
+   */
+  record Part(long lentBytes, long usedBytes, boolean drains, boolean isSilent) {
+    /** That of a namenode that does not know it. */
+    static final Part NONE = new Part(0, 0, true, true);
+
+    /** A part that gets new data. */
+    Part(long lentBytes, long usedBytes) {
+      this(lentBytes, usedBytes, false, false);
+    }
+  }
 
   ScaleMember {
     parts = List.copyOf(parts);
@@ -35,6 +48,11 @@ record ScaleMember(UUID uuid, String address, Standing standing, List<Part> part
 
   long lentBytes() {
     return parts.stream().mapToLong(Part::lentBytes).sum();
+  }
+
+  /** Whether no namenode has data there, or gives it some. */
+  boolean isEmptied() {
+    return parts.stream().allMatch(each -> each.drains() && each.usedBytes() == 0);
   }
 
   long usedBytes() {

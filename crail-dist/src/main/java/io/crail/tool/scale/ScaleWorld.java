@@ -31,7 +31,7 @@ interface ScaleWorld {
   record View(List<ScaleMember> members, boolean isWhole) {}
 
   /**
-   * Says to all namenodes that answer for how long writers may wait for space.
+   * Says to all namenodes that have answered the last look for how long writers may wait for space.
    *
    * @param millis 0 if none is to come
    */
@@ -49,13 +49,12 @@ interface ScaleWorld {
   Hook stop(UUID uuid, String address);
 
   /**
-   * Asks which datanode is to leave.
+   * Asks which datanode is to leave; the last line of the answer is its address. Without a program
+   * that says so, it is the first one.
    *
    * @param candidates addresses of those that may, the emptiest first
-   * @return one of the addresses, or what was said instead of one; the given first one without a
-   *     hook
    */
-  String choose(List<String> candidates) throws InterruptedException;
+  Hook choose(List<String> candidates);
 
   /** Moves the data of a datanode to others, or goes on with that. */
   DrainWork drain(UUID uuid, String address);
@@ -63,7 +62,9 @@ interface ScaleWorld {
   /**
    * Puts a datanode back into use.
    *
-   * @return false when its process has ended
+   * @return false when no namenode knows it any more, or has data there
+   * @throws CrailException when a namenode does not answer, or the datanode is silent, or gets data
+   *     at some namenodes only
    */
   boolean undo(UUID uuid, String address) throws CrailException, InterruptedException;
 
@@ -74,6 +75,9 @@ interface ScaleWorld {
 
     /** Why it failed; empty if it did not, or goes on. */
     Optional<String> failure();
+
+    /** The last line of its output, once it has ended; empty for none. */
+    String lastLine();
 
     /** Ends it. */
     void abort();

@@ -35,10 +35,16 @@ class HookProcessTest {
         line, Map.of("CRAIL_SCALE_NAMES", "a b"), deadline, spares, lines::add);
   }
 
+  private static void await(HookProcess hook) throws InterruptedException {
+    while (!hook.isEnded()) {
+      Thread.sleep(10);
+    }
+  }
+
   @Test
   void itHasItsVariablesAndItsOutputIsSeen() throws Exception {
     HookProcess hook = start("for each in $CRAIL_SCALE_NAMES; do echo start $each; done", LONG);
-    hook.await();
+    await(hook);
     assertTrue(hook.isEnded());
     assertEquals(Optional.empty(), hook.failure());
     assertEquals(List.of("start a", "start b"), lines);
@@ -48,7 +54,7 @@ class HookProcessTest {
   @Test
   void aFailureSaysWhatWasPrintedLast() throws Exception {
     HookProcess hook = start("echo no room >&2; exit 3", LONG);
-    hook.await();
+    await(hook);
     assertEquals(Optional.of("the hook has ended with 3: no room"), hook.failure());
   }
 
@@ -56,9 +62,7 @@ class HookProcessTest {
   void oneThatHangsIsEndedAtItsDeadlineWithAllThatItHasStarted() throws Exception {
     Path pid = directory.resolve("pid");
     HookProcess hook = start("sleep 50 & echo $! >" + pid + "; wait", Duration.ofMillis(1500));
-    while (!hook.isEnded()) {
-      Thread.sleep(10);
-    }
+    await(hook);
     assertEquals(Optional.of("the hook has not ended within 1 s"), hook.failure());
     long child = Long.parseLong(Files.readString(pid).strip());
     while (ProcessHandle.of(child).map(ProcessHandle::isAlive).orElse(false)) {
@@ -72,7 +76,7 @@ class HookProcessTest {
     HookProcess hook =
         start(
             "sleep 50 >/dev/null 2>&1 & echo $! >" + pid + "; wait", Duration.ofMillis(1500), true);
-    hook.await();
+    await(hook);
     assertEquals(Optional.of("the hook has not ended within 1 s"), hook.failure());
     assertTrue(hook.isEnded());
     ProcessHandle child =
@@ -86,7 +90,7 @@ class HookProcessTest {
   void whatItLeavesInTheBackgroundLivesOn() throws Exception {
     Path pid = directory.resolve("pid");
     HookProcess hook = start("sleep 50 >/dev/null 2>&1 & echo $! >" + pid, LONG);
-    hook.await();
+    await(hook);
     assertEquals(Optional.empty(), hook.failure());
     ProcessHandle child =
         ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).orElseThrow();

@@ -11,6 +11,7 @@ import io.crail.tool.scale.ScaleRecord.Stage;
 import io.crail.tool.scale.VirtualWorld.Node;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** Tests what the controller does, in virtual time. */
@@ -291,6 +292,149 @@ class ScaleControllerTest {
     steps(20);
     assertEquals(List.of(), world.actions);
     assertTrue(said("the choose-hook names no candidate: the last pod may not leave"));
+  }
+
+  /** Begins a drain that takes long, with two namenodes. */
+  private Node drainOfTwoNamenodes() throws Exception {
+    world.namenodes = 2;
+    world.drainBytesPerMilli = GIB / 1000e3;
+    begin(3, 0.9 * GIB);
+    steps(11);
+    assertEquals(List.of("drain host:0"), world.actions);
+    return world.nodes.get(0);
+  }
+
+  @Test
+  void aDatanodeThatIsForgottenAndComesBackIsNotEnded() throws Exception {
+    Node node = drainOfTwoNamenodes();
+    // Both namenodes restart, and have yet to hear of it.
+    node.unknownAt.addAll(List.of(0, 1));
+    world.load = 2.7 * GIB;
+    world.isWhole = false;
+    steps(3);
+    assertTrue(said("host:0 had been drained already"), world.lines::toString);
+    assertTrue(said("stop-waits: host:0"), world.lines::toString);
+    // It registers as one that is being drained.
+    node.unknownAt.clear();
+    world.isWhole = true;
+    steps(3);
+    assertEquals(0, count("stop host:0"));
+    assertFalse(node.drains);
+    assertTrue(said("in-use: host:0 is in use again"), world.lines::toString);
+  }
+
+  @Test
+  void aDrainThatIsHalfUndoneIsUndoneWholly() throws Exception {
+    Node node = drainOfTwoNamenodes();
+    node.unknownAt.add(0);
+    world.load = 2.7 * GIB;
+    steps(1);
+    assertEquals(1, count("undo host:0"));
+    assertEquals(Set.of(1), node.usedAt);
+    steps(1);
+    assertEquals(1, count("undo host:0"), "not before 5 s have passed");
+    node.unknownAt.clear();
+    steps(4);
+    assertEquals(0, count("stop host:0"));
+    assertEquals(2, count("undo host:0"));
+    assertFalse(node.drains);
+    assertFalse(ScaleRecord.parse(world.record).leaving().isPresent(), world.record);
+  }
+
+  @Test
+  void whatGetsDataAtOneNamenodeIsNotEnded() throws Exception {
+    Node node = drainOfTwoNamenodes();
+    world.drainBytesPerMilli = GIB;
+    world.isWhole = false;
+    steps(2);
+    assertEquals(Stage.STOP, ScaleRecord.parse(world.record).leaving().orElseThrow().stage());
+    // Somebody else has begun to put it back into use.
+    world.isWhole = true;
+    node.usedAt.add(1);
+    steps(2);
+    assertEquals(0, count("stop host:0"));
+    assertTrue(said("in-use: host:0 has data, or may get some, so it is not ended"));
+    assertFalse(node.drains);
+    assertEquals(3, world.servingCount());
+  }
+
+  @Test
+  void aDatanodeThatDiesDuringItsDrainIsGivenUp() throws Exception {
+    Node node = drainOfTwoNamenodes();
+    node.isSilent = true;
+    steps(30);
+    assertTrue(said("undo-failed: host:0: not reachable: host:0 is silent"), world.lines::toString);
+    assertTrue(said("given-up: host:0: not reachable: host:0 is silent"), world.lines::toString);
+    assertTrue(controller.isIdle(), world.record);
+    assertFalse(controller.isFailing());
+    // At once, and after 5 s, 10 s and 20 s.
+    assertEquals(4, count("undo host:0"), world.actions::toString);
+    assertEquals(0, count("stop host:0"));
+    world.load = 0.4 * GIB;
+    world.drainBytesPerMilli = GIB;
+    steps(15);
+    assertEquals(1, count("stop host:1"), "the next one may go");
+  }
+
+  @Test
+  void aStepDoesNotWaitForTheChooseHook() throws Exception {
+    world.hookMillis = 10_000;
+    begin(3, 0.9 * GIB);
+    steps(11);
+    assertEquals(1, world.chooses);
+    assertEquals(List.of(), world.actions);
+    steps(4);
+    assertEquals(1, world.chooses);
+    assertEquals(1, count("drain host:0"));
+  }
+
+  @Test
+  void aPeakEndsTheChooseHook() throws Exception {
+    world.hookMillis = 60_000;
+    begin(3, 0.9 * GIB);
+    steps(11);
+    world.load = 2.7 * GIB;
+    steps(1);
+    assertEquals("abort", world.actions.get(0));
+    assertEquals(1, count("start"));
+  }
+
+  @Test
+  void aChooseHookThatFailsIsRunAgainLater() throws Exception {
+    world.chooseFailure = Optional.of("the hook has ended with 1: no pod");
+    begin(3, 0.9 * GIB);
+    steps(20);
+    // At 30 s, and after 5 s, 10 s.
+    assertEquals(3, world.chooses);
+    assertTrue(controller.isFailing());
+    assertTrue(said("names no candidate: the hook has ended with 1: no pod"));
+    world.chooseFailure = Optional.empty();
+    steps(10);
+    assertEquals(1, count("drain host:0"));
+    assertFalse(controller.isFailing());
+  }
+
+  /** One that does not answer costs a look and an announcement the deadline of a call each. */
+  @Test
+  void aNamenodeThatIsDarkDoesNotCostTheLease() throws Exception {
+    world.leaseMillis = 15_000;
+    world.lookMillis = 10_000;
+    world.announcingMillis = 10_000;
+    begin(1, 0.9 * GIB);
+    steps(20);
+    assertEquals(1, count("start"));
+  }
+
+  @Test
+  void aLeaseThatRunsOutWhileADrainIsStoppedUndoesNothing() throws Exception {
+    world.drainBytesPerMilli = GIB / 100e3;
+    begin(3, 0.9 * GIB);
+    steps(11);
+    world.leaseMillis = 15_000;
+    world.drainEndMillis = 20_000;
+    world.load = 2.7 * GIB;
+    assertThrows(LeaseLostException.class, () -> steps(1));
+    assertEquals(0, count("undo"));
   }
 
   @Test

@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.client.CoreStore;
 import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
 import io.crail.embedded.EmbeddedCrail;
+import io.crail.protocol.ClusterKeys;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,6 +92,39 @@ class ScaleLeaseTest {
       lease.acquire().orElseThrow();
       LeaseLostException lost = assertThrows(LeaseLostException.class, () -> lease.hold("record"));
       assertEquals("the namenode answers too late", lost.getMessage());
+    }
+  }
+
+  /** A clock that stands still. */
+  private static final class Still implements Clock {
+    private long nanos;
+
+    @Override
+    public long nanoTime() {
+      return nanos;
+    }
+
+    @Override
+    public long currentTimeMillis() {
+      return nanos / 1_000_000;
+    }
+  }
+
+  @Test
+  void aLeaseThatCannotBeRenewedRunsOut() throws Exception {
+    Still clock = new Still();
+    try (EmbeddedCrail cluster =
+            EmbeddedCrail.builder().set(ClusterKeys.RPC_TIMEOUT.name(), "500ms").start();
+        CoreStore store = CoreStore.open(cluster.configuration())) {
+      ScaleLease lease = new ScaleLease(store, "class-0", "first", LONG, clock);
+      lease.acquire().orElseThrow();
+      clock.nanos += LONG.toNanos() / 2;
+      lease.hold("record");
+      cluster.close();
+      clock.nanos += LONG.toNanos() / 3 * 2;
+      assertThrows(CrailException.class, () -> lease.hold("record"));
+      clock.nanos += 1;
+      assertThrows(LeaseLostException.class, () -> lease.hold("record"));
     }
   }
 

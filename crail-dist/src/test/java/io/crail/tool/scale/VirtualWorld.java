@@ -4,13 +4,18 @@ package io.crail.tool.scale;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.tool.drain.DrainWork;
 import io.crail.tool.scale.ScaleMember.Part;
 import io.crail.tool.scale.ScaleMember.Standing;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.stream.IntStream;
 
 /**
  * A cluster in virtual time, whose data lie evenly on the datanodes that serve. It refuses what
@@ -25,7 +30,13 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
     final String address;
     final long registersMillis;
     boolean drains;
+    boolean isSilent;
     double left;
+
+    /** While it drains: the namenodes that give it data, and those that do not know it. */
+    final Set<Integer> usedAt = new HashSet<>();
+
+    final Set<Integer> unknownAt = new HashSet<>();
 
     Node(String address, int number, long registersMillis) {
       this.uuid = new UUID(7, number);
@@ -40,18 +51,29 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
   final ScaleEvents events = new ScaleEvents(lines::add, false);
 
   long now;
+  int namenodes = 1;
   double load;
   long startMillis = 8_000;
   double drainBytesPerMilli = 2 * GIB / 1e3;
   boolean registers = true;
   boolean isWhole = true;
   boolean isLeaseLost;
+
+  /** How long a lease lives, and how long a look, an announcement and the end of a drain take. */
+  long leaseMillis = Long.MAX_VALUE;
+
+  long lookMillis;
+  long announcingMillis;
+  long drainEndMillis;
+  private long heldMillis;
   Optional<String> startFailure = Optional.empty();
   Optional<String> stopFailure = Optional.empty();
   long hookMillis;
   String chosen = "";
+  Optional<String> chooseFailure = Optional.empty();
   long announced;
   String record = "";
+  int chooses;
   private int made;
 
   /** Adds a datanode that serves. */
@@ -84,9 +106,11 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
 
   @Override
   public void hold(String newRecord) throws LeaseLostException {
+    isLeaseLost |= now - heldMillis > leaseMillis;
     if (isLeaseLost) {
       throw new LeaseLostException("another one has it");
     }
+    heldMillis = now;
     record = newRecord;
   }
 
@@ -104,7 +128,8 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
   void pass(long millis) {
     now += millis;
     for (Node each : nodes) {
-      each.left = each.drains ? Math.max(0, each.left - millis * drainBytesPerMilli) : 0;
+      double moved = each.isSilent ? 0 : millis * drainBytesPerMilli;
+      each.left = each.drains ? Math.max(0, each.left - moved) : 0;
     }
   }
 
@@ -116,24 +141,37 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
 
   @Override
   public View look() {
+    pass(lookMillis);
     List<ScaleMember> members = new ArrayList<>();
     for (Node each : nodes) {
       if (isThere(each)) {
-        Standing standing = each.drains ? Standing.DRAINS : Standing.SERVES;
-        members.add(
-            new ScaleMember(
-                each.uuid, each.address, standing, List.of(new Part(GIB, used(each))), 0));
+        Standing standing =
+            each.isSilent ? Standing.SILENT : each.drains ? Standing.DRAINS : Standing.SERVES;
+        if (each.unknownAt.size() < namenodes) {
+          members.add(new ScaleMember(each.uuid, each.address, standing, parts(each), 0));
+        }
       }
     }
     return new View(members, isWhole);
   }
 
+  private List<Part> parts(Node node) {
+    List<Part> parts = new ArrayList<>();
+    for (int i = 0; i < namenodes; i++) {
+      boolean drains = node.drains && !node.usedAt.contains(i);
+      Part part = new Part(GIB / namenodes, used(node) / namenodes, drains, node.isSilent);
+      parts.add(node.unknownAt.contains(i) ? Part.NONE : part);
+    }
+    return parts;
+  }
+
   @Override
   public void announce(long millis) {
+    pass(announcingMillis);
     announced = millis;
   }
 
-  private Hook hook(Optional<String> failure) {
+  private Hook hook(Optional<String> failure, String line) {
     long end = now + hookMillis;
     return new Hook() {
       private boolean aborted;
@@ -149,6 +187,11 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
       }
 
       @Override
+      public String lastLine() {
+        return line;
+      }
+
+      @Override
       public void abort() {
         aborted = true;
         actions.add("abort");
@@ -157,7 +200,7 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
   }
 
   private void act(String action) {
-    assertTrue(!isLeaseLost, action);
+    assertTrue(!isLeaseLost && now - heldMillis <= leaseMillis, action);
     actions.add(action);
   }
 
@@ -168,7 +211,7 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
       long registersMillis = registers ? now + startMillis : Long.MAX_VALUE;
       names.forEach(name -> nodes.add(make(registersMillis)));
     }
-    return hook(startFailure);
+    return hook(startFailure, "");
   }
 
   @Override
@@ -178,17 +221,18 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
       find(uuid)
           .ifPresent(
               node -> {
-                assertTrue(node.drains, address);
+                assertTrue(node.drains && node.usedAt.isEmpty(), address);
                 assertEquals(0, node.left, address);
                 nodes.remove(node);
               });
     }
-    return hook(stopFailure);
+    return hook(stopFailure, "");
   }
 
   @Override
-  public String choose(List<String> candidates) {
-    return chosen.isEmpty() ? candidates.get(0) : chosen;
+  public Hook choose(List<String> candidates) {
+    chooses++;
+    return hook(chooseFailure, chosen.isEmpty() ? candidates.get(0) : chosen);
   }
 
   Optional<Node> find(UUID uuid) {
@@ -224,16 +268,29 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
 
       @Override
       public void stop() {
+        pass(drainEndMillis);
         actions.add("stop draining " + address);
       }
     };
   }
 
   @Override
-  public boolean undo(UUID uuid, String address) {
+  public boolean undo(UUID uuid, String address) throws CrailException {
     act("undo " + address);
-    Optional<Node> node = find(uuid);
-    node.ifPresent(each -> each.drains = false);
-    return node.isPresent();
+    Node node = find(uuid).filter(each -> each.unknownAt.size() < namenodes).orElse(null);
+    if (node == null) {
+      return false;
+    } else if (node.isSilent) {
+      throw ErrorCode.UNAVAILABLE.exception(address + " is silent");
+    }
+    if (!node.unknownAt.isEmpty()) {
+      IntStream.range(0, namenodes)
+          .filter(each -> !node.unknownAt.contains(each))
+          .forEach(node.usedAt::add);
+      throw ErrorCode.UNAVAILABLE.exception("not all namenodes use it again");
+    }
+    node.drains = false;
+    node.usedAt.clear();
+    return true;
   }
 }
