@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -29,16 +30,17 @@ import org.junit.jupiter.api.io.TempDir;
 class ScaleHooksTest {
   private static final Path SCALE = Path.of("..", "deploy", "scale").toAbsolutePath().normalize();
 
-  /** Answers what the hook asks, from the files replicas, ready and pods. */
+  /** Answers what the hook asks, from the files replicas, started and pods. */
   private static final String KUBECTL =
       """
       #!/usr/bin/env bash
       cd "$FAKE"
       echo "$*" >>calls
       case "$*" in
+        "get pods -l app=crail-datanode-elastic "*.started*) cat started ;;
         "get pods -l app=crail-datanode-elastic "*) cat pods ;;
         "get statefulset crail-datanode-elastic "*spec.replicas*) cat replicas ;;
-        "get statefulset crail-datanode-elastic "*readyReplicas*) cat ready ;;
+        "delete pod "*) ;;
         "scale statefulset crail-datanode-elastic --current-replicas="*)
           [ "$4" = "--current-replicas=$(cat replicas)" ] || exit 1
           echo "${5#--replicas=}" >replicas ;;
@@ -75,10 +77,10 @@ class ScaleHooksTest {
     assertTrue(file.toFile().setExecutable(true));
   }
 
-  private void cluster(int replicas, int ready, String pods) throws IOException {
+  private void cluster(int replicas, int started, String pods) throws IOException {
     fake("kubectl", KUBECTL);
     file("replicas", replicas + "\n");
-    file("ready", ready == 0 ? "" : ready + "\n");
+    file("started", "true\n".repeat(started) + "false\n".repeat(replicas - started));
     file("pods", pods);
     file("calls", "");
   }
@@ -105,17 +107,39 @@ class ScaleHooksTest {
     cluster(0, 0, "");
     assertEquals(new Ended(0, ""), start(2, 0));
     assertEquals("2", file("replicas"));
-    // Of four that are not ready, the controller waits for two.
+    // Of four that do not run yet, the controller waits for two.
     cluster(6, 2, "");
     assertEquals(0, start(3, 2).code());
     assertEquals("7", file("replicas"));
     cluster(6, 2, "");
     assertEquals(0, start(2, 2).code());
     assertEquals("6", file("replicas"));
-    // A pod that is ready may not have been seen.
+    // A pod that runs may not have been seen, or is drained.
     cluster(6, 6, "");
     assertEquals(0, start(1, 1).code());
     assertEquals("7", file("replicas"));
+  }
+
+  @Test
+  void anUnknownHookAndAnotherClassAreRefused() throws Exception {
+    cluster(2, 2, "");
+    for (String hook : List.of("kubernetes", "systemd")) {
+      Ended unknown = run(hook, Map.of("CRAIL_SCALE_HOOK", "rename"));
+      assertEquals(new Ended(2, "unknown hook: rename\n"), unknown);
+    }
+    Map<String, String> other =
+        Map.of(
+            "CRAIL_SCALE_HOOK", "start",
+            "CRAIL_SCALE_COUNT", "1",
+            "CRAIL_SCALE_STARTING", "0",
+            "CRAIL_SCALE_CLASS", "1");
+    String refusal = "the pods of crail-datanode-elastic serve storage class 0, not 1\n";
+    assertEquals(new Ended(2, refusal), run("kubernetes", other));
+    assertEquals("", file("calls"));
+    Map<String, String> set = new HashMap<>(other);
+    set.put("CRAIL_SCALE_SET_CLASS", "1");
+    assertEquals(0, run("kubernetes", set).code());
+    assertEquals("3", file("replicas"));
   }
 
   private static final String PODS =
@@ -155,11 +179,12 @@ class ScaleHooksTest {
   }
 
   @Test
-  void onlyTheLastPodIsEnded() throws Exception {
+  void theLastPodIsEndedAndAnotherOneReplaced() throws Exception {
     cluster(3, 2, PODS);
-    Ended refused = stop("kubernetes", "10.0.0.33", 50020);
-    assertEquals(1, refused.code());
-    assertTrue(refused.text().startsWith("crail-datanode-elastic-1 is not the last of 3 pods"));
+    Ended replaced = stop("kubernetes", "10.0.0.33", 50020);
+    assertEquals(0, replaced.code());
+    assertTrue(replaced.text().startsWith("crail-datanode-elastic-1 is not the last of 3 pods"));
+    assertTrue(file("calls").endsWith("\ndelete pod crail-datanode-elastic-1"), file("calls"));
     assertEquals("3", file("replicas"));
     assertEquals(0, stop("kubernetes", "fd00::5", 50020).code());
     assertEquals("2", file("replicas"));
