@@ -139,6 +139,16 @@ class ScaleControllerTest {
   }
 
   @Test
+  void aDrainThatDoesNotBeginIsUndone() throws Exception {
+    world.drainBytesPerMilli = 0;
+    world.drainsBegin = false;
+    begin(3, 0.9 * GIB);
+    steps(20);
+    assertTrue(said("drain-failed: host:0: has not begun: no space"), world.lines::toString);
+    assertEquals(3, world.servingCount());
+  }
+
+  @Test
   void aPeakPutsTheDrainingDatanodeBackIntoUse() throws Exception {
     world.drainBytesPerMilli = GIB / 100e3;
     begin(3, 0.9 * GIB);

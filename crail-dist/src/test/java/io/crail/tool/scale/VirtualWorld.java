@@ -56,6 +56,7 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
   long startMillis = 8_000;
   double drainBytesPerMilli = 2 * GIB / 1e3;
   boolean registers = true;
+  boolean drainsBegin = true;
   boolean isWhole = true;
   boolean isLeaseLost;
 
@@ -263,7 +264,7 @@ final class VirtualWorld implements ScaleWorld, ScaleController.Lease {
 
       @Override
       public long leftBytes() {
-        return (long) node.left;
+        return drainsBegin ? (long) node.left : Long.MAX_VALUE;
       }
 
       @Override
