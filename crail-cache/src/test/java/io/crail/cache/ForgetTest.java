@@ -163,7 +163,10 @@ class ForgetTest {
     assertEquals(null, present.get(60, TimeUnit.SECONDS));
   }
 
-  /** Asks for the status in another thread; null if there is no file. */
+  /**
+   * Asks for the status in a thread of its own, since a pool may have too few; null if there is no
+   * file.
+   */
   private static CompletableFuture<FileStatus> ask(
       CacheFileSystem fs, AtomicReference<Thread> asking) {
     return CompletableFuture.supplyAsync(
@@ -176,7 +179,8 @@ class ForgetTest {
           } catch (IOException e) {
             throw new AssertionError(e);
           }
-        });
+        },
+        task -> new Thread(task).start());
   }
 
   /** Waits until a thread waits for another one, or has ended. */

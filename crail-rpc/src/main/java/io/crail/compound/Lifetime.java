@@ -20,7 +20,12 @@ public record Lifetime(long millis, boolean sinceAccess) {
   /** The longest lifetime that has a limit: a hundred years. */
   public static final long MAX_MILLIS = TimeUnit.DAYS.toMillis(36_525);
 
-  /** Checks the limit. */
+  /**
+   * Checks the limit.
+   *
+   * @param millis milliseconds; 0 for no limit
+   * @param sinceAccess whether they begin again with each access
+   */
   public Lifetime {
     if (millis < 0 || millis > MAX_MILLIS || sinceAccess && millis == 0) {
       throw new IllegalArgumentException(
