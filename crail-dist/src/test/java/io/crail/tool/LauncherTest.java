@@ -150,7 +150,7 @@ class LauncherTest {
         "scale -m 4 -n --least 5 | --least 5 must be at most --most 4",
         "scale -m 4 -n --rate none | 512k",
         "scale -m 4 -n --down-window ever | must be a time",
-        "scale -m 4 -n --lease 5s | three times as long",
+        "scale -m 4 -n --lease 5s | must be at least 39s",
         "scale -m 0 | between 1 and",
         "removeDatanode ::1 | must be host:port",
         "removeDatanode a:1 b:2 | one datanode",

@@ -117,8 +117,10 @@ class ScaleSystemTest {
         "8",
         "--period",
         "500ms",
+        // Three times as long as a look at silent namenodes takes.
+        "-Dcrail.rpctimeout=2s",
         "--lease",
-        "3s",
+        "8s",
         "--down-window",
         "4s",
         "--bandwidth",
