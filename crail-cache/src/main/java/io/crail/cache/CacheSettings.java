@@ -10,7 +10,7 @@ import java.time.Duration;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What a cached file system is told by its configuration.
+ * What the configuration says of a cached file system.
  *
  * @param store of the store in Crail, whose deadlines are those of the cache
  * @param root the directory of all caches

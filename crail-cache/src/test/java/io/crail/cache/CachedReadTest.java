@@ -102,7 +102,7 @@ class CachedReadTest {
       in.readFully(BLOCK, new byte[10]);
       in.readFully(BLOCK + 10, new byte[10]);
     }
-    // No one waits for the time of use, which is told once in a while.
+    // The time of use is noted now and then, and no read waits for that.
     assertEquals(List.of("get", "get", "setAttributes"), calls);
   }
 

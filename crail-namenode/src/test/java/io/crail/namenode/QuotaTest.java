@@ -191,7 +191,7 @@ class QuotaTest {
     }
     assertUsage(100 << 10, 1, "/q");
     full("is 102400 bytes, and 102400 are", () -> store.extend(file.id(), TOKEN, 100 << 10, 1));
-    // What it has it is told all the same.
+    // It still learns of the space that it has.
     assertEquals(100 << 10, store.extend(file.id(), TOKEN, 99 << 10, MIB).get(0).fileEnd());
     store.setSize(file.id(), TOKEN, 100 << 10, SetSize.END);
     limit("/q", (104 << 10) - 1, -1);

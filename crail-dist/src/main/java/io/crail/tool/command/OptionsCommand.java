@@ -179,15 +179,33 @@ public abstract class OptionsCommand implements Command {
     } catch (NumberFormatException e) {
       // Falls through to the one message below.
     }
-    throw new UsageException(
-        "option -"
-            + letter
-            + " has the bad value '"
-            + text
-            + "': must be between "
-            + least
-            + " and "
-            + most);
+    throw badValue(letter, text, "must be between " + least + " and " + most);
+  }
+
+  /**
+   * The error for an option that cannot be used.
+   *
+   * @param text its value
+   * @param why what is allowed
+   */
+  public static UsageException badValue(String letter, String text, String why) {
+    return new UsageException("option -" + letter + " has the bad value '" + text + "': " + why);
+  }
+
+  /**
+   * The value of an option as a time.
+   *
+   * @param usual its value if it is not given
+   * @throws UsageException that names option and value
+   */
+  protected static Duration time(CommandLine line, String letter, String usual)
+      throws UsageException {
+    String text = line.getOptionValue(letter, usual);
+    try {
+      return ConfigType.duration(DurationUnit.SECONDS).parse(text);
+    } catch (IllegalArgumentException e) {
+      throw badValue(letter, text, e.getMessage());
+    }
   }
 
   /**
@@ -197,17 +215,12 @@ public abstract class OptionsCommand implements Command {
    */
   protected static Duration time(CommandLine line, String letter, Duration least, Duration most)
       throws UsageException {
-    String text = line.getOptionValue(letter);
-    String wrong = "option -" + letter + " has the bad value '" + text + "': ";
-    Duration time;
-    try {
-      time = ConfigType.duration(DurationUnit.SECONDS).parse(text);
-    } catch (IllegalArgumentException e) {
-      throw new UsageException(wrong + e.getMessage());
-    }
+    Duration time = time(line, letter, null);
     if (time.compareTo(least) < 0 || time.compareTo(most) > 0) {
-      throw new UsageException(
-          wrong + "must be between " + least.toMillis() + "ms and " + most.toMinutes() + "m");
+      throw badValue(
+          letter,
+          line.getOptionValue(letter),
+          "must be between " + least.toMillis() + "ms and " + most.toMinutes() + "m");
     }
     return time;
   }

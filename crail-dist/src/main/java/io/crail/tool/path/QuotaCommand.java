@@ -66,14 +66,8 @@ public final class QuotaCommand extends PathCommand {
       } catch (IllegalArgumentException e) {
         // Falls through to the one message below.
       }
-      throw new UsageException(
-          "option -"
-              + letter
-              + " has the bad value '"
-              + text
-              + "': must be a "
-              + (letter.equals("b") ? "number of bytes, such as 10g" : "number")
-              + ", or none");
+      String number = letter.equals("b") ? "number of bytes, such as 10g" : "number";
+      throw badValue(letter, text, "must be a " + number + ", or none");
     }
 
     long or(long present) {

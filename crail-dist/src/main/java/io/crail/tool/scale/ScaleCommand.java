@@ -4,7 +4,6 @@ package io.crail.tool.scale;
 import io.crail.client.CoreStore;
 import io.crail.common.Clock;
 import io.crail.common.config.ConfigType;
-import io.crail.common.config.ConfigType.DurationUnit;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.conf.NameNodeKeys;
@@ -163,7 +162,7 @@ public final class ScaleCommand extends OptionsCommand {
     }
     Duration lease = time(line, "x", "");
     if (lease.compareTo(least) < 0) {
-      throw bad(
+      throw badValue(
           "x",
           line.getOptionValue("x"),
           "must be at least "
@@ -184,7 +183,7 @@ public final class ScaleCommand extends OptionsCommand {
     } catch (NumberFormatException e) {
       // Falls through to the one message below.
     }
-    throw bad(letter, text, "must be a part of the space in percent, such as 80");
+    throw badValue(letter, text, "must be a part of the space in percent, such as 80");
   }
 
   private static long bytes(CommandLine line, String letter) throws UsageException {
@@ -197,30 +196,16 @@ public final class ScaleCommand extends OptionsCommand {
     } catch (IllegalArgumentException e) {
       // Falls through to the one message below.
     }
-    throw bad(letter, text, "must be a number of bytes such as 512k or 1g");
-  }
-
-  private static Duration time(CommandLine line, String letter, String usual)
-      throws UsageException {
-    String text = line.getOptionValue(letter, usual);
-    try {
-      return ConfigType.duration(DurationUnit.SECONDS).parse(text);
-    } catch (IllegalArgumentException e) {
-      throw bad(letter, text, e.getMessage());
-    }
+    throw badValue(letter, text, "must be a number of bytes such as 512k or 1g");
   }
 
   private static Duration seconds(CommandLine line, String letter, String usual)
       throws UsageException {
     Duration time = time(line, letter, usual);
     if (time.toSeconds() < 1) {
-      throw bad(letter, line.getOptionValue(letter), "must be at least 1s");
+      throw badValue(letter, line.getOptionValue(letter), "must be at least 1s");
     }
     return time;
-  }
-
-  private static UsageException bad(String letter, String text, String why) {
-    return new UsageException("option -" + letter + " has the bad value '" + text + "': " + why);
   }
 
   @Override

@@ -154,6 +154,8 @@ class ScaleSystemTest {
   @Test
   void aPeakOfFiveTimesIsAbsorbedAndItsDatanodesEnd() throws Exception {
     Map<String, String> settings = new LinkedHashMap<>();
+    // A drain waits for leases and signs of life, several times in this test, and minutes with the
+    // usual times. ScalePeakTest has the usual times of the controller, in virtual time.
     settings.put("crail.blocksize", "256k");
     settings.put("crail.lease", "4s");
     settings.put("crail.namenode.freemargin", "200ms");
