@@ -224,6 +224,25 @@ class ScaleHooksTest {
   }
 
   @Test
+  void aPortIsGivenOnceAmongTheUnitsThatAreThere() throws Exception {
+    fake("systemctl", SYSTEMCTL);
+    file("datanode-scale-0-8.env", "CRAIL_DATANODE_ARGUMENTS=-c 0 -- -s 1g -p 50108\n");
+    Map<String, String> later =
+        Map.of(
+            "CRAIL_SCALE_HOOK", "start",
+            "CRAIL_SCALE_CLASS", "1",
+            "CRAIL_SCALE_NAMES", "scale-1-8 scale-1-1007 scale-1-1008");
+    assertEquals(new Ended(0, ""), run("systemd", later));
+    List<String> ports = List.of("scale-1-8 50109", "scale-1-1007 50107", "scale-1-1008 50110");
+    for (String each : ports) {
+      String[] words = each.split(" ");
+      assertEquals(
+          "CRAIL_DATANODE_ARGUMENTS=-c 1 -- -s 1g -p " + words[1],
+          file("datanode-" + words[0] + ".env"));
+    }
+  }
+
+  @Test
   void theSetHasThePodsOfTheOtherDatanodesAndKeepsThoseThatAreDrained() throws Exception {
     Object set = documents(SCALE.resolve("datanodes.yaml")).get(0);
     Object daemons =
