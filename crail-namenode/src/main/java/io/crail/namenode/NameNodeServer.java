@@ -158,6 +158,7 @@ public final class NameNodeServer implements AutoCloseable {
    * @param memoryLimitBytes heap above which it refuses to keep more
    * @param locatedBytes bytes whose places clients were given so far
    * @param committedBytes bytes that clients have made visible so far
+   * @param expiredNodes nodes that were removed at the end of their lifetime so far
    * @param successor whether the nodes of an earlier start of it are gone
    * @param usage the accounts of the classes
    */
@@ -173,6 +174,7 @@ public final class NameNodeServer implements AutoCloseable {
       long memoryLimitBytes,
       long locatedBytes,
       long committedBytes,
+      long expiredNodes,
       boolean successor,
       List<ClassUsage> usage) {}
 
@@ -210,6 +212,7 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.budget().capacity(),
         namenode.activity().locatedBytes(),
         namenode.activity().committedBytes(),
+        namenode.rules().expiry().expired(),
         namenode.rules().datanodes().isSuccessor(),
         namenode.datanodes().usage());
   }

@@ -114,6 +114,7 @@ class LifetimeTest {
     store.pass(TICK);
     isGone("/d/f");
     assertEquals(0, waiting());
+    assertEquals(2, store.namenode.rules().expiry().expired());
     exists("/t", "/d");
   }
 

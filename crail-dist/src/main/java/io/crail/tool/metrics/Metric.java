@@ -73,6 +73,11 @@ public enum Metric {
       "crail_namenode_committed_bytes",
       "Bytes that clients have made visible, by a sync, a close or a put"),
   /** Namenode. */
+  EXPIRED_NODES(
+      Type.COUNTER,
+      "crail_namenode_expired_nodes",
+      "Nodes removed at the end of their lifetime; what was below them does not count"),
+  /** Namenode. */
   SUCCESSOR(
       Type.GAUGE,
       "crail_namenode_successor",

@@ -48,6 +48,7 @@ final class NamenodeMetrics implements MetricsSource {
     readings.add(Metric.MEMORY_LIMIT_BYTES, holdings.memoryLimitBytes());
     readings.add(Metric.LOCATED_BYTES, holdings.locatedBytes());
     readings.add(Metric.COMMITTED_BYTES, holdings.committedBytes());
+    readings.add(Metric.EXPIRED_NODES, holdings.expiredNodes());
     readings.add(Metric.SUCCESSOR, holdings.successor() ? 1 : 0);
     for (ClassUsage usage : holdings.usage()) {
       String storageClass = String.valueOf(usage.storageClass());

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,6 +66,8 @@ public final class ExpiryRule {
    */
   private final AtomicLongArray resumed = new AtomicLongArray(Long.SIZE);
 
+  private final LongAdder expired = new LongAdder();
+
   // When the last tick ended.
   private long tickNanos;
   private long tickMillis;
@@ -100,6 +103,14 @@ public final class ExpiryRule {
             });
     tickNanos = clock.nanoTime();
     tickMillis = clock.currentTimeMillis();
+  }
+
+  /**
+   * Nodes whose removal this has begun, each with all below it; one that other namenodes have not
+   * let go counts again.
+   */
+  public long expired() {
+    return expired.sum();
   }
 
   private void noteStandstill(long millis, long nowMillis) {
@@ -158,6 +169,7 @@ public final class ExpiryRule {
     Outcome<Remove.Response> outcome =
         removals.remove(
             new Remove.Request(true, node.id(), pathOf(node)), this::isDue, () -> retryLater(node));
+    expired.increment();
     if (outcome instanceof Outcome.Now) {
       retries.remove(node);
     }
