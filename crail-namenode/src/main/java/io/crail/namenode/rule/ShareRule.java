@@ -19,6 +19,7 @@ import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.part.NodeInfo;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +36,17 @@ public final class ShareRule {
   private final Dismantler dismantler;
   private final Clock clock;
 
-  /** The start of each owner that has made a share last. Under the lock of all shares. */
-  private final long[] starts;
+  /** What is known of the starts of each owner. Under the lock of all shares. */
+  private final Starts[] starts;
+
+  /** The starts of an owner, as its messages tell them. */
+  private static final class Starts {
+    private long present;
+    // The number of the last state that it has told of.
+    private long version;
+    // The one before; 0 for none.
+    private long ended;
+  }
 
   public ShareRule(
       NameNodeOptions options,
@@ -52,7 +62,8 @@ public final class ShareRule {
     this.applier = applier;
     this.dismantler = dismantler;
     this.clock = clock;
-    this.starts = new long[options.count()];
+    this.starts = new Starts[options.count()];
+    Arrays.setAll(starts, owner -> new Starts());
   }
 
   /** Sets the state of a share. Returns the children that it has. */
@@ -77,12 +88,14 @@ public final class ShareRule {
   }
 
   private int decide(SetShare.Request request, PathBytes path) throws CrailException {
+    if (isOver(request.owner(), request.incarnation(), request.version())) {
+      return 0;
+    }
     Share share = tree.spread().shares().get(request.id());
     if (share == null) {
       if (!request.makes() || request.state() == SetShare.GONE) {
         return 0;
       }
-      forgetEarlierStarts(request);
       return make(request, path).childCount();
     }
     Share present = share;
@@ -114,21 +127,30 @@ public final class ShareRule {
   }
 
   /**
-   * Drops what an earlier start of the owner had. The next comparison would do that too, but
-   * whoever finds the new directory must not find children of an old one with its path.
+   * Whether a message is of a start of the owner that has ended: served late, it would bring shares
+   * back that are gone. The first message of a start drops what the one before had: the comparison
+   * would do that too, but whoever finds a new directory must not find children of an old one with
+   * its path. A start with lower versions than another one, since its clock was set back, is none
+   * that has ended.
    */
-  private void forgetEarlierStarts(SetShare.Request request) {
-    if (starts[request.owner()] == request.incarnation()) {
-      return;
+  private boolean isOver(int owner, long incarnation, long version) {
+    Starts known = starts[owner];
+    if (incarnation == known.ended && known.ended != 0) {
+      return true;
     }
-    starts[request.owner()] = request.incarnation();
-    for (Share share : List.copyOf(tree.spread().shares().values())) {
-      if (share.owningNamenode() == request.owner()
-          && share.incarnation() != request.incarnation()
-          && share.version() <= request.version()) {
-        drop(share);
+    if (incarnation != known.present && version > known.version) {
+      known.ended = known.present;
+      known.present = incarnation;
+      for (Share share : List.copyOf(tree.spread().shares().values())) {
+        if (share.owningNamenode() == owner
+            && share.incarnation() != incarnation
+            && share.version() <= version) {
+          drop(share);
+        }
       }
     }
+    known.version = Math.max(known.version, version);
+    return false;
   }
 
   /** Those that a share gets, with the heap for them; null when it has them. */
@@ -233,6 +255,9 @@ public final class ShareRule {
     request.directories().forEach(each -> named.put(each.id(), each.version()));
     return locks.ofShares(
         () -> {
+          if (isOver(request.owner(), request.incarnation(), request.version())) {
+            return new CheckShares.Response(List.of());
+          }
           Map<Long, Share> present =
               tree.spread().shares().subMap(request.first(), true, request.last(), true);
           for (Share share : List.copyOf(present.values())) {

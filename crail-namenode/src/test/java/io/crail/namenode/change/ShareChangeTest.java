@@ -72,6 +72,42 @@ class ShareChangeTest {
                 NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, forged, 0)));
   }
 
+  /** What an owner has said before it ended may come after what it says since its next start. */
+  @Test
+  void aLateStateOfAnEndedStartBringsNothingBack() throws Exception {
+    store.call(NameNodeOperations.SET_SHARE, said(5, 3, 10, "/first"));
+    store.call(NameNodeOperations.CHECK_SHARES, check(6, 20));
+    assertEquals(Set.of(), store.namenode.tree().spread().shares().keySet());
+    store.call(NameNodeOperations.SET_SHARE, said(5, 3, 10, "/first"));
+    store.call(NameNodeOperations.SET_SHARE, said(5, 5, 11, "/second"));
+    assertEquals(Set.of(), store.namenode.tree().spread().shares().keySet());
+    store.call(NameNodeOperations.SET_SHARE, said(6, 7, 21, "/third"));
+    store.call(NameNodeOperations.CHECK_SHARES, check(5, 12));
+    assertEquals(Set.of(7L), store.namenode.tree().spread().shares().keySet());
+    // Of the next start, nothing has come before its first directory.
+    store.call(NameNodeOperations.SET_SHARE, said(7, 9, 30, "/fourth"));
+    assertEquals(Set.of(9L), store.namenode.tree().spread().shares().keySet());
+    store.call(NameNodeOperations.SET_SHARE, said(6, 11, 22, "/fifth"));
+    assertEquals(Set.of(9L), store.namenode.tree().spread().shares().keySet());
+  }
+
+  /** A start whose clock was set back has lower versions, and is served. */
+  @Test
+  void aStartWithLowerVersionsIsServed() throws Exception {
+    store.call(NameNodeOperations.SET_SHARE, said(5, 3, 100, "/first"));
+    store.call(NameNodeOperations.SET_SHARE, said(6, 5, 10, "/second"));
+    store.call(NameNodeOperations.SET_SHARE, said(6, 7, 11, "/third"));
+    assertEquals(Set.of(3L, 5L, 7L), store.namenode.tree().spread().shares().keySet());
+  }
+
+  private static SetShare.Request said(long start, long id, long version, String path) {
+    return Shares.state(OWNER, start, id, version, SetShare.OPEN, true, 0, path, "", "");
+  }
+
+  private static CheckShares.Request check(long start, long version) {
+    return new CheckShares.Request(OWNER, start, version, 0, -1, List.of());
+  }
+
   private static int own(String prefix) {
     int i = 0;
     while (NodePath.namenodeOf(SpreadPath.of(3, 5, Utf8.of(prefix + i)), NAMENODES) != 0) {
