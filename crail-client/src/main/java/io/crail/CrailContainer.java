@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail;
 
+import io.crail.common.error.MissingNamenode;
 import java.util.Iterator;
+import java.util.function.Consumer;
 
 /** A node with children. */
 public interface CrailContainer extends CrailNode {
@@ -49,4 +51,15 @@ public interface CrailContainer extends CrailNode {
    * @throws Exception as {@link #listEntries()}
    */
   Iterator<CrailNode> listStatus() throws Exception;
+
+  /**
+   * Lists what there is, as {@link #listStatus()} does, also when namenodes are down: their
+   * children are left out. The iterator does not throw for that. A spread container is listed by
+   * its handle also while the namenode that owns it is down, without a check of the paths.
+   *
+   * @param missing gets each namenode whose children were left out, before the iterator ends
+   * @return the handles
+   * @throws Exception as {@link #listStatus()}
+   */
+  Iterator<CrailNode> listStatus(Consumer<MissingNamenode> missing) throws Exception;
 }

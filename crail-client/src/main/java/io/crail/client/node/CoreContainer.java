@@ -15,6 +15,7 @@ import io.crail.client.stream.MultiFileInput;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.part.NodeInfo;
@@ -22,6 +23,8 @@ import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.SpreadPath;
 import java.io.UncheckedIOException;
 import java.util.Iterator;
+import java.util.Objects;
+import java.util.function.Consumer;
 
 /** A handle of a node with children. Thread-safe. */
 abstract class CoreContainer extends CoreNode implements CrailContainer {
@@ -185,8 +188,14 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
 
   /** The enumerable children. */
   final Listing list(boolean randomize) throws CrailException, InterruptedException {
+    return list(randomize, null);
+  }
+
+  private Listing list(boolean randomize, Consumer<MissingNamenode> leftOut)
+      throws CrailException, InterruptedException {
     store().checkOpen();
-    return new Listing(store(), store().context(), getPath(), info().id(), hasShares(), randomize);
+    return new Listing(
+        store(), store().context(), getPath(), info().id(), hasShares(), randomize, leftOut);
   }
 
   /**
@@ -194,18 +203,26 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
    *
    * @throws CrailException with STALE_NODE when the container has another path by now
    */
-  private Listing listHere(boolean randomize) throws CrailException, InterruptedException {
+  private Listing listHere(boolean randomize, Consumer<MissingNamenode> leftOut)
+      throws CrailException, InterruptedException {
     // The request for the first page is in flight during the check.
-    Listing nodes = list(randomize);
+    Listing nodes = list(randomize, leftOut);
     if (!isRoot()) {
-      presentHere();
+      try {
+        presentHere();
+      } catch (CrailException e) {
+        boolean isEnough = leftOut != null && hasShares() && MissingNamenode.isDown(e.code());
+        if (!isEnough) {
+          throw e;
+        }
+      }
     }
     return nodes;
   }
 
   @Override
   public final Iterator<String> listEntries() throws Exception {
-    Listing nodes = listHere(store().randomizesListings());
+    Listing nodes = listHere(store().randomizesListings(), null);
     return new Iterator<>() {
       @Override
       public boolean hasNext() {
@@ -221,6 +238,11 @@ abstract class CoreContainer extends CoreNode implements CrailContainer {
 
   @Override
   public final Iterator<CrailNode> listStatus() throws Exception {
-    return listHere(false);
+    return listHere(false, null);
+  }
+
+  @Override
+  public final Iterator<CrailNode> listStatus(Consumer<MissingNamenode> missing) throws Exception {
+    return listHere(false, Objects.requireNonNull(missing, "missing"));
   }
 }

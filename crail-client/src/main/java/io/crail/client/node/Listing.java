@@ -24,6 +24,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
 
 /**
  * The enumerable children of a container, page by page; the request for the next page is in flight
@@ -36,6 +37,8 @@ final class Listing implements Iterator<CrailNode> {
   private final String path;
   private final boolean isSpread;
   private final boolean randomize;
+  // Null when a part that is missing is an error.
+  private final Consumer<MissingNamenode> leftOut;
   // Ids of the shares that are still to be listed, each with its namenode.
   private final Deque<Share> shares = new ArrayDeque<>();
   private final List<MissingNamenode> missing = new ArrayList<>();
@@ -51,6 +54,7 @@ final class Listing implements Iterator<CrailNode> {
    * Asks for the first page.
    *
    * @param isSpread whether each namenode has a share of the children
+   * @param leftOut gets each namenode whose part is missing; null when that is an error
    */
   Listing(
       StoreContext store,
@@ -58,12 +62,14 @@ final class Listing implements Iterator<CrailNode> {
       String path,
       long containerId,
       boolean isSpread,
-      boolean randomize)
+      boolean randomize,
+      Consumer<MissingNamenode> leftOut)
       throws CrailException, InterruptedException {
     this.store = store;
     this.context = context;
     this.path = path;
     this.randomize = randomize;
+    this.leftOut = leftOut;
     this.isSpread = isSpread;
     int count = context.namenodes().count();
     if (isSpread && path.equals(NodePath.ROOT.toString())) {
@@ -124,7 +130,10 @@ final class Listing implements Iterator<CrailNode> {
         following = ask(0);
       }
       if (following == null) {
-        if (!missing.isEmpty()) {
+        if (leftOut != null) {
+          missing.forEach(leftOut);
+          missing.clear();
+        } else if (!missing.isEmpty()) {
           throw new IncompleteException(path, missing);
         }
         return false;

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailContainer;
 import io.crail.CrailLocationClass;
+import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
@@ -55,6 +56,9 @@ class MissingNamenodeSystemTest {
   private ProcessCluster cluster;
   private CrailStore store;
 
+  /** A spread directory of each namenode. */
+  private final List<CrailContainer> spread = new ArrayList<>();
+
   @BeforeEach
   void start() throws Exception {
     cluster = ProcessCluster.start(2, 1, Map.of("crail.rpctimeout", TIMEOUT_MILLIS + "ms"));
@@ -70,6 +74,29 @@ class MissingNamenodeSystemTest {
           .get();
     }
     assertEquals(names(0, 1), listed());
+    for (int owner = 0; owner < 2; owner++) {
+      String path = names(owner).iterator().next() + "/spread";
+      spread.add(
+          store
+              .createSpread(
+                  path,
+                  CrailNodeType.DIRECTORY,
+                  CrailStorageClass.DEFAULT,
+                  CrailLocationClass.DEFAULT,
+                  true)
+              .get()
+              .asContainer());
+      for (int i = 0; i < DIRECTORIES; i++) {
+        store
+            .create(
+                path + "/d" + i,
+                CrailNodeType.DATAFILE,
+                CrailStorageClass.DEFAULT,
+                CrailLocationClass.DEFAULT,
+                true)
+            .get();
+      }
+    }
   }
 
   @AfterEach
@@ -120,6 +147,7 @@ class MissingNamenodeSystemTest {
 
   private void theOtherIsShown(int down) throws Exception {
     programsGetAnErrorInTheEnd(down);
+    spreadDirectoriesAreListedInPart(down);
     reportsAreShown(down);
     theOtherIsBalanced(down);
     theShellShowsWhatThereIs(down);
@@ -155,6 +183,29 @@ class MissingNamenodeSystemTest {
     assertInstanceOf(
         IncompleteException.class,
         assertThrows(UncheckedIOException.class, root::files).getCause());
+  }
+
+  private void spreadDirectoriesAreListedInPart(int down) throws Exception {
+    for (CrailContainer each : spread) {
+      Set<String> expected = new TreeSet<>();
+      names(1 - down).forEach(name -> expected.add(each.getPath() + name));
+      Set<String> names = new TreeSet<>();
+      List<MissingNamenode> missing = new ArrayList<>();
+      Iterator<CrailNode> children = each.listStatus(missing::add);
+      children.forEachRemaining(child -> names.add(child.getPath()));
+      assertEquals(expected, names);
+      assertNames(down, missing);
+      assertFalse(children.hasNext());
+      Ran ls = inTime("ls", each.getPath());
+      if (each == spread.get(down)) {
+        // Only its owner knows whether it is there.
+        assertEquals(1, ls.code(), ls.toString());
+      } else {
+        assertEquals(3, ls.code(), ls.toString());
+        assertEquals(expected, new TreeSet<>(ls.stdout().lines().toList()), ls.toString());
+        assertTrue(ls.stderr().contains("namenode " + down + " at "), ls.toString());
+      }
+    }
   }
 
   private Ran inTime(String... arguments) throws Exception {
