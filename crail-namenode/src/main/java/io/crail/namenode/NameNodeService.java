@@ -252,6 +252,9 @@ final class NameNodeService {
             NameNodeOperations.LIST_EXTENTS,
             (request, session) -> NameNodeExtents.page(namenode, request, session.caller()))
         .handleLong(
+            NameNodeOperations.LIST_SHARES,
+            (request, session) -> namenode.standings().list(request))
+        .handleLong(
             NameNodeOperations.REPORT_ACTIVITY,
             (request, session) -> NameNodeActivity.page(namenode, request, session.caller()));
   }

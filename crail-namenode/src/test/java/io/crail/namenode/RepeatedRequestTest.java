@@ -21,6 +21,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.ListShares;
 import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterRegion;
@@ -269,6 +270,7 @@ class RepeatedRequestTest {
     add(NameNodeOperations.PING, (store, datanode) -> new Ping.Request(7));
     // Its first page counts the requests themselves.
     add(NameNodeOperations.DUMP, (store, datanode) -> new Dump.Request(1));
+    add(NameNodeOperations.LIST_SHARES, (store, datanode) -> new ListShares.Request(0));
     add(NameNodeOperations.EXAMINE, (store, datanode) -> new Examine.Request(0, 0, 0, true));
     add(
         NameNodeOperations.LIST_EXTENTS,

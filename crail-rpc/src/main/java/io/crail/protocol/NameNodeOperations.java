@@ -13,6 +13,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.ListShares;
 import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -412,6 +413,15 @@ public final class NameNodeOperations {
           SIGN_OF_LIFE,
           named(),
           "says that datanodes are started when space runs out");
+  public static final Operation<ListShares.Request, ListShares.Response> LIST_SHARES =
+      add(
+          40,
+          "list-shares",
+          ListShares.Request.CODEC,
+          ListShares.Response.CODEC,
+          READS,
+          named(),
+          "returns the spread directories that a namenode owns, and its shares of others");
 
   private NameNodeOperations() {}
 

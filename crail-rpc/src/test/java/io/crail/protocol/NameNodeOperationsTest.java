@@ -175,6 +175,7 @@ class NameNodeOperationsTest {
     given.put(37, "operate");
     given.put(38, "operate-read");
     given.put(39, "announce-space");
+    given.put(40, "list-shares");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
   }

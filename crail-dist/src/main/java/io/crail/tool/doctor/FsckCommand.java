@@ -29,7 +29,8 @@ import org.apache.commons.cli.CommandLine;
 import org.apache.commons.cli.Option;
 
 /**
- * Finds the files whose bytes are lost, and checks the accounts of space, its owners and leases.
+ * Finds the files whose bytes are lost, and checks the accounts of space, its owners, leases and
+ * the shares of spread directories.
  */
 public final class FsckCommand extends ReportCommand {
   /** The most files in a report that is kept whole; as text, files are printed when found. */
@@ -43,8 +44,9 @@ public final class FsckCommand extends ReportCommand {
         """
         A file is lost when a datanode is gone that had some of its bytes: reading them fails, and
         deleting the file frees what is left. It is silent when its datanode says nothing and may
-        come back. Space must have one owner, and write leases must end in time. Exit code 0 means
-        that all is well, or is well after a repair.
+        come back. Space must have one owner, write leases must end in time, and the shares of spread
+        directories must be as their owners say. Exit code 0 means that all is well, or is well
+        after a repair.
         All this is what the namenodes say. With --data a byte of each extent is read as well, so
         that datanodes report what they have: a file is stale when they lack some of its bytes, and
         unread when this host cannot read them. In a large store, --data 1% reads from each file
@@ -97,6 +99,7 @@ public final class FsckCommand extends ReportCommand {
     private final Set<Integer> ownersChecked = new HashSet<>();
     private long omittedOwners;
     private final SpaceClaims claims;
+    private final SpreadShares shares;
     private final FsckLeases.Tally leases = new FsckLeases.Tally();
 
     /** Creates one that also hands on each lost file with the index of its namenode. */
@@ -108,6 +111,7 @@ public final class FsckCommand extends ReportCommand {
       this.cluster = cluster;
       this.datanodes = datanodes;
       this.claims = new SpaceClaims(cluster);
+      this.shares = new SpreadShares(cluster);
       this.found = found;
       this.lostFiles = lostFiles;
     }
@@ -115,6 +119,7 @@ public final class FsckCommand extends ReportCommand {
     void examine(int index) throws IOException, InterruptedException {
       namenode = index;
       datanodes.add(claims.ask(index));
+      shares.ask(index);
       // The root is none of a user's nodes.
       objects--;
       findFiles(index);
@@ -184,6 +189,7 @@ public final class FsckCommand extends ReportCommand {
       List<MissingNamenode> without = new ArrayList<>(missing);
       List<MissingNamenode> since = new ArrayList<>();
       doubleOwners.addAll(claims.check(since));
+      List<String> wrongShares = shares.check(since);
       for (MissingNamenode each : since) {
         ownersChecked.remove(each.index());
         if (missing.stream().noneMatch(known -> known.index() == each.index())) {
@@ -204,6 +210,7 @@ public final class FsckCommand extends ReportCommand {
           ownersChecked.size(),
           doubleOwners,
           omittedOwners,
+          wrongShares,
           leases.report(),
           data,
           without.stream().map(MissingNamenode::toString).toList());

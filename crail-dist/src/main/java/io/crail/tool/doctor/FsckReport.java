@@ -26,6 +26,8 @@ import java.util.Optional;
  * @param ownersNamenodes at how many of them the owners of all space were compared
  * @param doubleOwners space that two files have, or two namenodes give out, a line each
  * @param omittedOwners how many more there are
+ * @param wrongShares where the shares of spread directories are not as their owners say, a line
+ *     each
  * @param leases the write leases
  * @param data what reading from the extents has shown, if that was asked for
  * @param missing the namenodes whose parts are missing, each with the reason
@@ -44,6 +46,7 @@ public record FsckReport(
     int ownersNamenodes,
     List<String> doubleOwners,
     long omittedOwners,
+    List<String> wrongShares,
     FsckLeases leases,
     Optional<Data> data,
     List<String> missing)
@@ -137,6 +140,7 @@ public record FsckReport(
     if (omittedOwners > 0) {
       text.line("owners   and %d more", omittedOwners);
     }
+    wrongShares.forEach(each -> text.line("shares   " + Printable.line(each)));
     leases.print(text);
     data.ifPresent(each -> each.print(text));
     text.line(
@@ -182,6 +186,7 @@ public record FsckReport(
         silentFiles == 0
             && wrongAccounts.isEmpty()
             && doubleOwners.isEmpty()
+            && wrongShares.isEmpty()
             && leases.overdue() == 0
             && data.map(each -> each.staleFiles() + each.unreadFiles()).orElse(0L) == 0
             && (repaired || lostFiles == 0);

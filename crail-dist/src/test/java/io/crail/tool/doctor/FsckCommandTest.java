@@ -21,14 +21,17 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.ListShares;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Extend;
 import io.crail.protocol.node.Remove;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.TierTraits;
@@ -47,9 +50,12 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -289,6 +295,88 @@ class FsckCommandTest {
             """),
         text);
     assertEquals(List.of(), json(0).get("doubleOwners"));
+  }
+
+  @Test
+  void wrongSharesOfSpreadDirectoriesAreNamed() throws Exception {
+    namenodes.forEach(each -> each.meet(namenodes.stream().map(NameNodeServer::address).toList()));
+    for (String name : List.of("lacking", "earlier", "sealed", "sound")) {
+      spread(pathAt(0, name));
+    }
+    assertEquals(List.of(), json(0).get("wrongShares"));
+    Map<String, ListShares.Share> shares = new HashMap<>();
+    ask(client, 1, NameNodeOperations.LIST_SHARES, new ListShares.Request(0))
+        .shares()
+        .forEach(each -> shares.put(each.path().toString(), each));
+    ListShares.Share sound = shares.get(pathAt(0, "sound"));
+    ListShares.Share lacking = shares.get(pathAt(0, "lacking"));
+    ListShares.Share earlier = shares.get(pathAt(0, "earlier"));
+    long start = sound.incarnation();
+    NameNodeClient owner = connect(Hello.ROLE_NAMENODE);
+    try {
+      set(owner, start, lacking.id(), sound.version() + 1, SetShare.GONE, lacking.path());
+      set(owner, start, earlier.id(), sound.version() + 2, SetShare.GONE, earlier.path());
+      set(owner, start - 1, earlier.id(), sound.version(), SetShare.OPEN, earlier.path());
+      ListShares.Share sealed = shares.get(pathAt(0, "sealed"));
+      set(owner, start, sealed.id(), sound.version() + 3, SetShare.SEALED, sealed.path());
+      set(owner, start, 1000, sound.version() + 4, SetShare.OPEN, Utf8.of("/orphan"));
+    } finally {
+      owner.close();
+    }
+    String[] names = new String[2];
+    for (int i = 0; i < 2; i++) {
+      names[i] = "namenode " + i + " at " + Addresses.text(namenodes.get(i).address());
+    }
+    String share = names[1] + " has its share of ";
+    assertEquals(
+        Set.of(
+            names[1] + " lacks its share of " + lacking.path() + " of " + names[0],
+            share + earlier.path() + " of " + names[0] + " from an earlier start",
+            share + pathAt(0, "sealed") + " of " + names[0] + " in another state",
+            names[1] + " has a share of /orphan, which " + names[0] + " does not own"),
+        new HashSet<>((List<?>) json(1).get("wrongShares")));
+    assertTrue(fsck(1).stdout().contains("shares   " + names[1] + " lacks its share of "));
+  }
+
+  private void spread(String path) throws Exception {
+    Create.Request create =
+        new Create.Request(
+            NodeType.DIRECTORY,
+            true,
+            false,
+            false,
+            0755,
+            Create.PARENT_CLASS,
+            0,
+            Utf8.of(path),
+            Utf8.EMPTY);
+    ask(client, 0, NameNodeOperations.CREATE_SPREAD, create);
+  }
+
+  /** Says a state to namenode 1 as namenode 0 would. */
+  private static void set(
+      NameNodeClient owner, long start, long id, long version, int state, Utf8 path)
+      throws Exception {
+    SetShare.Request request =
+        new SetShare.Request(
+            0,
+            start,
+            id,
+            version,
+            state,
+            true,
+            NodeType.DIRECTORY,
+            NodeInfo.ENUMERABLE | NodeInfo.SPREAD,
+            0755,
+            0,
+            0,
+            0,
+            false,
+            path,
+            Utf8.EMPTY,
+            Utf8.EMPTY,
+            Utf8.EMPTY);
+    ask(owner, 1, NameNodeOperations.SET_SHARE, request);
   }
 
   @Test

@@ -12,6 +12,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.ListShares;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.RemoveDatanode;
@@ -87,6 +88,7 @@ final class Lies {
           Map.entry(NameNodeOperations.EXAMINE, Examine.Request.class),
           Map.entry(NameNodeOperations.BEGIN_MOVE, BeginMove.Request.class),
           Map.entry(NameNodeOperations.COMMIT_MOVE, CommitMove.Request.class),
+          Map.entry(NameNodeOperations.LIST_SHARES, ListShares.Request.class),
           Map.entry(NameNodeOperations.LIST_EXTENTS, ListExtents.Request.class),
           Map.entry(NameNodeOperations.NAMES, Names.Request.class),
           Map.entry(NameNodeOperations.SET_ATTRIBUTES, SetAttributes.Request.class),

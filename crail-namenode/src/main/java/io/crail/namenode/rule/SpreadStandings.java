@@ -8,7 +8,9 @@ import io.crail.compound.Lifetime;
 import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Share;
 import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.ListShares;
 import io.crail.protocol.cluster.SetShare;
 import java.util.ArrayList;
 import java.util.List;
@@ -184,6 +186,38 @@ public final class SpreadStandings {
     }
     return new CheckShares.Request(
         options.index(), incarnation, lastVersion, first, last, directories);
+  }
+
+  /** A page of all directories that have shares, and of the shares of others' directories. */
+  public synchronized ListShares.Response list(ListShares.Request request) {
+    TreeMap<Long, ListShares.Share> all = new TreeMap<>(Long::compareUnsigned);
+    standings.tailMap(request.first(), true).forEach((id, each) -> all.put(id, listed(id, each)));
+    for (Share share : state.tree().spread().shares().tailMap(request.first(), true).values()) {
+      all.put(
+          share.id(),
+          new ListShares.Share(
+              share.owningNamenode(),
+              share.id(),
+              share.incarnation(),
+              share.version(),
+              Utf8.of(share.path())));
+    }
+    List<ListShares.Share> page = new ArrayList<>();
+    int length = 0;
+    for (ListShares.Share each : all.values()) {
+      length += each.wireLength();
+      if (length > ListShares.MAX_LENGTH) {
+        return new ListShares.Response(each.id(), page);
+      }
+      page.add(each);
+    }
+    return new ListShares.Response(-1, page);
+  }
+
+  private ListShares.Share listed(long id, Standing standing) {
+    Container directory = state.tree().spread().owned().get(id);
+    Utf8 path = directory == null ? Utf8.EMPTY : Utf8.of(directory.path());
+    return new ListShares.Share(options.index(), id, incarnation, standing.version, path);
   }
 
   /** True when any directory has shares. */
