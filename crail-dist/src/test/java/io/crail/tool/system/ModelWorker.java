@@ -14,18 +14,23 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
 import io.crail.memory.OffHeapBuffer;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.testkit.model.Board;
 import io.crail.testkit.model.Board.Counter;
 import io.crail.testkit.model.Content;
+import io.crail.testkit.model.DrawnList;
 import io.crail.testkit.model.Life;
 import io.crail.testkit.model.Life.Phase;
+import io.crail.testkit.model.Marks;
 import io.crail.testkit.model.ModelNames;
 import io.crail.testkit.model.ModelNames.Container;
 import io.crail.testkit.model.NameState;
 import io.crail.testkit.model.Units;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -93,6 +98,9 @@ final class ModelWorker implements Runnable {
 
   private static final long POLL_MILLIS = 100;
 
+  /** Longer than a namenode needs to remove what has ended. */
+  private static final long END_MILLIS = 2000;
+
   /** Answers, one each {@link #POLL_MILLIS}, by which a dead client has no lease: 3 leases. */
   private static final int MOST_HELD = 60;
 
@@ -103,6 +111,10 @@ final class ModelWorker implements Runnable {
 
   /** Of 100 steps with a file; those before are for its directory. */
   private static final int APPENDS = 24;
+
+  /** Reads all of a key. */
+  private static final CompoundOperation READ =
+      CompoundOperation.builder().readAttributes().read(0, SMALL_VALUE).build();
 
   /** Errors that no state and no fault of these tests excuses. */
   private static final Set<ErrorCode> BUGS =
@@ -141,6 +153,13 @@ final class ModelWorker implements Runnable {
 
   /** A file as it was looked up at some time: its path then, its id and its length. */
   private record Handle(CrailFile file, String path, long id, int length) {}
+
+  /**
+   * What was found under a name.
+   *
+   * @param marks what lists of steps have given it; null when that was not read
+   */
+  private record Found(ByteBuffer bytes, Marks marks) {}
 
   private final CrailStore store;
   private final Board board;
@@ -281,9 +300,23 @@ final class ModelWorker implements Runnable {
     return noticed;
   }
 
-  /** Something is wrong, unless the namenode has lost everything or the container has ended. */
+  /** The lifetime of a node may be over. */
+  private boolean noticeEnd(int name) {
+    NameState state = state(name);
+    if (!state.mayHaveEnded(System.currentTimeMillis())) {
+      return false;
+    }
+    board.write(name, state.lost(quiet(), state.namenodeLoss()));
+    count(name, "lifetimes over");
+    return true;
+  }
+
+  /**
+   * Something is wrong, unless the namenode has lost everything, or the container or the lifetime
+   * has ended.
+   */
   private void wrong(int name, String what) throws Exception {
-    if (!noticeLoss(name) && !hasEnded(name)) {
+    if (!noticeLoss(name) && !hasEnded(name) && !noticeEnd(name)) {
       throw new Mismatch(names.path(name) + ": " + what);
     }
   }
@@ -291,23 +324,54 @@ final class ModelWorker implements Runnable {
   // ---- looking ----
 
   /** What was found: null for nothing. */
-  private ByteBuffer look(int name) throws Exception {
+  private Found look(int name) throws Exception {
     return look(name, false);
   }
 
-  private ByteBuffer look(int name, boolean lingers) throws Exception {
+  private Found look(int name, boolean lingers) throws Exception {
     String path = names.path(name);
-    if (names.isContainer(name)) {
-      return get(store.lookup(path)) == null ? null : ByteBuffer.allocate(0);
-    }
-    if (names.kindOf(name).isTable() && random.nextBoolean()) {
-      ByteBuffer target = ByteBuffer.allocateDirect(LARGEST_VALUE);
-      CrailResult result = get(store.get(path, OffHeapBuffer.wrap(target)));
-      if (result != null) {
-        return target.slice(0, (int) result.getLen());
+    if (names.kindOf(name).isTable() && !names.isContainer(name)) {
+      int way = random.nextInt(3);
+      Found found = way == 0 ? lookByGet(path) : way == 1 ? lookByList(path) : null;
+      if (found != null) {
+        return found;
       }
       // Nothing, or a key whose put was given up before its bytes.
     }
+    ByteBuffer bytes = names.isContainer(name) ? lookAtContainer(path) : lookAtFile(path, lingers);
+    return bytes == null ? null : new Found(bytes, null);
+  }
+
+  private Found lookByGet(String path) throws Exception {
+    ByteBuffer target = ByteBuffer.allocateDirect(LARGEST_VALUE);
+    CrailResult result = get(store.get(path, OffHeapBuffer.wrap(target)));
+    return result == null ? null : new Found(target.slice(0, (int) result.getLen()), null);
+  }
+
+  /** As a list of steps sees it; null for nothing, and for bytes that the namenode has not. */
+  private Found lookByList(String path) throws Exception {
+    CompoundResult result = get(store.operate(path, READ));
+    if (!result.isSuccess()) {
+      ErrorCode code = result.code(result.failedStep());
+      if (code != ErrorCode.NODE_NOT_FOUND && code != ErrorCode.NOT_KEPT) {
+        throw new Mismatch(path + ": a list that only reads failed: " + code);
+      }
+      return null;
+    }
+    Marks marks = Marks.NEW.withEpoch(result.epoch());
+    for (Map.Entry<String, byte[]> each : result.attributes(0).entrySet()) {
+      String number = new String(each.getValue(), StandardCharsets.US_ASCII);
+      marks = marks.with(each.getKey(), Long.parseLong(number));
+    }
+    marks = marks.withVersion(result.version());
+    return new Found(ByteBuffer.wrap(result.bytes(1)), marks);
+  }
+
+  private ByteBuffer lookAtContainer(String path) throws Exception {
+    return get(store.lookup(path)) == null ? null : ByteBuffer.allocate(0);
+  }
+
+  private ByteBuffer lookAtFile(String path, boolean lingers) throws Exception {
     CrailNode node = get(store.lookup(path));
     if (node == null) {
       return null;
@@ -359,21 +423,28 @@ final class ModelWorker implements Runnable {
    */
   private boolean observe(int name, boolean fenced) throws Exception {
     long quietBefore = quiet();
-    ByteBuffer found;
+    long begin = System.currentTimeMillis();
+    Found found;
     try {
       found = look(name);
+    } catch (Mismatch e) {
+      throw e;
     } catch (Exception e) {
       codeOf("look at " + names.path(name), e);
       return false;
     }
     NameState state = state(name);
-    int index = found == null ? state.findAbsent() : state.find(found);
+    int index = indexOf(state, found);
     if (names.isContainer(name) && found != null) {
       index = state.findLength(0);
     }
     if (index == NameState.NONE) {
-      wrong(name, found == null ? "is gone; expected " + state.possible() : state.explain(found));
+      wrong(name, explain(state, found));
       return false;
+    }
+    boolean isLate = found != null && state.possible().get(index).marks().mustHaveEnded(begin);
+    if (isLate && stays(name)) {
+      throw new Mismatch(names.path(name) + " is there after its end: " + state.possible());
     }
     count(name, "observed");
     if (state.isDoubtful() && (fenced || quietBefore >= state.doubtSince() + SETTLING)) {
@@ -384,9 +455,47 @@ final class ModelWorker implements Runnable {
     return true;
   }
 
-  private void settle(int name, NameState state, int index, ByteBuffer found) throws Exception {
+  /**
+   * Whether a node is there in each of some looks. A namenode that was stopped may answer a request
+   * before it removes what has ended meanwhile.
+   */
+  private boolean stays(int name) throws Exception {
+    long version = board.version(name);
+    boolean stays = true;
+    for (int i = 0; i < MOST_LOOKS && stays; i++) {
+      TimeUnit.MILLISECONDS.sleep(END_MILLIS / MOST_LOOKS);
+      try {
+        stays = look(name) != null && board.version(name) == version;
+      } catch (Mismatch e) {
+        throw e;
+      } catch (Exception e) {
+        codeOf("look at the end of " + names.path(name), e);
+        stays = false;
+      }
+    }
+    return stays;
+  }
+
+  private static int indexOf(NameState state, Found found) {
+    return found == null ? state.findAbsent() : state.find(found.bytes, found.marks);
+  }
+
+  private static String explain(NameState state, Found found) {
+    return found == null
+        ? "is gone; expected " + state.possible()
+        : state.explain(found.bytes, found.marks);
+  }
+
+  private void settle(int name, NameState state, int index, Found found) throws Exception {
     Content content = state.possible().get(index);
-    board.write(name, state.settled(found == null ? Content.ABSENT : content.cut(found.limit())));
+    Marks marks = content.marks();
+    if (marks.endMillis() != 0 && marks.latestMillis() == 0) {
+      // The list that has set it cannot come any more.
+      long latest = System.currentTimeMillis() + Marks.LONGEST_LIFE_MILLIS;
+      content = content.with(marks.withEnd(marks.endMillis(), latest));
+    }
+    board.write(
+        name, state.settled(found == null ? Content.ABSENT : content.cut(found.bytes.limit())));
     count(name, "settled");
     int partner = state.partner();
     if (partner >= 0 && content.isPresent() && state(partner).isKnown()) {
@@ -402,9 +511,12 @@ final class ModelWorker implements Runnable {
   private void observeForeign(int name) throws Exception {
     long version = board.version(name);
     NameState state = state(name);
-    ByteBuffer found;
+    long begin = System.currentTimeMillis();
+    Found found;
     try {
       found = look(name, random.nextInt(3) == 0);
+    } catch (Mismatch e) {
+      throw e;
     } catch (Exception e) {
       codeOf("look at " + names.path(name), e);
       return;
@@ -412,18 +524,22 @@ final class ModelWorker implements Runnable {
     if (names.isContainer(name) || names.isWild(name)) {
       return;
     }
-    boolean lost = namenodeLoss(name) != state.namenodeLoss() || hasEnded(name, state);
+    boolean lost =
+        namenodeLoss(name) != state.namenodeLoss()
+            || hasEnded(name, state)
+            || found == null && state.mayHaveEnded(System.currentTimeMillis());
     if (board.version(name) == version && !lost) {
-      int index = found == null ? state.findAbsent() : state.find(found);
+      int index = indexOf(state, found);
       if (index == NameState.NONE) {
-        throw new Mismatch(
-            names.path(name)
-                + " of another thread: "
-                + (found == null ? "is gone; expected " + state.possible() : state.explain(found)));
+        throw new Mismatch(names.path(name) + " of another thread: " + explain(state, found));
+      }
+      boolean isLate = found != null && state.possible().get(index).marks().mustHaveEnded(begin);
+      if (isLate && stays(name)) {
+        throw new Mismatch(names.path(name) + " is there after its end: " + state.possible());
       }
       count("observed others'");
     } else if (found != null) {
-      String wrong = strange(found);
+      String wrong = strange(found.bytes);
       if (wrong != null) {
         throw new Mismatch(names.path(name) + " while it changed: " + wrong);
       }
@@ -618,9 +734,17 @@ final class ModelWorker implements Runnable {
   }
 
   private void stepValue(int name, int roll) throws Exception {
-    if (roll < 55) {
+    Content content = state(name).last();
+    // Lists do not see a key whose put was given up before its bytes.
+    boolean mayOperate =
+        !content.isPresent() || content.length() > 0 || content.marks().version() > 0;
+    if (content.marks().endMillis() != 0) {
+      observeDoubtful(name);
+    } else if (roll < 25) {
       put(name);
-    } else if (roll < 65 && state(name).last().isPresent()) {
+    } else if (roll < 65 && mayOperate) {
+      operate(name);
+    } else if (roll < 70 && content.isPresent()) {
       delete(name);
     } else {
       observe(name);
@@ -1122,6 +1246,39 @@ final class ModelWorker implements Runnable {
         board.write(name, before);
       }
     }
+  }
+
+  /** Performs a list of steps. */
+  private void operate(int name) throws Exception {
+    NameState before = state(name);
+    long losses = before.last().isPresent() ? before.namenodeLoss() : namenodeLoss(name);
+    boolean isKept = before.last().length() <= SMALL_VALUE;
+    long datanodes = isKept ? datanodeLoss() : before.datanodeLoss();
+    DrawnList list = DrawnList.draw(before.last(), nextId(), random, System.currentTimeMillis());
+    Content after = list.after();
+    boolean ends = after.marks().endMillis() != 0;
+    if (list.changes()) {
+      board.write(name, ends ? before.attempt(after, Content.ABSENT) : before.attempt(after));
+    }
+    CompoundResult result;
+    try {
+      result = get(store.operate(names.path(name), list.operation()));
+    } catch (Exception e) {
+      failed(name, "operate", e, NameState.NONE, ErrorCode.PARENT_NOT_FOUND);
+      return;
+    }
+    String mismatch = list.mismatch(result);
+    if (mismatch != null) {
+      board.write(name, state(name).unknown(quiet(), NameState.NONE));
+      wrong(name, mismatch + ", after " + list);
+      return;
+    }
+    board.write(
+        name,
+        list.changes()
+            ? before.done(list.done(System.currentTimeMillis()), losses, datanodes)
+            : before);
+    count(name, list.changes() ? "operated" : result.isSuccess() ? "looked" : "refused");
   }
 
   // ---- containers ----

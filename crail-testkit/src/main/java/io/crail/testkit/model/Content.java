@@ -14,18 +14,22 @@ import java.util.Locale;
  * @param file the id of the file; 0 for nothing
  * @param parts the operations that wrote the bytes, in order
  * @param leastLength the file may end at any position from here to the end of the last part
+ * @param marks what lists of steps have given it
  */
-public record Content(long file, List<Part> parts, long leastLength) {
+public record Content(long file, List<Part> parts, long leastLength, Marks marks) {
   /** The name does not exist. */
-  public static final Content ABSENT = new Content(0, List.of(), 0);
+  public static final Content ABSENT = new Content(0, List.of(), 0, Marks.NEW);
 
   /** The most parts. The owner appends no more. */
   public static final int MAX_PARTS = 12;
 
   /** The most longs of an encoded content. */
-  static final int MAX_LONGS = 3 + 2 * MAX_PARTS;
+  static final int MAX_LONGS = 3 + 2 * MAX_PARTS + Marks.LONGS;
 
-  /** The bytes of one operation; they end at {@code end} in the file. */
+  /**
+   * The bytes of one operation; they end at {@code end} in the file. Those that no operation wrote
+   * are {@link Units#ZEROS}.
+   */
   public record Part(long operation, long end) {}
 
   /** Checks the arguments. */
@@ -38,7 +42,7 @@ public record Content(long file, List<Part> parts, long leastLength) {
 
   /** A file without bytes. */
   public static Content empty(long file) {
-    return new Content(file, List.of(), 0);
+    return new Content(file, List.of(), 0, Marks.NEW);
   }
 
   /** A file with the bytes of the operation that created it. */
@@ -50,7 +54,42 @@ public record Content(long file, List<Part> parts, long leastLength) {
   public Content append(long operation, long length) {
     List<Part> more = new ArrayList<>(parts);
     more.add(new Part(operation, length() + length));
-    return new Content(file, more, length() + length);
+    return new Content(file, more, length() + length, marks);
+  }
+
+  /** The same file after an operation wrote bytes at a position. */
+  public Content write(long operation, long position, long length) {
+    Content before = position > length() ? resize(position) : this;
+    long end = position + length;
+    List<Part> more = new ArrayList<>(before.cut(position).parts);
+    more.add(new Part(operation, end));
+    before.parts.stream().filter(part -> part.end > end).forEach(more::add);
+    return new Content(file, more, Math.max(end, length()), marks);
+  }
+
+  /** The same file with another length. */
+  public Content resize(long length) {
+    return length > length() ? append(Units.ZEROS, length - length()) : cut(length);
+  }
+
+  /** The same file with other marks. */
+  public Content with(Marks newMarks) {
+    return new Content(file, parts, leastLength, newMarks);
+  }
+
+  /** The bytes in a range that are there. */
+  public ByteBuffer bytes(long from, long length) {
+    long end = Math.min(from + length, length());
+    ByteBuffer bytes = ByteBuffer.allocate((int) Math.max(0, end - from));
+    for (int i = 0; i < parts.size(); i++) {
+      long first = Math.max(start(i), from);
+      long last = Math.min(parts.get(i).end, end);
+      if (first < last) {
+        bytes.limit((int) (last - from)).position((int) (first - from));
+        Units.fill(bytes, file, parts.get(i).operation, first);
+      }
+    }
+    return bytes.clear();
   }
 
   /**
@@ -58,7 +97,7 @@ public record Content(long file, List<Part> parts, long leastLength) {
    * has written.
    */
   public Content fromLength(long least) {
-    return new Content(file, parts, least);
+    return new Content(file, parts, least, marks);
   }
 
   /** The same file with the length that was found. */
@@ -69,7 +108,7 @@ public record Content(long file, List<Part> parts, long leastLength) {
         left.add(new Part(part.operation, Math.min(part.end, length)));
       }
     }
-    return new Content(file, left, length);
+    return new Content(file, left, length, marks);
   }
 
   private long start(int index) {
@@ -127,6 +166,7 @@ public record Content(long file, List<Part> parts, long leastLength) {
     for (Part part : parts) {
       target.put(part.operation).put(part.end);
     }
+    marks.encode(target);
   }
 
   static Content decode(LongBuffer source) {
@@ -136,7 +176,7 @@ public record Content(long file, List<Part> parts, long leastLength) {
     for (long left = source.get(); left > 0; left--) {
       parts.add(new Part(source.get(), source.get()));
     }
-    return new Content(file, parts, least);
+    return new Content(file, parts, least, Marks.decode(source));
   }
 
   @Override
@@ -149,6 +189,8 @@ public record Content(long file, List<Part> parts, long leastLength) {
       text.append(" [").append(Units.text(part.operation)).append(" to ").append(part.end);
       text.append(']');
     }
-    return text + (leastLength < length() ? " or less, from " + leastLength : "");
+    return text
+        + (leastLength < length() ? " or less, from " + leastLength : "")
+        + (marks.equals(Marks.NEW) ? "" : " (" + marks + ")");
   }
 }

@@ -136,13 +136,29 @@ public record NameState(
 
   /** The index of the first content that matches a whole file, or NONE. */
   public int find(ByteBuffer bytes) {
+    return find(bytes, null);
+  }
+
+  /**
+   * The index of the first content that matches a whole file and its marks, or NONE.
+   *
+   * @param marks those that were found; null when nothing is known of them
+   */
+  public int find(ByteBuffer bytes, Marks marks) {
     for (int i = 0; i < possible.size(); i++) {
-      if (possible.get(i).mayHaveLength(bytes.limit())
-          && possible.get(i).mismatch(bytes, 0) == null) {
+      Content content = possible.get(i);
+      if (content.mayHaveLength(bytes.limit())
+          && content.mismatch(bytes, 0) == null
+          && (marks == null || content.marks().agreesWith(marks))) {
         return i;
       }
     }
     return NONE;
+  }
+
+  /** True when the lifetime of a node that may be there may be over. */
+  public boolean mayHaveEnded(long nowMillis) {
+    return possible.stream().anyMatch(each -> each.marks().mayHaveEnded(nowMillis));
   }
 
   /** The index of the first content that may have this length, or NONE. */
@@ -157,14 +173,21 @@ public record NameState(
 
   /** Describes why a whole file matches no content. */
   public String explain(ByteBuffer bytes) {
+    return explain(bytes, null);
+  }
+
+  /** Describes why a whole file with such marks, if they are known, matches no content. */
+  public String explain(ByteBuffer bytes, Marks marks) {
     StringBuilder text = new StringBuilder("found " + bytes.limit() + " bytes");
+    text.append(marks == null ? "" : ", " + marks);
     if (bytes.limit() > 0) {
       text.append(" that begin with ").append(Units.describe(bytes, 0));
     }
     for (Content content : possible) {
       text.append("; expected ").append(content);
       if (content.mayHaveLength(bytes.limit())) {
-        text.append(": ").append(content.mismatch(bytes, 0));
+        String mismatch = content.mismatch(bytes, 0);
+        text.append(": ").append(mismatch == null ? "other marks" : mismatch);
       }
     }
     return text.toString();

@@ -19,6 +19,9 @@ public final class Units {
   /** Bytes of a unit. */
   public static final int LENGTH = 64;
 
+  /** The operation of bytes that none has written, and that are 0. */
+  public static final long ZEROS = 0;
+
   private static final long MAGIC = 0x4372_6169_6c55_6e69L;
   private static final int FILE_AT = 8;
   private static final int OPERATION_AT = 16;
@@ -54,6 +57,10 @@ public final class Units {
     ByteBuffer unit = ByteBuffer.allocate(LENGTH).order(ByteOrder.LITTLE_ENDIAN);
     int at = target.position();
     long position = offset;
+    if (operation == ZEROS) {
+      target.put(at, new byte[target.remaining()]);
+      at = target.limit();
+    }
     while (at < target.limit()) {
       int skip = (int) (position % LENGTH);
       int length = Math.min(LENGTH - skip, target.limit() - at);

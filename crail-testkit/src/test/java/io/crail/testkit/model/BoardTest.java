@@ -31,7 +31,7 @@ class BoardTest {
     for (int i = 0; i < Content.MAX_PARTS; i++) {
       content = content.append(id, id);
     }
-    return content;
+    return content.with(new Marks(id, id + 1, id + 2, Marks.NONE, id + 3, id + 4));
   }
 
   @Test

@@ -134,4 +134,43 @@ class NameStateTest {
     assertTrue(found.isDoubtful());
     assertEquals(6, found.life());
   }
+
+  @Test
+  void listsWriteBytesAtAnyPosition() {
+    long id = Units.id(1, 4);
+    Content written = FIRST.write(id, 100, 200).write(id + 1, 5010, 60).resize(5090);
+    assertEquals(5090, written.length());
+    assertEquals(0, known(written).find(bytes(written)));
+    assertEquals(bytes(written), written.bytes(0, 9000));
+    assertEquals(bytes(written).slice(50, 70), written.bytes(50, 70));
+    assertEquals(
+        NameState.NONE, known(written).find(bytes(FIRST.write(id, 100, 201).resize(5090))));
+    assertEquals(ByteBuffer.allocate(10), written.bytes(5000, 10));
+    assertEquals(bytes(FIRST).slice(0, 100), written.resize(100).bytes(0, 100));
+    Content twice = FIRST.append(id, 64).append(id, 64);
+    assertEquals(NameState.NONE, known(FIRST.append(id, 64)).find(bytes(twice)));
+  }
+
+  @Test
+  void noticesOtherMarks() {
+    Marks marks = Marks.NEW.withVersion(2).withEpoch(1).with("first", 7);
+    NameState state = known(FIRST.with(marks.withEnd(5, 6)));
+    assertEquals(0, state.find(bytes(FIRST), marks));
+    assertEquals(0, state.find(bytes(FIRST), null));
+    assertEquals(NameState.NONE, state.find(bytes(FIRST), marks.withVersion(3)));
+    assertEquals(NameState.NONE, state.find(bytes(FIRST), marks.withEpoch(2)));
+    assertEquals(NameState.NONE, state.find(bytes(FIRST), marks.with("first", 8)));
+    assertEquals(NameState.NONE, state.find(bytes(FIRST), marks.with("second", 0)));
+  }
+
+  @Test
+  void aLifetimeEndsInItsTime() {
+    Marks marks = Marks.NEW.withEnd(10_000, 10_500);
+    assertFalse(known(FIRST.with(marks)).mayHaveEnded(9_000));
+    assertTrue(known(FIRST.with(marks)).mayHaveEnded(10_000));
+    assertFalse(marks.mustHaveEnded(11_000));
+    assertTrue(marks.mustHaveEnded(11_500));
+    assertFalse(marks.withEnd(10_000, 0).mustHaveEnded(60_000));
+    assertFalse(known(FIRST).mayHaveEnded(60_000));
+  }
 }
