@@ -15,8 +15,9 @@ import java.util.Map;
 /**
  * Appends of 4 KiB to one object by several clients, each with one append in flight, and by one
  * client with many in flight: with and without a guard by an epoch. Redis does the same with a
- * script; its plain APPEND has no bound, so there is no goal beside it. The load is one under which
- * a guard has cost RADOS three quarters of its rate.
+ * script, and with optimistic transactions, of which a connection has one at a time; its plain
+ * APPEND has no bound, so there is no goal beside it. The load is one under which a guard has cost
+ * RADOS three quarters of its rate.
  */
 final class AppendSection extends Section {
   private static final int[] CLIENTS = {1, 4, 32};
@@ -25,6 +26,7 @@ final class AppendSection extends Section {
   private static final int EXPERIMENTS = 3;
   private static final String PER_CPU = "/CPU s";
   private static final String KEY = "appended";
+  private static final String TRANSACTIONS = "io.crail.lab.programs.RedisTransactions";
 
   /** Appends of a client with many in flight until its code is compiled. */
   private static final int WARM_UP = 200_000;
@@ -97,7 +99,8 @@ final class AppendSection extends Section {
           () -> crail(shape, false),
           () -> crail(shape, true),
           () -> redis(shape, false),
-          () -> redis(shape, true));
+          () -> redis(shape, true),
+          () -> transactions(shape));
     }
   }
 
@@ -165,6 +168,42 @@ final class AppendSection extends Section {
     with.redis().fill(0, 1);
   }
 
+  private void transactions(Shape shape) throws IOException, InterruptedException {
+    if (!hasTransactions(shape)) {
+      return;
+    }
+    with.redis().fill(0, 1);
+    with.redis().hash(KEY + ".state", "epoch", "1");
+    List<String> command =
+        CompareSession.java(
+            TRANSACTIONS,
+            with.redis().port(),
+            KEY,
+            1,
+            SIZE,
+            MOST,
+            shape.clients,
+            shape.operations(),
+            shape.operations());
+    String text = with.programs().run(command);
+    String shown = "RedisTransactions, " + shape.text();
+    samples.add(transactionsName(shape), "/s", shown, Samples.number(text, "rate"));
+    samples.add(transactionsName(shape), "us p50", shown, Samples.number(text, "p50"));
+    long length = with.redis().length(KEY);
+    if (length < SIZE || length > MOST + SIZE) {
+      throw new IOException("Redis has " + length + " bytes where it has appended");
+    }
+    with.redis().fill(0, 1);
+  }
+
+  private boolean hasTransactions(Shape shape) {
+    return has(CompareSession.Peer.REDIS) && shape.depth == 1;
+  }
+
+  private static String transactionsName(Shape shape) {
+    return "WATCH, MULTI (guard, APPEND), " + shape.text() + ", Redis";
+  }
+
   private static String crailName(Shape shape, boolean guarded) {
     return (guarded ? "guarded append, " : "append, ") + shape.text() + ", Crail";
   }
@@ -189,6 +228,9 @@ final class AppendSection extends Section {
         goals.add(crailName(shape, true), redisName(shape, true), "/s", 1);
         goals.add(crailName(shape, true), redisName(shape, true), PER_CPU, 1.2);
         goals.add(crailName(shape, false), redisName(shape, false), "/s", 0);
+      }
+      if (hasTransactions(shape)) {
+        goals.add(crailName(shape, true), transactionsName(shape), "/s", 3);
       }
     }
     plot(

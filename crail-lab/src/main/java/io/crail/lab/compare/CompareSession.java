@@ -335,7 +335,8 @@ final class CompareSession {
       texts.add(
           "Redis: redis-server --save \"\" --appendonly no, so in memory only, else defaults;"
               + " redis-benchmark with the options shown; filled anew before each load, and asked"
-              + " whether it holds the values");
+              + " whether it holds the values; transactions by a program in Java, a thread for each"
+              + " client");
     }
     if (has(Peer.HDFS)) {
       texts.add(

@@ -122,6 +122,11 @@ public final class Redis {
     return redis;
   }
 
+  /** The port on which it listens. */
+  public int port() {
+    return port;
+  }
+
   /** Its process. */
   public Process process() {
     return process;
