@@ -18,6 +18,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -257,6 +258,64 @@ final class BlockCache implements Closeable {
     }
   }
 
+  /**
+   * Sees to it that a block is in Crail, and waits for that. Its bytes do not stay in the memory of
+   * this process.
+   *
+   * @return whether it was read from the source; otherwise it was there
+   * @throws IOException the error of the source; or if it is not in Crail after all
+   */
+  boolean load(CachedFile file, long index) throws IOException {
+    String name = names.block(file.identity(), index);
+    BooleanSupplier isThere = () -> crail.length(name) == file.bytesOf(index);
+    if (isThere.getAsBoolean()) {
+      stamps.used(name);
+      return false;
+    }
+    // As many as there is memory for.
+    ahead.acquireUninterruptibly();
+    Block block = crail.mayAsk() ? memory.allocate() : null;
+    try {
+      if (block == null) {
+        throw notLoaded(file);
+      }
+      return load(file, index, name, isThere, block);
+    } finally {
+      if (block != null) {
+        memory.discard(block);
+      }
+      ahead.release();
+    }
+  }
+
+  private boolean load(
+      CachedFile file, long index, String name, BooleanSupplier isThere, Block block)
+      throws IOException {
+    Claim claim = claims.claim(name, true, isThere);
+    try {
+      if (claim.outcome() == Outcome.LOADED
+          || claim.outcome() == Outcome.CLAIMED && isThere.getAsBoolean()) {
+        return false;
+      }
+      int bytes = file.bytesOf(index);
+      boolean known = file.source().readFully(index * file.blockBytes(), block.room(bytes));
+      statistics.increment(Counter.LOADS);
+      block.filled(bytes);
+      if (known && put(name, block)) {
+        return true;
+      }
+      throw notLoaded(file);
+    } finally {
+      claims.end(claim);
+      budget.tidy();
+    }
+  }
+
+  private static IOException notLoaded(CachedFile file) {
+    return new IOException(
+        file.path() + " is not whole in the cache: there is no room, or Crail does not answer");
+  }
+
   private boolean putLater(String name, Block block, Claim claim) {
     if (!block.pin()) {
       throw new AssertionError("the caller has pinned it");
@@ -302,7 +361,8 @@ final class BlockCache implements Closeable {
     }
   }
 
-  private void put(String name, Block block) {
+  /** Puts a block, if there is room for it; returns whether it is in Crail. */
+  private boolean put(String name, Block block) {
     Put outcome = budget.admits(block.length()) ? crail.put(name, block.content()) : Put.FAILED;
     if (outcome == Put.FULL) {
       budget.refused(block.length());
@@ -315,6 +375,7 @@ final class BlockCache implements Closeable {
     } else {
       statistics.increment(Counter.REFUSALS);
     }
+    return outcome == Put.DONE;
   }
 
   /** Waits for the blocks that are being put, for a while. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.cache;
 
-import io.crail.cache.StatusCache.Found;
 import io.crail.cache.mount.MountedFileSystem;
 import java.io.IOException;
 import java.net.URI;
@@ -52,6 +51,11 @@ public class CacheFileSystem extends ForgetfulFileSystem {
   /** The beginning of the key for the class of a file system; its scheme follows. */
   public static final String IMPLEMENTATION_KEY = "crail.cache.impl.";
 
+  /**
+   * The beginning of the key for the budget of a source, instead of that of all; its name follows.
+   */
+  public static final String BUDGET_KEY = "crail.cache.budget.";
+
   private CacheSettings settings;
   private CacheStatistics cacheStatistics;
   private CacheStore crail;
@@ -65,7 +69,10 @@ public class CacheFileSystem extends ForgetfulFileSystem {
   public void initialize(URI name, Configuration configuration) throws IOException {
     setConf(configuration);
     settings =
-        CacheSettings.of(configuration, UserGroupInformation.getCurrentUser().getShortUserName());
+        CacheSettings.of(
+            configuration,
+            UserGroupInformation.getCurrentUser().getShortUserName(),
+            SCHEME.equals(name.getScheme()) ? BUDGET_KEY + name.getAuthority() : null);
     fs = source(name, configuration);
     boolean opened = false;
     try {
@@ -150,6 +157,11 @@ public class CacheFileSystem extends ForgetfulFileSystem {
     return cacheStatistics;
   }
 
+  /** {@return the bytes of a block, as the configuration says} */
+  public int blockBytes() {
+    return settings.blockBytes();
+  }
+
   @Override
   public FileStatus getFileStatus(Path path) throws IOException {
     statistics.incrementReadOps(1);
@@ -159,13 +171,21 @@ public class CacheFileSystem extends ForgetfulFileSystem {
   @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     statistics.incrementReadOps(1);
-    Path qualified = makeQualified(path);
-    long errors = crail.errors();
-    Found found = statuses.find(qualified);
-    StatusRecord record = found.record();
+    CachedFile file = cached(makeQualified(path));
     // A file that is being written may have more bytes than its status says.
-    if (record == null || record.length() <= 0) {
+    if (file == null || file.length() <= 0) {
       return fs.open(path, bufferSize);
+    }
+    return new FSDataInputStream(
+        new CachedInputStream(file, blocks, settings.readAhead(), cacheStatistics, statistics));
+  }
+
+  /** A file with the names of its blocks; null if its status is not cached. */
+  private CachedFile cached(Path qualified) throws IOException {
+    long errors = crail.errors();
+    StatusRecord record = statuses.find(qualified).record();
+    if (record == null) {
+      return null;
     }
     SourceFile source =
         new SourceFile(
@@ -175,15 +195,46 @@ public class CacheFileSystem extends ForgetfulFileSystem {
             () -> statuses.invalidate(qualified),
             () -> statuses.standing(qualified, record, errors),
             cacheStatistics);
-    CachedFile file =
-        new CachedFile(
-            qualified,
-            record.length(),
-            record.identity(settings.blockBytes()),
-            settings.blockBytes(),
-            source);
-    return new FSDataInputStream(
-        new CachedInputStream(file, blocks, settings.readAhead(), cacheStatistics, statistics));
+    return new CachedFile(
+        qualified,
+        record.length(),
+        record.identity(settings.blockBytes()),
+        settings.blockBytes(),
+        source);
+  }
+
+  /**
+   * Sees to it that a part of a file is in the cache, and waits for that. What is not there is read
+   * from the slow file system, by one process of all. So several threads and processes may load
+   * parts of one file, or the same part, at the same time. What is loaded takes the place of what
+   * was used least recently, as if it had been read.
+   *
+   * @param path a file
+   * @param from the first byte of the part
+   * @param bytes how long the part is at most; all blocks that it touches are loaded
+   * @return bytes that were read from the slow file system; the others were there
+   * @throws IOException the error of the slow file system, as {@link #open} throws it; or if the
+   *     part is not in the cache now, since there is no room, the file was changed in the last two
+   *     seconds, or Crail does not answer
+   */
+  public long load(Path path, long from, long bytes) throws IOException {
+    CachedFile file = cached(makeQualified(path));
+    if (file == null) {
+      throw new IOException(
+          path + " is not cached: it was changed just now, or Crail does not answer");
+    }
+    long end = Math.min(file.length(), from + Math.min(bytes, file.length()));
+    long loaded = 0;
+    try {
+      for (long at = from; at < end; at = (file.blockOf(at) + 1) * file.blockBytes()) {
+        if (blocks.load(file, file.blockOf(at))) {
+          loaded += file.bytesOf(file.blockOf(at));
+        }
+      }
+    } finally {
+      file.source().close();
+    }
+    return loaded;
   }
 
   /** The builder of this file system, not that of the source, which would pass the cache by. */

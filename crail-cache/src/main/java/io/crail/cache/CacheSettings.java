@@ -2,6 +2,7 @@
 package io.crail.cache;
 
 import io.crail.common.config.ConfigException;
+import io.crail.common.config.ConfigType;
 import io.crail.conf.CrailConfiguration;
 import io.crail.hadoop.HadoopConfiguration;
 import java.io.IOException;
@@ -41,6 +42,9 @@ record CacheSettings(
   /** The configured namenodes, not those of the URI: that is the source's. */
   private static final URI CONFIGURED = URI.create("crail:///");
 
+  /** More than there is, and no overflow. */
+  private static final long NO_BUDGET = Long.MAX_VALUE / 2;
+
   /** How long a thread waits for another one that loads, and may itself wait for a process. */
   long patienceMillis() {
     return claim.plus(probe).toMillis();
@@ -50,8 +54,9 @@ record CacheSettings(
    * Reads the settings.
    *
    * @param user Hadoop's user, who owns the nodes in Crail
+   * @param budgetKey the key for a budget of its own; null if it has none
    */
-  static CacheSettings of(Configuration hadoop, String user) throws IOException {
+  static CacheSettings of(Configuration hadoop, String user, String budgetKey) throws IOException {
     try {
       CrailConfiguration crail = HadoopConfiguration.of(CONFIGURED, hadoop, user, System::getenv);
       io.crail.common.config.Configuration checked = crail.toConfiguration();
@@ -72,7 +77,8 @@ record CacheSettings(
                 + " bytes, must be at least two blocks of 'crail.cache.blocksize', which is "
                 + blockBytes);
       }
-      long budget = checked.get(CacheKeys.BUDGET);
+      String own = budgetKey == null ? null : hadoop.getTrimmed(budgetKey);
+      long budget = own == null ? checked.get(CacheKeys.BUDGET) : bytes(budgetKey, own);
       return new CacheSettings(
           crail,
           checked.get(CacheKeys.ROOT),
@@ -83,11 +89,20 @@ record CacheSettings(
           checked.get(CacheKeys.CLAIM),
           (int) Math.min(Integer.MAX_VALUE, blocks),
           checked.get(CacheKeys.READ_AHEAD),
-          budget == 0 ? Long.MAX_VALUE / 2 : budget,
+          budget == 0 ? NO_BUDGET : Math.min(budget, NO_BUDGET),
           checked.get(CacheKeys.KEEP_FREE),
           checked.get(CacheKeys.STAMP).toMillis());
     } catch (ConfigException e) {
       throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  private static long bytes(String key, String text) {
+    try {
+      return ConfigType.parseBytes(text);
+    } catch (IllegalArgumentException e) {
+      throw new ConfigException(
+          "key '" + key + "' has the bad value '" + text + "': " + e.getMessage());
     }
   }
 }

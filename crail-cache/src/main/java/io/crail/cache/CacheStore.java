@@ -31,6 +31,7 @@ import java.io.IOException;
 import java.util.Iterator;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -428,10 +429,19 @@ final class CacheStore implements Closeable {
 
   /** When a node was made, milliseconds since 1970; {@link #ABSENT} or {@link #UNKNOWN}. */
   long madeMillis(String path) {
+    return look(path, CrailNode::getModificationTime);
+  }
+
+  /** The length of a value, which is not got; {@link #ABSENT} or {@link #UNKNOWN}. */
+  long length(String path) {
+    return look(path, CrailNode::getCapacity);
+  }
+
+  private long look(String path, ToLongFunction<CrailNode> wanted) {
     return attempt(
         () -> {
           CrailNode node = await(store.lookup(path));
-          return node == null ? ABSENT : node.getModificationTime();
+          return node == null ? ABSENT : wanted.applyAsLong(node);
         },
         (long) UNKNOWN,
         (long) UNKNOWN);

@@ -115,7 +115,7 @@ final class CacheCluster implements AutoCloseable {
   }
 
   CacheSettings settings(String... settings) throws IOException {
-    return CacheSettings.of(configuration(settings), "test");
+    return CacheSettings.of(configuration(settings), "test", null);
   }
 
   /** Crail as such a file system sees it. */

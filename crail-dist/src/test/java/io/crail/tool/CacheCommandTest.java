@@ -15,11 +15,12 @@ import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code crail cache} with a source that has two blocks. */
+/** {@code crail cache} on a cluster. */
 @Tag("once")
 class CacheCommandTest {
   @TempDir private Path directory;
@@ -56,6 +57,38 @@ class CacheCommandTest {
       assertEquals(1, run("cache --drop log").code());
       assertEquals(0, run("cache --drop logs").code());
       assertNull(store.lookup("/cache/logs").get());
+    }
+  }
+
+  @Test
+  void itLoadsWhatItCan() throws Exception {
+    Path source = Files.createDirectory(directory.resolve("source"));
+    for (String name : new String[] {"a", "b"}) {
+      Path file = Files.write(source.resolve(name), new byte[200_000]);
+      Files.setLastModifiedTime(file, FileTime.fromMillis(1_000_000_000_000L));
+    }
+    try (EmbeddedCrail cluster = EmbeddedCrail.builder().start()) {
+      int port = cluster.namenodeAddresses().get(0).getPort();
+      Files.writeString(
+          directory.resolve("crail-site.conf"),
+          "crail.namenode.address crail://127.0.0.1:" + port + "\n");
+      String load =
+          "cache --set crail.cache.source.logs=file://" + source + " --load crailcache://logs/";
+      Ran loaded = run(load);
+      assertEquals(0, loaded.code(), loaded.stderr());
+      assertEquals(
+          "2 files with 390.6 KiB are cached, 390.6 KiB were read from the source\n",
+          loaded.stdout());
+      assertTrue(run("cache").stdout().matches("(?s).*logs +2 +2 .*"), run("cache").stdout());
+
+      Files.write(source.resolve("c"), new byte[1]);
+      Ran again = run(load);
+      assertEquals(1, again.code());
+      assertTrue(
+          again.stdout().startsWith("2 files with 390.6 KiB are cached, 0 B"), again::stdout);
+      assertTrue(again.stdout().endsWith("1 failed\n"), again::stdout);
+      assertTrue(
+          again.stderr().contains("crail cache: crailcache://logs/c is not cached"), again::stderr);
     }
   }
 

@@ -25,7 +25,8 @@ public final class HadoopConfiguration {
   private static final String NAMENODES = "crail.namenode.address";
 
   /** Keys of a cached file system whose names the user completes; no store reads them. */
-  private static final List<String> COMPLETED = List.of("crail.cache.source.", "crail.cache.impl.");
+  private static final List<String> COMPLETED =
+      List.of("crail.cache.source.", "crail.cache.impl.", "crail.cache.budget.");
 
   private static final String USER = "crail.user";
   private static final String SINGLETON = "crail.singleton";

@@ -28,7 +28,10 @@ import java.util.function.Predicate;
 public final class CommandContext {
   /** Keys whose names a user completes. Only a file system of Hadoop reads them. */
   private static final List<String> COMPLETED =
-      List.of(CacheFileSystem.SOURCE_KEY, CacheFileSystem.IMPLEMENTATION_KEY);
+      List.of(
+          CacheFileSystem.SOURCE_KEY,
+          CacheFileSystem.IMPLEMENTATION_KEY,
+          CacheFileSystem.BUDGET_KEY);
 
   private static final Predicate<String> CRAILS =
       key -> Configuration.isCrailKey(key) && COMPLETED.stream().noneMatch(key::startsWith);

@@ -47,13 +47,7 @@ final class HadoopShell extends FsShell {
         new ShellConfiguration(crail.get(ClusterKeys.NAMENODE_ADDRESS).size());
     hadoop.setClass(IMPLEMENTATION_KEY, ShellFileSystem.class, FileSystem.class);
     hadoop.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, root(crail).toString());
-    // The complete configuration, since its file may be another one than programs find.
-    hadoop.set(CrailFileSystem.SITE_FILE_KEY, "");
-    Map<String, String> texts = crail.texts();
-    // The user in the file is the owner of the root, and not the user of this shell.
-    texts.remove(ClusterKeys.USER.name());
-    texts.forEach(hadoop::set);
-    more.forEach(hadoop::set);
+    fill(hadoop, crail, more);
     try {
       int code = ToolRunner.run(new HadoopShell(hadoop), arguments.toArray(new String[0]));
       List<String> incomplete = hadoop.incomplete();
@@ -62,6 +56,18 @@ final class HadoopShell extends FsShell {
     } finally {
       FileSystem.closeAll();
     }
+  }
+
+  /** Sets the keys of a command line in Hadoop's configuration. */
+  static void fill(
+      Configuration hadoop, io.crail.common.config.Configuration crail, Map<String, String> more) {
+    // The complete configuration, since its file may be another one than programs find.
+    hadoop.set(CrailFileSystem.SITE_FILE_KEY, "");
+    Map<String, String> texts = crail.texts();
+    // The user in the file is the owner of the root, and not the user of this command.
+    texts.remove(ClusterKeys.USER.name());
+    texts.forEach(hadoop::set);
+    more.forEach(hadoop::set);
   }
 
   /** The root of the file system. It names the namenodes if a URI can. */

@@ -69,6 +69,7 @@ class PagesSystemTest {
   private static final List<NotRun> NOT_RUN =
       List.of(
           new NotRun("README.md", "bin/test", TESTS),
+          new NotRun("docs/cache.md", "crail cache --", "needs a source; CacheCommandTest"),
           new NotRun("docs/commands.md", "source <(crail completion zsh)", "ShellCompletionTest"),
           new NotRun(
               "docs/operations/drain.md",
