@@ -103,7 +103,6 @@ final class CacheSection extends Section {
   private static final long MOST_ASKED = 20;
 
   private static final int WARM_SECONDS = 6;
-  private static final int MOST_PASSES = 10;
   private static final long DATANODE_BYTES = 2L << 30;
   private static final long LOAD_SECONDS = 1_800;
 
@@ -145,13 +144,13 @@ final class CacheSection extends Section {
     for (int i = 1; i < SERVERS[1]; i++) {
       four.addDatanode("", with.regions(), DATANODE_BYTES);
     }
-    load(one, "names", files());
+    load(one, "names", "");
     for (int size : SIZES) {
-      load(one, size);
+      load(one, records(size), blocks(size));
     }
-    load(four, SIZES[2]);
+    load(four, records(SIZES[2]), blocks(SIZES[2]));
     for (LabCluster cluster : new LabCluster[] {one, four}) {
-      load(cluster, "few", few());
+      load(cluster, "few", "");
       warmUp(cluster);
     }
   }
@@ -188,26 +187,15 @@ final class CacheSection extends Section {
     return "records-" + size;
   }
 
-  /** Asks for each file once, while the source is not slow. */
-  private void load(LabCluster cluster, String directory, int count)
+  /** Loads all below a path into the cache, while the source is not slow. */
+  private void load(LabCluster cluster, String path, String blocks)
       throws IOException, InterruptedException {
-    String command = "-t browseDir -w 0 -n " + count + " -k " + count + in(directory);
-    with.programs().run(command(cluster, CACHE, command + " --set delayed.micros=0"), LOAD_SECONDS);
+    String load = "--load ROOT" + path + blocks + " --set delayed.micros=0";
+    with.programs().run(command(cluster, "cache", CACHE, load), LOAD_SECONDS);
   }
 
-  /**
-   * Reads a file until all its blocks are cached. A reader that is faster than what it has read is
-   * put has no memory for some of them, so these are not cached at once.
-   */
-  private void load(LabCluster cluster, int size) throws IOException, InterruptedException {
-    for (int i = 0; i < MOST_PASSES; i++) {
-      long before = asked();
-      hadoop(cluster, CACHE, "-t readSequentialHeap -w 0 -k " + RECORDS + ofRecords(size));
-      if (asked() == before) {
-        return;
-      }
-    }
-    throw new IOException(MOST_PASSES + " passes were not enough to cache " + records(size));
+  private static String blocks(int size) {
+    return " --set crail.cache.blocksize=" + size;
   }
 
   private static String in(String name) {
@@ -219,18 +207,17 @@ final class CacheSection extends Section {
     return " --touch false -s "
         + size
         + in(records(size))
-        + " --set crail.cache.blocksize="
-        + size
+        + blocks(size)
         + " --set crail.cache.memory="
         + size * BLOCKS_IN_MEMORY;
   }
 
   /**
-   * A command of hdfsbench.
+   * A command of a program that needs Hadoop.
    *
    * @param cache the name under which the source is cached; null for the source itself
    */
-  private List<String> command(LabCluster cluster, String cache, String command) {
+  private List<String> command(LabCluster cluster, String program, String cache, String command) {
     String root = cache == null ? "delayed://" + source + "/" : "crailcache://" + cache + "/";
     String all =
         command.replace("ROOT", root)
@@ -245,20 +232,20 @@ final class CacheSection extends Section {
               + " --set crail.cache.statusage=60m --set crail.cache.timeout=30s"
               + " --set crail.cache.claim=30s";
     }
-    return cluster.bench("hdfsbench", all, false);
+    return cluster.bench(program, all, false);
   }
 
   /** Runs hdfsbench, which may ask the source. */
   private String hadoop(LabCluster cluster, String cache, String command)
       throws IOException, InterruptedException {
-    return with.programs().run(command(cluster, cache, command));
+    return with.programs().run(command(cluster, "hdfsbench", cache, command));
   }
 
   /** Runs hdfsbench, which has to find in Crail what it asks for. */
   private String hits(LabCluster cluster, String command, Consumer<String> lines)
       throws IOException, InterruptedException {
     long before = asked();
-    String text = with.programs().run(command(cluster, CACHE, command), lines);
+    String text = with.programs().run(command(cluster, "hdfsbench", CACHE, command), lines);
     long asked = asked() - before;
     if (asked > MOST_ASKED) {
       throw new IOException("the source was asked " + asked + " times for what is cached");
@@ -368,8 +355,7 @@ final class CacheSection extends Section {
             + PROCESSES
             + " --threads "
             + READERS / PROCESSES
-            + " --set crail.cache.blocksize="
-            + size;
+            + blocks(size);
     long before = counts.get(SourceCounts.Kind.READ);
     hadoop(one, CACHE, command);
     long reads = counts.get(SourceCounts.Kind.READ) - before;
