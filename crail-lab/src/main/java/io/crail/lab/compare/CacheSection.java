@@ -409,8 +409,14 @@ final class CacheSection extends Section {
   @Override
   protected void compare() {
     for (Load load : LOADS) {
-      goals.add(load.cached(), load.ofSource(), "/s", load.size == 0 ? 10 : 0);
-      goals.add(load.cached(), load.ofCrail(), "us p50", 1.2);
+      boolean isAlone = load.clients == 1;
+      goals.add(load.cached(), load.ofSource(), "/s", isAlone && load.size == 0 ? 10 : 0);
+      if (isAlone) {
+        goals.add(load.cached(), load.ofCrail(), "us p50", 1.2);
+      } else {
+        // Clients of the source sleep; these share the processors with the servers, as gets do.
+        goals.add(load.cached(), load.ofCrail(), "/s", 0.83);
+      }
       goals.add(load.cold(), load.ofSource(), "us p50", 0);
     }
     goals.addAlone(ONE_BLOCK, READS, 1);
