@@ -100,7 +100,8 @@ public final class CacheKeys implements ConfigKeys {
               ConfigType.BYTES,
               "0",
               "Most space that the blocks of each cached file system take in Crail; those that were"
-                  + " used least recently are removed. 0: as much as crail.cache.keepfree leaves.")
+                  + " used least recently are removed. 0: as much as crail.cache.keepfree leaves."
+                  + " With the name of a source behind it, the key is for that source alone.")
           .between(0, Long.MAX_VALUE / 4);
 
   /** Space for others. */

@@ -96,7 +96,7 @@ class DocumentationTest {
         if (!known.contains(key.group())
             && !key.group().matches("crail\\.(dat|home|xml|yaml|enumeratekeys)")
             // The user completes these.
-            && !key.group().matches("crail\\.cache\\.(source|impl)\\..*")) {
+            && !key.group().matches("crail\\.cache\\.(source|impl|budget)\\..*")) {
           unknown.add(text + ": " + key.group());
         }
       }
