@@ -258,28 +258,37 @@ final class BlockCache implements Closeable {
     }
   }
 
+  /** What a load of a block came to. */
+  enum Loaded {
+    /** It was in Crail. */
+    THERE,
+    /** It was read from the source. */
+    READ,
+    /** It is not in Crail: there is no room, or Crail does not answer. */
+    REFUSED
+  }
+
   /**
    * Sees to it that a block is in Crail, and waits for that. Its bytes do not stay in the memory of
    * this process.
    *
-   * @return whether it was read from the source; otherwise it was there
-   * @throws IOException the error of the source; or if it is not in Crail after all
+   * @param usedBeforeMillis only blocks that were last used before this time make room for it
+   * @throws IOException the error of the source
    */
-  boolean load(CachedFile file, long index) throws IOException {
+  Loaded load(CachedFile file, long index, long usedBeforeMillis) throws IOException {
     String name = names.block(file.identity(), index);
     BooleanSupplier isThere = () -> crail.length(name) == file.bytesOf(index);
     if (isThere.getAsBoolean()) {
       stamps.used(name);
-      return false;
+      return Loaded.THERE;
     }
     // As many as there is memory for.
     ahead.acquireUninterruptibly();
     Block block = crail.mayAsk() ? memory.allocate() : null;
     try {
-      if (block == null) {
-        throw notLoaded(file);
-      }
-      return load(file, index, name, isThere, block);
+      return block == null
+          ? Loaded.REFUSED
+          : load(file, index, name, isThere, block, usedBeforeMillis);
     } finally {
       if (block != null) {
         memory.discard(block);
@@ -288,32 +297,29 @@ final class BlockCache implements Closeable {
     }
   }
 
-  private boolean load(
-      CachedFile file, long index, String name, BooleanSupplier isThere, Block block)
+  private Loaded load(
+      CachedFile file,
+      long index,
+      String name,
+      BooleanSupplier isThere,
+      Block block,
+      long usedBeforeMillis)
       throws IOException {
     Claim claim = claims.claim(name, true, isThere);
     try {
       if (claim.outcome() == Outcome.LOADED
           || claim.outcome() == Outcome.CLAIMED && isThere.getAsBoolean()) {
-        return false;
+        return Loaded.THERE;
       }
       int bytes = file.bytesOf(index);
       boolean known = file.source().readFully(index * file.blockBytes(), block.room(bytes));
       statistics.increment(Counter.LOADS);
       block.filled(bytes);
-      if (known && put(name, block)) {
-        return true;
-      }
-      throw notLoaded(file);
+      return known && put(name, block, usedBeforeMillis) ? Loaded.READ : Loaded.REFUSED;
     } finally {
       claims.end(claim);
       budget.tidy();
     }
-  }
-
-  private static IOException notLoaded(CachedFile file) {
-    return new IOException(
-        file.path() + " is not whole in the cache: there is no room, or Crail does not answer");
   }
 
   private boolean putLater(String name, Block block, Claim claim) {
@@ -346,7 +352,7 @@ final class BlockCache implements Closeable {
     public void run() {
       try {
         if (crail.mayAsk()) {
-          put(name, block);
+          put(name, block, Long.MAX_VALUE);
         }
       } finally {
         end();
@@ -362,11 +368,18 @@ final class BlockCache implements Closeable {
   }
 
   /** Puts a block, if there is room for it; returns whether it is in Crail. */
-  private boolean put(String name, Block block) {
-    Put outcome = budget.admits(block.length()) ? crail.put(name, block.content()) : Put.FAILED;
-    if (outcome == Put.FULL) {
-      budget.refused(block.length());
-      outcome = crail.put(name, block.content());
+  private boolean put(String name, Block block, long usedBeforeMillis) {
+    Put outcome = Put.FAILED;
+    if (budget.admits(block.length(), usedBeforeMillis)) {
+      try {
+        outcome = crail.put(name, block.content());
+        if (outcome == Put.FULL) {
+          budget.refused(block.length(), usedBeforeMillis);
+          outcome = crail.put(name, block.content());
+        }
+      } finally {
+        budget.hasBeenPut(block.length());
+      }
     }
     if (outcome == Put.DONE) {
       stamps.made(name);

@@ -57,6 +57,9 @@ final class CacheBudget {
   /** What may be put until the next look. Guarded by this. */
   private long allowanceBytes;
 
+  /** What is being put, so that a list may not show it yet. Guarded by this. */
+  private long underWayBytes;
+
   /** Until when there is no room. Guarded by this. */
   private long fullUntilMillis;
 
@@ -82,27 +85,39 @@ final class CacheBudget {
   /** A block that may be removed. */
   private record Victim(String path, long usedMillis, long takenBytes) {}
 
-  /** Whether a block may be put; makes room for it if necessary. */
-  synchronized boolean admits(int length) {
+  /**
+   * Whether a block may be put; makes room for it if necessary. If so, {@link #hasBeenPut} has to
+   * be called.
+   *
+   * @param usedBeforeMillis only blocks that were last used before this time are removed for it, in
+   *     milliseconds since 1970
+   */
+  synchronized boolean admits(int length, long usedBeforeMillis) {
     long taken = CacheContents.takenBytes(length);
-    if (taken > allowanceBytes && !findsRoom(taken)) {
+    if (taken > allowanceBytes && !findsRoom(taken, usedBeforeMillis)) {
       return false;
     }
     allowanceBytes -= taken;
+    underWayBytes += taken;
     return true;
   }
 
+  /** A block that was admitted is in Crail, or will not be. */
+  synchronized void hasBeenPut(int length) {
+    underWayBytes -= CacheContents.takenBytes(length);
+  }
+
   /** Crail had no space for a block. The next one finds some, if blocks of this cache have it. */
-  synchronized void refused(int length) {
+  synchronized void refused(int length, long usedBeforeMillis) {
     if (!isFull()) {
       List<Victim> oldest = new ArrayList<>();
-      long total = list(oldest);
+      long total = list(oldest, usedBeforeMillis);
       noteRoom(remove(oldest, Math.max(CacheContents.takenBytes(length), (long) (SLACK * total))));
     }
   }
 
-  private boolean findsRoom(long wanted) {
-    return !isFull() && noteRoom(look(wanted));
+  private boolean findsRoom(long wanted, long usedBeforeMillis) {
+    return !isFull() && noteRoom(look(wanted, usedBeforeMillis));
   }
 
   /** Whether a look would find what the last one has found. A clock that was set back ends it. */
@@ -119,15 +134,15 @@ final class CacheBudget {
   }
 
   /** Looks what all blocks take, and makes room. Returns whether there is room for a block. */
-  private boolean look(long wanted) {
+  private boolean look(long wanted, long usedBeforeMillis) {
     for (int attempt = 0; attempt < 2; attempt++) {
       List<Victim> oldest = new ArrayList<>();
-      long total = list(oldest);
+      long total = list(oldest, usedBeforeMillis);
       CrailSpace space = total < 0 ? null : crail.space();
       if (space == null) {
         return false;
       }
-      long left = room(total, space);
+      long left = room(total + underWayBytes, space);
       if (left >= wanted) {
         allowanceBytes = Math.max(wanted, left / SHARES);
         return true;
@@ -147,7 +162,7 @@ final class CacheBudget {
   }
 
   /** Sums up all blocks; fills in those that were used least recently, the oldest first. */
-  private long list(List<Victim> oldest) {
+  private long list(List<Victim> oldest, long usedBeforeMillis) {
     PriorityQueue<Victim> found =
         new PriorityQueue<>(Comparator.comparingLong(Victim::usedMillis).reversed());
     long[] total = {0};
@@ -158,7 +173,8 @@ final class CacheBudget {
               long taken = CacheContents.takenBytes(node.getCapacity());
               long usedMillis = node.getAttributes().accessTime();
               total[0] += taken;
-              if (found.size() < MOST_VICTIMS || usedMillis < found.peek().usedMillis()) {
+              if (usedMillis < usedBeforeMillis
+                  && (found.size() < MOST_VICTIMS || usedMillis < found.peek().usedMillis())) {
                 found.add(new Victim(node.getPath(), usedMillis, taken));
                 if (found.size() > MOST_VICTIMS) {
                   found.poll();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.cache;
 
+import io.crail.cache.BlockCache.Loaded;
 import io.crail.cache.mount.MountedFileSystem;
 import java.io.IOException;
 import java.net.URI;
@@ -207,34 +208,66 @@ public class CacheFileSystem extends ForgetfulFileSystem {
    * Sees to it that a part of a file is in the cache, and waits for that. What is not there is read
    * from the slow file system, by one process of all. So several threads and processes may load
    * parts of one file, or the same part, at the same time. What is loaded takes the place of what
-   * was used least recently, as if it had been read.
+   * was used least recently.
    *
    * @param path a file
    * @param from the first byte of the part
    * @param bytes how long the part is at most; all blocks that it touches are loaded
-   * @return bytes that were read from the slow file system; the others were there
-   * @throws IOException the error of the slow file system, as {@link #open} throws it; or if the
-   *     part is not in the cache now, since there is no room, the file was changed in the last two
-   *     seconds, or Crail does not answer
+   * @param usedBeforeMillis only blocks that were last used before this time, by the clock of the
+   *     namenodes, are removed to make room; in milliseconds since 1970
+   * @throws NotCachedException if the part is not in the cache now, since there is no room, the
+   *     file was changed in the last two seconds, or Crail does not answer; it may be soon
+   * @throws IOException the error of the slow file system, as {@link #open} throws it
    */
-  public long load(Path path, long from, long bytes) throws IOException {
+  public LoadedPart load(Path path, long from, long bytes, long usedBeforeMillis)
+      throws IOException {
     CachedFile file = cached(makeQualified(path));
     if (file == null) {
-      throw new IOException(
-          path + " is not cached: it was changed just now, or Crail does not answer");
+      boolean isOfFile = crail.mayAsk();
+      throw new NotCachedException(
+          path + (isOfFile ? " was changed just now" : " is not cached: Crail does not answer"),
+          isOfFile);
     }
     long end = Math.min(file.length(), from + Math.min(bytes, file.length()));
     long loaded = 0;
     try {
       for (long at = from; at < end; at = (file.blockOf(at) + 1) * file.blockBytes()) {
-        if (blocks.load(file, file.blockOf(at))) {
-          loaded += file.bytesOf(file.blockOf(at));
+        Loaded block = blocks.load(file, file.blockOf(at), usedBeforeMillis);
+        if (block == Loaded.REFUSED) {
+          String why = crail.mayAsk() ? "there is no room" : "Crail does not answer";
+          throw new NotCachedException(path + " is not whole in the cache: " + why, false);
         }
+        loaded += block == Loaded.READ ? file.bytesOf(file.blockOf(at)) : 0;
       }
     } finally {
       file.source().close();
     }
-    return loaded;
+    return new LoadedPart(file.identity(), loaded);
+  }
+
+  /**
+   * A part of a file that is in the cache.
+   *
+   * @param content the same for all parts that were loaded while the file was not changed
+   * @param sourceBytes bytes that were read from the slow file system; the others were there
+   */
+  public record LoadedPart(String content, long sourceBytes) {}
+
+  /** A part of a file is not in the cache, through no fault of the slow file system. */
+  public static final class NotCachedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final boolean ofFile;
+
+    NotCachedException(String message, boolean ofFile) {
+      super(message);
+      this.ofFile = ofFile;
+    }
+
+    /** Whether other files may be taken now. */
+    public boolean isOfFile() {
+      return ofFile;
+    }
   }
 
   /** The builder of this file system, not that of the source, which would pass the cache by. */

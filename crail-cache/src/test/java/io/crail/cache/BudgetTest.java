@@ -237,11 +237,11 @@ class BudgetTest {
                     }))) {
       CacheBudget budget = budget(crail, now::get, "crail.cache.budget", "4k");
       for (int i = 0; i < 50; i++) {
-        assertFalse(budget.admits(BLOCK));
+        assertFalse(budget.admits(BLOCK, Long.MAX_VALUE));
       }
       assertEquals(1, looks.get());
       now.addAndGet(1_001);
-      assertFalse(budget.admits(BLOCK));
+      assertFalse(budget.admits(BLOCK, Long.MAX_VALUE));
       assertEquals(2, looks.get());
     }
   }

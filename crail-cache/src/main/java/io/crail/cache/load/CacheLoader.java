@@ -2,8 +2,12 @@
 package io.crail.cache.load;
 
 import io.crail.cache.CacheFileSystem;
+import io.crail.cache.CacheFileSystem.LoadedPart;
+import io.crail.cache.CacheFileSystem.NotCachedException;
 import io.crail.common.Threads;
 import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ExecutorService;
@@ -20,8 +24,10 @@ import org.apache.hadoop.fs.RemoteIterator;
 
 /**
  * Loads all files below a path into a cache. Several threads do that, each a piece of a file at a
- * time. A file or directory that cannot be loaded does not keep the others. Used by one thread,
- * once; the counts may be asked for by any.
+ * time. A file or directory that cannot be loaded does not keep the others. What Crail does not
+ * take now is tried again for a while, and a load never makes room by removing what it has loaded.
+ * When Crail has taken nothing for a while, the load ends. What the slow file system shows as a
+ * link is left out. Used by one thread, once; the counts may be asked for by any.
  */
 public final class CacheLoader {
   private static final long PIECE_BLOCKS = 64;
@@ -31,8 +37,16 @@ public final class CacheLoader {
 
   private static final long TICK_MILLIS = 200;
 
+  /** The pause before what Crail has not taken is tried again. */
+  private static final long RETRY_MILLIS = 250;
+
+  /** After this time a file that was changed just now would be cached. */
+  private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(4);
+
   private final CacheFileSystem cache;
   private final long pieceBytes;
+  private final long patienceNanos;
+  private final long beganMillis = System.currentTimeMillis();
   private final BiConsumer<Path, Throwable> failures;
   private final ExecutorService pool;
   private final Semaphore room = new Semaphore(MOST_WAITING);
@@ -40,6 +54,11 @@ public final class CacheLoader {
   private final LongAdder bytes = new LongAdder();
   private final LongAdder sourceBytes = new LongAdder();
   private final LongAdder failed = new LongAdder();
+
+  /** When Crail has taken something last, by the clock of {@link System#nanoTime}. */
+  private volatile long takenNanos = System.nanoTime();
+
+  private volatile boolean hasGivenUp;
 
   /** Called now and then by the thread that loads. */
   private Runnable tick;
@@ -49,11 +68,15 @@ public final class CacheLoader {
    *
    * @param cache where to load, which stays open
    * @param threads how many pieces are loaded at the same time
+   * @param patience how long a piece that Crail does not take is tried again, and after which the
+   *     load ends if Crail has taken nothing
    * @param failures gets each file and directory that cannot be loaded, and why; called by any
    *     thread, one at a time
    */
-  public CacheLoader(CacheFileSystem cache, int threads, BiConsumer<Path, Throwable> failures) {
+  public CacheLoader(
+      CacheFileSystem cache, int threads, Duration patience, BiConsumer<Path, Throwable> failures) {
     this.cache = cache;
+    this.patienceNanos = patience.toNanos();
     this.pieceBytes = PIECE_BLOCKS * cache.blockBytes();
     this.failures = failures;
     this.pool = Executors.newFixedThreadPool(threads, Threads.factory("crail-cache-load"));
@@ -94,6 +117,11 @@ public final class CacheLoader {
       while (!pool.awaitTermination(TICK_MILLIS, TimeUnit.MILLISECONDS)) {
         tick.run();
       }
+      if (hasGivenUp) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(patienceNanos);
+        String why = "the rest is not loaded, since Crail has taken nothing for " + millis + " ms";
+        fail(root, new IOException(why));
+      }
     } finally {
       pool.shutdownNow();
     }
@@ -106,11 +134,11 @@ public final class CacheLoader {
     } catch (IOException | RuntimeException e) {
       fail(root, e);
     }
-    while (!directories.isEmpty()) {
+    while (!directories.isEmpty() && !hasGivenUp) {
       Path directory = directories.pop();
       try {
         RemoteIterator<FileStatus> each = cache.listStatusIterator(directory);
-        while (each.hasNext()) {
+        while (!hasGivenUp && each.hasNext()) {
           meet(each.next(), directories);
         }
       } catch (IOException | RuntimeException e) {
@@ -123,6 +151,9 @@ public final class CacheLoader {
   }
 
   private void meet(FileStatus status, Deque<Path> directories) throws InterruptedException {
+    if (status.isSymlink()) {
+      return;
+    }
     if (status.isDirectory()) {
       directories.push(status.getPath());
       return;
@@ -150,6 +181,8 @@ public final class CacheLoader {
     private final int pieces;
     private final AtomicInteger left;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final AtomicReference<String> content = new AtomicReference<>();
+    private final AtomicInteger loaded = new AtomicInteger();
 
     Loading(FileStatus status, int pieces) {
       this.status = status;
@@ -160,10 +193,16 @@ public final class CacheLoader {
     void load(int piece) {
       try {
         // The rest of a file that fails is not worth the time.
-        if (failure.get() == null) {
+        if (failure.get() == null && !hasGivenUp) {
           // It may have become longer since it was listed.
           long most = piece == pieces - 1 ? Long.MAX_VALUE : pieceBytes;
-          sourceBytes.add(cache.load(status.getPath(), piece * pieceBytes, most));
+          LoadedPart part = patiently(piece * pieceBytes, most);
+          sourceBytes.add(part.sourceBytes());
+          if (!content.compareAndSet(null, part.content())
+              && !content.get().equals(part.content())) {
+            throw new IOException(status.getPath() + " was changed while it was loaded");
+          }
+          loaded.incrementAndGet();
         }
       } catch (IOException | RuntimeException | Error e) {
         failure.compareAndSet(null, e);
@@ -175,10 +214,35 @@ public final class CacheLoader {
       }
     }
 
+    private LoadedPart patiently(long from, long bytes) throws IOException {
+      long beganNanos = System.nanoTime();
+      while (true) {
+        try {
+          LoadedPart part = cache.load(status.getPath(), from, bytes, beganMillis);
+          takenNanos = System.nanoTime();
+          return part;
+        } catch (NotCachedException e) {
+          long now = System.nanoTime();
+          if (!e.isOfFile() && now - takenNanos >= patienceNanos) {
+            hasGivenUp = true;
+          }
+          long most = e.isOfFile() ? Math.min(SETTLED_NANOS, patienceNanos) : patienceNanos;
+          if (hasGivenUp || now - beganNanos >= most) {
+            throw e;
+          }
+        }
+        try {
+          Thread.sleep(RETRY_MILLIS);
+        } catch (InterruptedException e) {
+          throw new InterruptedIOException(status.getPath() + ": the load was ended");
+        }
+      }
+    }
+
     private void end() {
       if (failure.get() != null) {
         fail(status.getPath(), failure.get());
-      } else {
+      } else if (loaded.get() == pieces) {
         files.increment();
         bytes.add(status.getLen());
       }

@@ -30,7 +30,7 @@ public final class CacheCommand extends ReportCommand {
   public CacheCommand() {
     super(
         "cache",
-        "shows what caches of slow file systems hold, fills and drops it",
+        "shows what caches of slow file systems hold, fills them and empties them",
         """
         The sizes are those that the budget of a cache counts. What is dropped is loaded again when
         it is read. With --load, --set also takes keys of Hadoop, and Hadoop's own files are found by

@@ -85,6 +85,11 @@ public final class CommandContext {
         .settings();
   }
 
+  /** The settings of Crail's keys on the command line. */
+  public Map<String, String> crailSettings() {
+    return options.withSettings(CRAILS).settings();
+  }
+
   /** The stream for results. */
   public PrintStream out() {
     return out;

@@ -10,13 +10,19 @@ import io.crail.tool.command.CommandContext;
 import io.crail.tool.command.ExitCode;
 import io.crail.tool.command.UsageException;
 import io.crail.tool.report.ProgressLines;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /** Loads files into a cache from a command line. It needs Hadoop. */
 public final class CacheLoading {
+  /** Longer than an outage of Crail that its clients survive. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   private CacheLoading() {}
 
   /**
@@ -32,7 +38,7 @@ public final class CacheLoading {
       io.crail.common.config.Configuration crail, CommandContext context, String text, int threads)
       throws Exception {
     Configuration hadoop = new Configuration();
-    HadoopShell.fill(hadoop, crail, context.hadoopSettings());
+    fill(hadoop, crail, context);
     Path root = path(text);
     try (FileSystem system = FileSystem.newInstance(root.toUri(), hadoop)) {
       if (!(system instanceof CacheFileSystem cache)) {
@@ -47,11 +53,25 @@ public final class CacheLoading {
     }
   }
 
+  /**
+   * Sets the keys of the cluster in Hadoop's configuration, with the precedence that programs find:
+   * the command line, then Hadoop's own files, then Crail's.
+   */
+  private static void fill(
+      Configuration hadoop, io.crail.common.config.Configuration crail, CommandContext context) {
+    Map<String, String> own = new HashMap<>();
+    hadoop.forEach(each -> own.put(each.getKey(), hadoop.get(each.getKey())));
+    own.keySet().removeIf(key -> !io.crail.common.config.Configuration.isCrailKey(key));
+    own.putAll(context.crailSettings());
+    HadoopShell.fill(hadoop, crail, context.hadoopSettings());
+    own.forEach(hadoop::set);
+  }
+
   private static Path path(String text) throws UsageException {
     try {
       Path path = new Path(text);
       if (path.toUri().getScheme() != null) {
-        return path;
+        return path.toUri().getPath().isEmpty() ? new Path(path, "/") : path;
       }
     } catch (IllegalArgumentException e) {
       // Falls through to the one message below.
@@ -65,6 +85,7 @@ public final class CacheLoading {
         new CacheLoader(
             cache,
             threads,
+            PATIENCE,
             (path, cause) -> context.err().println("crail cache: " + failure(path, cause)));
     long evictions = cache.cacheStatistics().count(Counter.EVICTIONS);
     loader.load(root, new ProgressLines(context.err(), () -> "crail cache: " + progress(loader)));
