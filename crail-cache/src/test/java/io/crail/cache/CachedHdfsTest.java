@@ -10,6 +10,7 @@ import io.crail.cache.CacheStatistics.Counter;
 import io.crail.cache.load.CacheLoader;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
@@ -98,7 +99,11 @@ class CachedHdfsTest {
   void whatWasLoadedIsReadWithoutADatanodeOfHdfs() throws Exception {
     List<String> failures = new ArrayList<>();
     CacheLoader loader =
-        new CacheLoader(byName(), 4, (path, cause) -> failures.add(path + ": " + cause));
+        new CacheLoader(
+            byName(),
+            4,
+            Duration.ofMinutes(1),
+            (path, cause) -> failures.add(path + ": " + cause));
     loader.load(new Path("crailcache://lake/"), () -> {});
     assertEquals(List.of(), failures);
     assertEquals(2L * LENGTH, loader.sourceBytes());
