@@ -243,7 +243,8 @@ class ArchitectureTest {
     modules.put(
         "spark outputs",
         new Module(
-            List.of("io.crail.spark.output", "io.crail.spark.fetch"), List.of("common", "client")));
+            List.of("io.crail.spark.output", "io.crail.spark.fetch"),
+            List.of("common", "protocol", "client")));
     modules.put(
         "spark",
         new Module(

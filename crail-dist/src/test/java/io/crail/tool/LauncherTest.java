@@ -170,11 +170,7 @@ class LauncherTest {
         "cache --load crailcache://logs/ --drop logs | two commands",
         "cache --load crailcache://logs/ -t 0 | between 1 and",
         "cache -t 2 | --load",
-        "applications --clean --watch | --clean",
-        "applications --top 0 | must be between 1 and",
-        "applications --top 3 --clean | --top",
-        "applications --force | --clean",
-        "applications --clean --force | --id"
+        "applications --top 0 | must be between 1 and"
       })
   void badCommandLineIsNamedInOneLine(String arguments, String named) {
     Ran refused = run(arguments);

@@ -64,7 +64,7 @@ class CancelledJobsTest {
               .set("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
               .set("spark.shuffle.compress", "false");
       try (JavaSparkContext spark = SparkOnCrail.context(conf);
-          ApplicationStore store = Stores.PROCESS.of(spark.getConf(), false)) {
+          ApplicationStore store = Stores.PROCESS.of(spark.getConf())) {
         spark
             .sc()
             .addSparkListener(

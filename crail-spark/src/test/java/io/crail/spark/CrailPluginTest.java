@@ -481,7 +481,7 @@ class CrailPluginTest extends WithPlugin {
       Broadcast<byte[]> broadcast = spark.broadcast(value);
       SparkConf second = spark.getConf().remove(Stores.APPLICATION_KEY);
       Stores.nameApplication(second);
-      try (ApplicationStore other = Stores.PROCESS.of(second, true)) {
+      try (ApplicationStore other = Stores.PROCESS.of(second)) {
         String path = other.broadcastPath(broadcast.id());
         ValueFile file =
             Values.write(

@@ -12,8 +12,7 @@ import java.util.Optional;
  * @param files map outputs and broadcast values together
  * @param shuffleBytes bytes of map outputs
  * @param broadcastBytes bytes of broadcast values
- * @param alive whether its lease has not ended, if clocks agree
- * @param leaseEnd when its lease ends or ended
+ * @param renewed when a process has renewed its lease last, by the clocks of the namenodes
  */
 public record ApplicationReport(
     String id,
@@ -21,8 +20,7 @@ public record ApplicationReport(
     long files,
     long shuffleBytes,
     long broadcastBytes,
-    boolean alive,
-    Instant leaseEnd) {
+    Instant renewed) {
   /** Bytes of both kinds together. */
   public long bytes() {
     return shuffleBytes + broadcastBytes;

@@ -23,7 +23,6 @@ public record ApplicationsReport(
 
   /** What was found. */
   public static ApplicationsReport of(Applications.Report found) {
-    Instant now = Instant.now();
     return new ApplicationsReport(
         found.applications().stream()
             .map(
@@ -34,8 +33,7 @@ public record ApplicationsReport(
                         each.shuffle().files() + each.broadcast().files(),
                         each.shuffle().bytes(),
                         each.broadcast().bytes(),
-                        !each.expired(now),
-                        each.renewed().plus(each.lease())))
+                        each.renewed()))
             .sorted(Comparator.comparingLong(ApplicationReport::bytes).reversed())
             .toList(),
         0,
@@ -52,7 +50,7 @@ public record ApplicationsReport(
   @Override
   public void print(ReportText text) {
     TextTable table =
-        new TextTable("-application", "-since", "files", "shuffle", "broadcast", "-state");
+        new TextTable("-application", "-since", "files", "shuffle", "broadcast", "-renewed");
     for (ApplicationReport each : applications) {
       table.row(
           each.id(),
@@ -60,9 +58,7 @@ public record ApplicationsReport(
           each.files(),
           text.size(each.shuffleBytes()),
           text.size(each.broadcastBytes()),
-          each.alive()
-              ? "alive"
-              : "expired since " + each.leaseEnd().truncatedTo(ChronoUnit.SECONDS));
+          each.renewed().truncatedTo(ChronoUnit.SECONDS));
     }
     table.print(text);
     if (others > 0) {

@@ -575,7 +575,7 @@
       number(bytes(each.broadcastBytes)),
       number(count(each.files)),
       each.began === null ? '-' : moment(Date.parse(each.began)),
-      each.alive ? '\u25cf alive' : { text: `\u25bc expired since ${moment(Date.parse(each.leaseEnd))}`, kind: 'warn' },
+      moment(Date.parse(each.renewed)),
     ];
   }
 

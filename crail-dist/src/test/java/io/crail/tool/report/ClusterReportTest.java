@@ -17,7 +17,6 @@ import io.crail.tool.command.Colours;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -229,7 +228,6 @@ class ClusterReportTest {
           new Applications.Application(
               "a-" + i,
               Optional.empty(),
-              Duration.ofSeconds(1),
               Instant.EPOCH,
               new Applications.Held(1, 100L * (i % 4)),
               new Applications.Held(1, i),

@@ -257,11 +257,10 @@ class CommandsSystemTest {
     assertTrue(ran("dump").stdout().contains("# namenode 1 at "));
   }
 
-  /** What a Spark that is gone left, made by hand. */
-  private static String makeApplication(CrailStore store, String name, int leaseSeconds)
-      throws Exception {
+  /** What an application of Spark has, made by hand. */
+  private static String makeApplication(CrailStore store, String name) throws Exception {
     String id = name + "-20261126-102030-0011223344556677";
-    String root = "/spark-" + id + "." + leaseSeconds + "s.0";
+    String root = "/spark-" + id + ".0";
     for (String directory : List.of(root, root + "/shuffle-3", root + "/broadcast")) {
       create(store, directory, CrailNodeType.DIRECTORY);
     }
@@ -271,7 +270,7 @@ class CommandsSystemTest {
             .getBufferedOutputStream(0)) {
       out.write(new byte[3 << 10]);
     }
-    store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
+    store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1000L)).get();
     return id;
   }
 
@@ -283,46 +282,33 @@ class CommandsSystemTest {
   }
 
   @Test
-  void applicationsOfSparkAreShownAndEnded() throws Exception {
+  void applicationsOfSparkAreShown() throws Exception {
     Configuration configuration =
         Configuration.builder()
             .load(cluster.directory().resolve("crail-site.conf"), name -> null)
             .build();
     try (CrailStore store = CrailStore.newInstance(CrailConfiguration.of(configuration))) {
-      String dead = makeApplication(store, "dead", 1);
-      String living = makeApplication(store, "living", 999_999_999);
-      store
-          .setAttributes(
-              "/spark-" + living + ".999999999s.0",
-              CrailAttributeChanges.ofTimes(null, System.currentTimeMillis()))
-          .get();
+      String first = makeApplication(store, "first");
+      String second = makeApplication(store, "second");
       Ran shown = ran("applications");
       assertEquals(0, shown.code(), shown.stderr());
       assertEquals(
           List.of(
-              "application since files shuffle broadcast state",
-              dead + " 2026-11-26T10:20:30Z 1 3 KiB 0 B expired since 1970-01-01T00:00:01Z",
-              living + " 2026-11-26T10:20:30Z 1 3 KiB 0 B alive"),
+              "application since files shuffle broadcast renewed",
+              first + " 2026-11-26T10:20:30Z 1 3 KiB 0 B 1970-01-01T00:00:01Z",
+              second + " 2026-11-26T10:20:30Z 1 3 KiB 0 B 1970-01-01T00:00:01Z"),
           shown.stdout().lines().map(line -> line.replaceAll(" +", " ")).toList());
       assertEquals(
           "and 1 more",
           ran("applications", "--top", "1").stdout().lines().skip(2).findFirst().orElse(""));
-      assertEquals(1, ran("applications", "--id", "none").code());
-      Ran plain = ran("applications", "--bytes", "--id", dead);
+      Ran plain = ran("applications", "--bytes");
       assertTrue(plain.stdout().contains(" 3072 "), plain.stdout());
-      assertFalse(plain.stdout().contains(living), plain.stdout());
 
-      CrailProcess clean = cluster.run("applications", "--clean");
-      assertSuccess(clean);
-      assertNoWarning(clean);
-      assertTrue(
-          clean.stdout().contains(dead + " is ended; it held 1 files, 3 KiB"), clean.stdout());
-      assertFalse(ran("applications").stdout().contains(dead));
-      assertEquals("no application is expired\n", ran("applications", "--clean").stdout());
-      assertTrue(ran("applications").stdout().contains(living));
-      Ran forced = ran("applications", "--clean", "--force", "--id", living);
-      assertTrue(forced.stdout().contains(living + " is ended"), forced.stdout());
-      assertEquals(1, ran("applications").stdout().lines().count());
+      assertSuccess(cluster.run("fs", "-rm", "-r", "/spark-" + first + ".*"));
+      String left = ran("applications").stdout();
+      assertFalse(left.contains(first), left);
+      assertTrue(left.contains(second), left);
+      store.delete("/spark-" + second + ".0", true).get();
     }
   }
 

@@ -107,9 +107,7 @@ class PagesSystemTest {
           new NotRun("docs/spark/python.md", "", "needs pip's package; PySparkTest runs it"),
           new NotRun("docs/spark/tiers.md", "bin/test ", TESTS),
           new NotRun(
-              "docs/spark/applications.md",
-              "crail applications --clean --id ",
-              "needs one; ApplicationsCommandTest"),
+              "docs/spark/applications.md", "crail fs -rm -r ", "needs one; CommandsSystemTest"),
           new NotRun("docs/testing/", "bin/test ", TESTS),
           new NotRun("docs/testing/", "ci/torture", "takes an hour; ModelSystemTest is short"),
           new NotRun("docs/testing/", "mvn ", TESTS),

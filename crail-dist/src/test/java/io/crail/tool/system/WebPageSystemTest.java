@@ -591,7 +591,7 @@ class WebPageSystemTest {
   @Order(LAST - 2)
   void countsApplicationsOnRequest() throws Exception {
     for (int i = 0; i < 12; i++) {
-      String root = "/spark-job" + i + "-20261126-102030-ab.999999999s.0";
+      String root = "/spark-job" + i + "-20261126-102030-ab.0";
       create(root, CrailNodeType.DIRECTORY);
       create(root + "/broadcast", CrailNodeType.DIRECTORY);
       create(root + "/shuffle-0", CrailNodeType.DIRECTORY);

@@ -17,7 +17,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,29 +52,17 @@ public final class ApplicationStore implements AutoCloseable {
   }
 
   ApplicationStore(
-      Release release,
-      String application,
-      Configuration configuration,
-      CrailStore store,
-      boolean driver) {
+      Release release, String application, Configuration configuration, CrailStore store) {
     this.release = release;
     this.application = application;
     this.configuration = configuration;
     this.shares = BufferShares.of(configuration);
     this.turns = new WriterTurns(shares.writers(), configuration.get(SparkKeys.PATIENCE));
     this.store = store;
-    Duration leaseTime = configuration.get(SparkKeys.LEASE);
     List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
-    this.roots = Roots.of(application, leaseTime, namenodes.size());
-    this.holdings = new Holdings(new Applications(store, namenodes), application, leaseTime, roots);
-    this.lease =
-        new ApplicationLease(
-            store,
-            roots,
-            leaseTime,
-            driver
-                ? Optional.of(new RootCleaner(store, System::nanoTime)::clean)
-                : Optional.empty());
+    this.roots = Roots.of(application, namenodes.size());
+    this.holdings = new Holdings(new Applications(store, namenodes), application, roots);
+    this.lease = new ApplicationLease(broadcasts());
   }
 
   /** {@return the application's name in the store} */
@@ -110,6 +97,7 @@ public final class ApplicationStore implements AutoCloseable {
         roots,
         CrailStorageClass.get(configuration.get(SparkKeys.SHUFFLE_STORAGE_CLASS)),
         configuration.get(SparkKeys.LOCATION_AFFINITY) ? store.getLocationClass() : NO_HOST,
+        configuration.get(SparkKeys.LEASE),
         counts,
         turns);
   }
@@ -148,7 +136,8 @@ public final class ApplicationStore implements AutoCloseable {
         store,
         roots,
         CrailStorageClass.get(configuration.get(SparkKeys.BROADCAST_STORAGE_CLASS)),
-        CrailLocationClass.DEFAULT);
+        CrailLocationClass.DEFAULT,
+        configuration.get(SparkKeys.LEASE));
   }
 
   /**
@@ -176,7 +165,7 @@ public final class ApplicationStore implements AutoCloseable {
     return deletions;
   }
 
-  /** Deletes all that the application has in the store. Other applications delete what is left. */
+  /** Deletes all that the application has in the store. What is left ends with its lease. */
   public void removeAll() {
     try {
       outputs().removeRoots();

@@ -3,34 +3,23 @@ package io.crail.spark.application;
 
 import io.crail.CrailNode;
 import io.crail.CrailStore;
-import io.crail.common.error.CrailException;
 import io.crail.common.error.IncompleteException;
 import io.crail.common.error.MissingNamenode;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.StaleNodeException;
-import io.crail.spark.output.ParallelDelete;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 
-/**
- * What Spark's applications have in a store, and their end when their processes are gone. It needs
- * no Spark. Thread-safe.
- */
+/** What Spark's applications have in a store. It needs no Spark. Thread-safe. */
 public final class Applications {
   /**
    * What an application holds of a kind.
@@ -52,8 +41,7 @@ public final class Applications {
    *
    * @param id its name in the store
    * @param began when it began, by its driver's clock; empty where its name does not say it
-   * @param lease how long it lives without a renewal
-   * @param renewed the last renewal, by the clock of the process that renewed
+   * @param renewed when a process has renewed its lease last, by the clocks of the namenodes
    * @param shuffle map outputs
    * @param broadcast broadcast values
    * @param roots paths of its roots
@@ -61,7 +49,6 @@ public final class Applications {
   public record Application(
       String id,
       Optional<Instant> began,
-      Duration lease,
       Instant renewed,
       Held shuffle,
       Held broadcast,
@@ -71,15 +58,6 @@ public final class Applications {
       roots = List.copyOf(roots);
     }
 
-    /**
-     * {@return whether its lease has ended, if clocks agree}
-     *
-     * @param now the time by the clock of this host
-     */
-    public boolean expired(Instant now) {
-      return renewed.plus(lease).isBefore(now);
-    }
-
     /** Both parts of an application together. */
     Application plus(Application other) {
       List<String> all = new ArrayList<>(roots);
@@ -87,7 +65,6 @@ public final class Applications {
       return new Application(
           id,
           began,
-          lease,
           renewed.isAfter(other.renewed) ? renewed : other.renewed,
           shuffle.plus(other.shuffle),
           broadcast.plus(other.broadcast),
@@ -105,23 +82,6 @@ public final class Applications {
     /** Copies the lists. */
     public Report {
       applications = List.copyOf(applications);
-      missing = List.copyOf(missing);
-    }
-  }
-
-  /**
-   * What became of applications whose lease had ended.
-   *
-   * @param ended those that have ended, at all namenodes that answer
-   * @param renewed those that live
-   * @param missing namenodes that did not answer, so that their part may be left
-   */
-  public record Cleaned(
-      List<Application> ended, List<Application> renewed, List<MissingNamenode> missing) {
-    /** Copies the lists. */
-    public Cleaned {
-      ended = List.copyOf(ended);
-      renewed = List.copyOf(renewed);
       missing = List.copyOf(missing);
     }
   }
@@ -157,10 +117,10 @@ public final class Applications {
       Iterator<CrailNode> children = store.lookup("/").get().asContainer().listStatus();
       while (children.hasNext()) {
         CrailNode node = children.next();
-        Optional<Roots.Root> root = Roots.parse(node.getPath());
-        if (root.isPresent()) {
+        Optional<String> id = Roots.applicationOf(node.getPath());
+        if (id.isPresent()) {
           absent
-              .ask(node.getPath(), () -> look(node, root.get()))
+              .ask(node.getPath(), () -> look(node, id.get()))
               .ifPresent(part -> found.merge(part.id, part, Application::plus));
         }
       }
@@ -179,20 +139,19 @@ public final class Applications {
   }
 
   /** Looks at one application. Some of its roots may be missing. */
-  Application look(String id, Duration lease, List<String> roots) throws Exception {
+  Application look(String id, List<String> roots) throws Exception {
     Application application =
-        new Application(
-            id, Roots.began(id), lease, Instant.EPOCH, Held.NOTHING, Held.NOTHING, List.of());
+        new Application(id, Roots.began(id), Instant.EPOCH, Held.NOTHING, Held.NOTHING, List.of());
     for (String root : roots) {
       CrailNode node = store.lookup(root).get();
       if (node != null) {
-        application = application.plus(look(node, new Roots.Root(id, lease)));
+        application = application.plus(look(node, id));
       }
     }
     return application;
   }
 
-  private static Application look(CrailNode node, Roots.Root root) throws Exception {
+  private static Application look(CrailNode node, String id) throws Exception {
     Held shuffle = Held.NOTHING;
     Held broadcast = Held.NOTHING;
     for (CrailNode directory : children(node)) {
@@ -206,9 +165,8 @@ public final class Applications {
       }
     }
     return new Application(
-        root.application(),
-        Roots.began(root.application()),
-        root.lease(),
+        id,
+        Roots.began(id),
         Instant.ofEpochMilli(node.getAttributes().accessTime()),
         shuffle,
         broadcast,
@@ -249,112 +207,5 @@ public final class Applications {
       }
       throw e;
     }
-  }
-
-  /**
-   * Ends an application at once, whether it lives or not.
-   *
-   * @return namenodes that did not answer, so that their part may be left
-   */
-  public List<MissingNamenode> end(Application application) throws Exception {
-    ParallelDelete removals = new ParallelDelete(store);
-    for (String root : application.roots) {
-      removals.add(root);
-    }
-    removals.await();
-    UnansweringNamenodes absent = new UnansweringNamenodes(namenodes);
-    for (Map.Entry<String, Exception> failure : removals.failures().entrySet()) {
-      absent.add(failure.getKey(), failure.getValue());
-    }
-    return absent.missing();
-  }
-
-  /**
-   * Ends applications whose lease has ended. Clocks need not agree: it watches each for as long as
-   * its lease, until no process can have renewed it, or one has. An application is not watched any
-   * more when none of its namenodes answers.
-   *
-   * @param suspects applications as they were seen before
-   * @throws InterruptedException when the thread is interrupted
-   */
-  public Cleaned endUnlessRenewed(List<Application> suspects) throws Exception {
-    RootCleaner cleaner = new RootCleaner(store, System::nanoTime);
-    List<Application> open = new ArrayList<>(suspects);
-    Map<Sight, List<Application>> seen = new EnumMap<>(Sight.class);
-    Map<String, Long> times = new HashMap<>();
-    UnansweringNamenodes ever = new UnansweringNamenodes(namenodes);
-    while (true) {
-      UnansweringNamenodes absent = new UnansweringNamenodes(namenodes);
-      clean(cleaner, open, absent);
-      for (Application each : List.copyOf(open)) {
-        Sight sight = look(each, times, absent);
-        if (sight != Sight.STILL) {
-          open.remove(each);
-          seen.computeIfAbsent(sight, key -> new ArrayList<>()).add(each);
-        }
-      }
-      ever.addAll(absent.missing());
-      if (open.isEmpty()) {
-        return new Cleaned(
-            seen.getOrDefault(Sight.GONE, List.of()),
-            seen.getOrDefault(Sight.RENEWED, List.of()),
-            ever.missing());
-      }
-      Duration shortest = open.stream().map(Application::lease).min(Duration::compareTo).get();
-      Thread.sleep(shortest.dividedBy(RootCleaner.LOOKS).toMillis());
-    }
-  }
-
-  /** Deletes the roots of applications that no process has renewed, where a namenode answers. */
-  private static void clean(
-      RootCleaner cleaner, List<Application> open, UnansweringNamenodes absent) throws Exception {
-    Set<String> roots = new HashSet<>();
-    open.forEach(each -> roots.addAll(each.roots));
-    try {
-      cleaner.clean(roots::contains);
-    } catch (UncheckedIOException e) {
-      absent.addAll(missing(e));
-    } catch (ExecutionException | CrailException e) {
-      if (UnansweringNamenodes.down(e).isEmpty()) {
-        throw e;
-      }
-      // Its namenode is found when its roots are looked at.
-    }
-  }
-
-  /** What is seen of an application that is watched. */
-  private enum Sight {
-    /** No process has renewed its lease yet. */
-    STILL,
-    /** A process has renewed its lease. */
-    RENEWED,
-    /** It has no root any more, where a namenode answers. */
-    GONE,
-    /** No namenode answers. */
-    HIDDEN
-  }
-
-  /**
-   * Looks at the roots of an application that is watched.
-   *
-   * @param times access times of roots, as they were seen first
-   */
-  private Sight look(Application application, Map<String, Long> times, UnansweringNamenodes absent)
-      throws Exception {
-    Sight sight = Sight.HIDDEN;
-    for (String root : application.roots) {
-      Optional<CrailNode> node = absent.ask(root, () -> store.lookup(root).get());
-      if (node.isPresent()) {
-        long time = node.get().getAttributes().accessTime();
-        Long first = times.putIfAbsent(root, time);
-        if (first != null && first != time) {
-          return Sight.RENEWED;
-        }
-        sight = Sight.STILL;
-      } else if (sight == Sight.HIDDEN && !absent.has(root)) {
-        sight = Sight.GONE;
-      }
-    }
-    return sight;
   }
 }

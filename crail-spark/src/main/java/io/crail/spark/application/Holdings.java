@@ -30,7 +30,6 @@ final class Holdings implements AutoCloseable {
 
   private final Applications applications;
   private final String id;
-  private final Duration lease;
 
   /** Paths of the roots, by the index of their namenode. */
   private final Map<Integer, List<String>> roots = new TreeMap<>();
@@ -40,10 +39,9 @@ final class Holdings implements AutoCloseable {
 
   private final ThreadPoolExecutor threads;
 
-  Holdings(Applications applications, String id, Duration lease, List<String> roots) {
+  Holdings(Applications applications, String id, List<String> roots) {
     this.applications = applications;
     this.id = id;
-    this.lease = lease;
     for (String root : roots) {
       int namenode = UnansweringNamenodes.namenodeOf(root, applications.namenodes().size());
       this.roots.computeIfAbsent(namenode, key -> new ArrayList<>()).add(root);
@@ -96,8 +94,7 @@ final class Holdings implements AutoCloseable {
       if (last != null && !last.isDone()) {
         return last;
       }
-      Future<Application> next =
-          threads.submit(() -> applications.look(id, lease, roots.get(namenode)));
+      Future<Application> next = threads.submit(() -> applications.look(id, roots.get(namenode)));
       asked.put(namenode, next);
       return next;
     }

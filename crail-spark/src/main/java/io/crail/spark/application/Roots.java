@@ -2,7 +2,6 @@
 package io.crail.spark.application;
 
 import java.time.DateTimeException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
@@ -17,22 +16,13 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
 /**
- * The names of an application's roots: {@code /spark-<application>.<lease>s.<number>}. A namenode
- * owns whole top-level directories, so an application has several of them where there are several
- * namenodes. Stateless.
+ * The names of an application's roots: {@code /spark-<application>.<number>}. A namenode owns whole
+ * top-level directories, so an application has several of them where there are several namenodes.
+ * Stateless.
  */
 final class Roots {
-  /**
-   * What the name of a root says.
-   *
-   * @param application the application's name in the store
-   * @param lease how long it lives without a renewal
-   */
-  record Root(String application, Duration lease) {}
-
   private static final String PREFIX = "/spark-";
-  private static final Pattern NAME =
-      Pattern.compile(PREFIX + "([a-z0-9-]+)\\.([0-9]{1,9})s\\.[0-9]+");
+  private static final Pattern NAME = Pattern.compile(PREFIX + "([a-z0-9-]+)\\.[0-9]+");
   private static final int FOR_EACH_NAMENODE = 4;
 
   private static final int NAME_LENGTH = 40;
@@ -73,8 +63,8 @@ final class Roots {
    * has as many of them, and they take turns. Numbers in a row would not do: their hashes leave one
    * of three namenodes with 40 % more than its share on average, and now and then one with nothing.
    */
-  static List<String> of(String application, Duration lease, int namenodes) {
-    String name = PREFIX + application + '.' + lease.toSeconds() + "s.";
+  static List<String> of(String application, int namenodes) {
+    String name = PREFIX + application + '.';
     if (namenodes == 1) {
       return List.of(name + 0);
     }
@@ -95,12 +85,9 @@ final class Roots {
         .toList();
   }
 
-  /** What a path says that is a root's; empty for any other path. */
-  static Optional<Root> parse(String path) {
+  /** The application's name in the path of a root; empty for any other path. */
+  static Optional<String> applicationOf(String path) {
     Matcher matcher = NAME.matcher(path);
-    return matcher.matches()
-        ? Optional.of(
-            new Root(matcher.group(1), Duration.ofSeconds(Long.parseLong(matcher.group(2)))))
-        : Optional.empty();
+    return matcher.matches() ? Optional.of(matcher.group(1)) : Optional.empty();
   }
 }

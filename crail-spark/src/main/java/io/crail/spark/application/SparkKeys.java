@@ -27,7 +27,7 @@ public final class SparkKeys implements ConfigKeys {
           new Former("spark.crail.deleteonclose", "an application always deletes what it has"),
           new Former(
               "spark.crail.deleteonstart",
-              "each application has roots of its own, and deletes those of dead ones"),
+              "each application has roots of its own, and those of dead ones end by themselves"),
           new Former(
               "spark.crail.preallocate",
               "buffers are made when they are needed, at most spark.crail.cachelimit"),
@@ -124,8 +124,8 @@ public final class SparkKeys implements ConfigKeys {
               "spark.crail.application.lease",
               ConfigType.duration(DurationUnit.MILLISECONDS),
               "300000",
-              "How long the data of an application stay when all its processes are gone. Drivers"
-                  + " of other applications delete them then, or 'crail applications --clean'.")
+              "How long the data of an application stay when all its processes are gone. The"
+                  + " namenodes remove them then.")
           .between(Duration.ofSeconds(1), Duration.ofDays(1000));
 
   /** Which broadcast values go to the store. */

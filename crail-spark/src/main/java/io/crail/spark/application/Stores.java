@@ -106,10 +106,9 @@ public final class Stores {
    * Gives a part of the plugin a share in the store of its application.
    *
    * @param conf with the application's name
-   * @param driver whether this process is the driver
    * @throws ConfigException for an unknown key or a bad value
    */
-  public ApplicationStore of(SparkConf conf, boolean driver) throws Exception {
+  public ApplicationStore of(SparkConf conf) throws Exception {
     String application = conf.get(APPLICATION_KEY, "");
     if (application.isEmpty()) {
       throw new ConfigException(
@@ -122,7 +121,7 @@ public final class Stores {
     }
     boolean opened = false;
     try {
-      ApplicationStore store = open(entry, application, conf, driver);
+      ApplicationStore store = open(entry, application, conf);
       opened = true;
       return store;
     } finally {
@@ -132,8 +131,7 @@ public final class Stores {
     }
   }
 
-  private ApplicationStore open(Entry entry, String application, SparkConf conf, boolean driver)
-      throws Exception {
+  private ApplicationStore open(Entry entry, String application, SparkConf conf) throws Exception {
     synchronized (entry) {
       if (entry.store == null) {
         Configuration configuration = configuration(conf);
@@ -141,7 +139,7 @@ public final class Stores {
         CrailStore made = opener.open(configuration);
         entry.store =
             new ApplicationStore(
-                () -> release(application, entry), application, configuration, made, driver);
+                () -> release(application, entry), application, configuration, made);
       }
       return entry.store;
     }
@@ -179,7 +177,7 @@ public final class Stores {
    * @throws IOException the error of the step
    */
   public <T> T share(SparkConf conf, Step<T> step) throws IOException {
-    try (ApplicationStore store = of(conf, false)) {
+    try (ApplicationStore store = of(conf)) {
       return step.run(store);
     } catch (RuntimeException e) {
       throw e;

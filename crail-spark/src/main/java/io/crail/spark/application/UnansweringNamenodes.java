@@ -37,11 +37,6 @@ final class UnansweringNamenodes {
     return new MissingNamenode(index, Addresses.text(namenodes.get(index)), why);
   }
 
-  /** Whether the namenode of a root has not answered. */
-  boolean has(String root) {
-    return missing.containsKey(namenodeOf(root, namenodes.size()));
-  }
-
   /**
    * Asks the namenode of a root something.
    *
@@ -49,26 +44,17 @@ final class UnansweringNamenodes {
    * @throws Exception another error of the question
    */
   <T> Optional<T> ask(String root, Callable<T> question) throws Exception {
-    if (has(root)) {
+    int index = namenodeOf(root, namenodes.size());
+    if (missing.containsKey(index)) {
       return Optional.empty();
     }
     try {
       return Optional.ofNullable(question.call());
     } catch (Exception e) {
-      add(root, e);
+      CrailException why = down(e).orElseThrow(() -> e);
+      missing.put(index, missing(namenodes, index, why));
       return Optional.empty();
     }
-  }
-
-  /**
-   * Adds the namenode of a root, which has not answered.
-   *
-   * @throws Exception the error itself, if it is another one
-   */
-  void add(String root, Exception e) throws Exception {
-    CrailException why = down(e).orElseThrow(() -> e);
-    int index = namenodeOf(root, namenodes.size());
-    missing.put(index, missing(namenodes, index, why));
   }
 
   /** The error within another one, if it means that a namenode is down. */

@@ -32,7 +32,7 @@ public final class CrailDriver implements DriverPlugin {
   @Override
   public Map<String, String> init(SparkContext spark, PluginContext context) {
     Stores.nameApplication(context.conf());
-    application = CrailExecutor.share(context, true);
+    application = CrailExecutor.share(context);
     CrailTab.attach(spark, application);
     manager = SparkEnv.get().broadcastManager();
     try {

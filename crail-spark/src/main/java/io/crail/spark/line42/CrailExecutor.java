@@ -36,7 +36,7 @@ public final class CrailExecutor implements ExecutorPlugin {
 
   @Override
   public void init(PluginContext context, Map<String, String> settings) {
-    application = share(context, false);
+    application = share(context);
   }
 
   @Override
@@ -45,9 +45,9 @@ public final class CrailExecutor implements ExecutorPlugin {
   }
 
   /** Takes a share of the application's store, and shows its counts among Spark's metrics. */
-  static ApplicationStore share(PluginContext context, boolean driver) {
+  static ApplicationStore share(PluginContext context) {
     try {
-      ApplicationStore application = Stores.PROCESS.of(context.conf(), driver);
+      ApplicationStore application = Stores.PROCESS.of(context.conf());
       register(context.metricRegistry(), application.counts());
       register(context.metricRegistry(), application.store().getStatistics());
       return application;

@@ -81,7 +81,7 @@ public class ShuffleManager42 implements ShuffleManager {
       Stores.nameApplication(conf);
       freeIdleExecutors(conf);
     }
-    this.application = Stores.PROCESS.of(conf, isDriver);
+    this.application = Stores.PROCESS.of(conf);
     this.outputs = application.outputs();
     this.sort = new SortShuffleManager(conf);
     this.fetcher = new Fetcher(outputs, limits(application));

@@ -7,8 +7,14 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.Upcoming;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.NodeExistsException;
+import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.ParentNotFoundException;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.CompoundResult;
+import io.crail.compound.Lifetime;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -25,6 +31,7 @@ import java.util.concurrent.Future;
  * @param roots paths of the application's roots; several, where they spread over namenodes
  * @param storageClass the class that is asked first
  * @param locationClass the host that is asked first
+ * @param lease how long each root lives when it is not renewed
  * @param counts counts what is written and fetched
  * @param turns who writes when
  */
@@ -33,6 +40,7 @@ public record OutputPlace(
     List<String> roots,
     CrailStorageClass storageClass,
     CrailLocationClass locationClass,
+    Duration lease,
     OutputStatistics counts,
     WriterTurns turns) {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -49,17 +57,20 @@ public record OutputPlace(
    * @param roots paths of the application's roots
    * @param storageClass the class that is asked first
    * @param locationClass the host that is asked first
+   * @param lease how long each root lives when it is not renewed
    */
   public OutputPlace(
       CrailStore store,
       List<String> roots,
       CrailStorageClass storageClass,
-      CrailLocationClass locationClass) {
+      CrailLocationClass locationClass,
+      Duration lease) {
     this(
         store,
         roots,
         storageClass,
         locationClass,
+        lease,
         new OutputStatistics(),
         new WriterTurns(Integer.MAX_VALUE, PATIENCE));
   }
@@ -94,15 +105,60 @@ public record OutputPlace(
       return createOutput(path);
     } catch (ParentNotFoundException e) {
       String directory = path.substring(0, path.lastIndexOf('/'));
-      createDirectory(directory.substring(0, directory.lastIndexOf('/')));
-      createDirectory(directory);
+      createRoots(List.of(directory.substring(0, directory.lastIndexOf('/'))));
+      createDirectories(List.of(directory));
     }
     return createOutput(path);
   }
 
   /** Creates the roots, which may exist. For the driver alone. */
   public void createRoots() throws IOException {
-    createDirectories(roots);
+    createRoots(roots);
+  }
+
+  private void createRoots(List<String> paths) throws IOException {
+    createDirectories(paths);
+    renew(paths);
+  }
+
+  /**
+   * Renews the lease of the roots, at every namenode that answers. A root that is missing needs
+   * none: the driver makes it again when it is needed.
+   *
+   * @return the roots that are there
+   * @throws IOException the error of the first root whose lease could not be renewed
+   */
+  public List<String> renewRoots() throws IOException {
+    return renew(roots);
+  }
+
+  /** Sets the lifetime each time, in case whoever made a root has died before. */
+  private List<String> renew(List<String> paths) throws IOException {
+    CompoundOperation expire =
+        CompoundOperation.builder().expire(Lifetime.sinceAccess(lease)).build();
+    List<String> present = new ArrayList<>();
+    Exception failure = null;
+    try {
+      List<Upcoming<CompoundResult>> renewals = new ArrayList<>();
+      for (String path : paths) {
+        renewals.add(store.operate(path, expire));
+      }
+      for (int i = 0; i < paths.size(); i++) {
+        try {
+          renewals.get(i).get().orThrow();
+          present.add(paths.get(i));
+        } catch (ExecutionException | CrailException e) {
+          boolean isMissing = StoreFailure.of(e) instanceof NodeNotFoundException;
+          failure = failure == null && !isMissing ? e : failure;
+        }
+      }
+    } catch (Exception e) {
+      throw StoreFailure.of(e);
+    }
+    if (failure != null) {
+      throw StoreFailure.of(failure);
+    }
+    return present;
   }
 
   /** Creates the directories of a shuffle, which may exist. For the driver alone. */
@@ -112,10 +168,6 @@ public record OutputPlace(
 
   private List<String> directories(int shuffle) {
     return roots.stream().map(root -> directory(root, shuffle)).toList();
-  }
-
-  private void createDirectory(String path) throws IOException {
-    createDirectories(List.of(path));
   }
 
   private void createDirectories(List<String> paths) throws IOException {

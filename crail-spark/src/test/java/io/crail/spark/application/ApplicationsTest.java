@@ -2,8 +2,6 @@
 package io.crail.spark.application;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailAttributeChanges;
@@ -19,7 +17,6 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.Valve;
 import io.crail.spark.application.Applications.Application;
-import io.crail.spark.application.Applications.Cleaned;
 import io.crail.spark.application.Applications.Held;
 import io.crail.spark.application.Applications.Report;
 import java.net.InetAddress;
@@ -37,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ApplicationsTest {
-  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final long RENEWED = 7_000L;
   private static final Instant BEGAN = Instant.parse("2026-11-26T10:20:30Z");
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -75,13 +72,13 @@ class ApplicationsTest {
     }
   }
 
-  /** An application with two map outputs and a broadcast value, that was renewed long ago. */
+  /** An application with two map outputs and a broadcast value, whose lease was renewed once. */
   private String make(String name) throws Exception {
     String id = Roots.application(name, BEGAN, new byte[] {1, 2});
-    List<String> roots = Roots.of(id, LEASE, 2);
+    List<String> roots = Roots.of(id, 2);
     for (String root : roots) {
       create(root, CrailNodeType.DIRECTORY);
-      store.setAttributes(root, CrailAttributeChanges.ofTimes(null, 1L)).get();
+      store.setAttributes(root, CrailAttributeChanges.ofTimes(null, RENEWED)).get();
     }
     for (int i = 0; i < 2; i++) {
       create(roots.get(i) + "/shuffle-1", CrailNodeType.DIRECTORY);
@@ -102,72 +99,11 @@ class ApplicationsTest {
     assertEquals("b-b-20261126-102030-0102", second);
     Application application = found.get(1);
     assertEquals(Optional.of(BEGAN), application.began());
-    assertEquals(LEASE, application.lease());
+    assertEquals(Instant.ofEpochMilli(RENEWED), application.renewed());
     assertEquals(new Held(2, 201), application.shuffle());
     assertEquals(new Held(1, 1000), application.broadcast());
     assertEquals(8, application.roots().size());
-    assertTrue(application.expired(Instant.now()));
     assertEquals(List.of(), applications.list().missing());
-  }
-
-  @Test
-  void aNameWithoutATimeIsTaken() {
-    assertEquals(Optional.empty(), Roots.began("old-0011223344556677"));
-    assertEquals(Optional.empty(), Roots.began("bad-20269926-102030-00"));
-  }
-
-  @Test
-  void oneOfTwoThatLookDeadLives() throws Exception {
-    make("dead");
-    make("alive");
-    List<Application> found = applications.list().applications();
-    Thread renewer =
-        new Thread(
-            () -> {
-              try {
-                // The clock of the process that renews is years behind.
-                for (long time = 2; !Thread.interrupted(); time++) {
-                  store
-                      .setAttributes(
-                          found.get(0).roots().get(3), CrailAttributeChanges.ofTimes(null, time))
-                      .get();
-                  Thread.sleep(100);
-                }
-              } catch (InterruptedException e) {
-                // Asked to end.
-              } catch (Exception e) {
-                throw new IllegalStateException(e);
-              }
-            });
-    renewer.start();
-    try {
-      Cleaned cleaned = applications.endUnlessRenewed(found);
-      assertEquals(new Cleaned(List.of(found.get(1)), List.of(found.get(0)), List.of()), cleaned);
-    } finally {
-      renewer.interrupt();
-      renewer.join();
-    }
-    assertEquals(1, applications.list().applications().size());
-    assertNotNull(store.lookup(found.get(0).roots().get(0)).get());
-  }
-
-  @Test
-  void endsALivingOneOnRequest() throws Exception {
-    make("a");
-    String other = make("b");
-    Application application = applications.list().applications().get(0);
-    for (String root : application.roots()) {
-      store
-          .setAttributes(
-              root, CrailAttributeChanges.ofTimes(null, System.currentTimeMillis() + 60_000))
-          .get();
-    }
-    application = applications.list().applications().get(0);
-    assertFalse(application.expired(Instant.now()));
-    assertEquals(List.of(), applications.end(application));
-    assertEquals(
-        List.of(other), applications.list().applications().stream().map(Application::id).toList());
-    applications.end(application);
   }
 
   private static List<Integer> indexes(List<MissingNamenode> missing) {
@@ -181,38 +117,19 @@ class ApplicationsTest {
         .toList();
   }
 
-  /** What a namenode has said before does not help when it says nothing any more. */
   @Test
   @Tag("once")
-  void theOtherNamenodesPartIsSeenAndEnded() throws Exception {
-    make("dead");
-    make("other");
-    List<Application> found = applications.list().applications();
-    final Application dead = found.get(0);
-    final Application other = found.get(1);
+  void theOtherNamenodesPartIsSeen() throws Exception {
+    make("a");
+    make("b");
+    Application first = applications.list().applications().get(0);
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         CrailStore half = half(silent)) {
       Applications some = new Applications(half, addresses(silent));
       Report seen = some.list();
       assertEquals(List.of(1), indexes(seen.missing()));
       assertEquals(2, seen.applications().size());
-      assertEquals(Set.copyOf(at(0, dead)), Set.copyOf(seen.applications().get(0).roots()));
-
-      Cleaned cleaned = some.endUnlessRenewed(List.of(dead));
-      assertEquals(List.of(dead), cleaned.ended());
-      assertEquals(List.of(), cleaned.renewed());
-      assertEquals(List.of(1), indexes(cleaned.missing()));
-      Application left = applications.look(dead.id(), LEASE, dead.roots());
-      assertEquals(at(1, dead), left.roots());
-
-      // All that is left is at the silent one.
-      Cleaned unseen = some.endUnlessRenewed(List.of(left));
-      assertEquals(List.of(), unseen.ended());
-      assertEquals(List.of(), unseen.renewed());
-      assertEquals(List.of(1), indexes(unseen.missing()));
-
-      assertEquals(List.of(1), indexes(some.end(other)));
-      assertEquals(at(1, other), applications.look(other.id(), LEASE, other.roots()).roots());
+      assertEquals(Set.copyOf(at(0, first)), Set.copyOf(seen.applications().get(0).roots()));
     }
   }
 
@@ -240,7 +157,7 @@ class ApplicationsTest {
   @Tag("once")
   void aLookupWaitsNoLongerThanItsLimit() throws Exception {
     String id = make("a");
-    List<String> roots = Roots.of(id, LEASE, 2);
+    List<String> roots = Roots.of(id, 2);
     try (Valve valve = new Valve(cluster.namenodeAddresses().get(1))) {
       Configuration through =
           cluster.configuration().toBuilder()
@@ -255,7 +172,7 @@ class ApplicationsTest {
               .build();
       try (CrailStore slow = CrailStore.newInstance(CrailConfiguration.of(through));
           Holdings holdings =
-              new Holdings(new Applications(slow, cluster.namenodeAddresses()), id, LEASE, roots)) {
+              new Holdings(new Applications(slow, cluster.namenodeAddresses()), id, roots)) {
         Report all = holdings.look(PATIENCE);
         assertEquals(List.of(), all.missing());
         Application whole = all.applications().get(0);

@@ -95,10 +95,10 @@ class StoresTest {
               }
               return store();
             });
-    Future<ApplicationStore> first = threads.submit(() -> stores.of(conf("slow", "77s"), false));
+    Future<ApplicationStore> first = threads.submit(() -> stores.of(conf("slow", "77s")));
     asked.await();
-    Future<ApplicationStore> second = threads.submit(() -> stores.of(conf("slow", "77s"), false));
-    stores.of(conf("quick", "300s"), false).close();
+    Future<ApplicationStore> second = threads.submit(() -> stores.of(conf("slow", "77s")));
+    stores.of(conf("quick", "300s")).close();
     released.countDown();
     assertSame(first.get(), second.get());
     first.get().close();
@@ -111,7 +111,7 @@ class StoresTest {
     Stores stores =
         new Stores(settings -> opened.getAndIncrement() == 0 ? new SlowStore() : store());
     SparkConf conf = conf("ending", "300s");
-    ApplicationStore ending = stores.of(conf, false);
+    ApplicationStore ending = stores.of(conf);
     Future<?> end =
         threads.submit(
             () -> {
@@ -119,7 +119,7 @@ class StoresTest {
               return null;
             });
     asked.await();
-    try (ApplicationStore next = stores.of(conf, false)) {
+    try (ApplicationStore next = stores.of(conf)) {
       assertNotSame(ending, next);
       assertFalse(end.isDone());
     }
@@ -150,7 +150,7 @@ class StoresTest {
                   }
                 });
     final Set<Thread> before = leaseThreads();
-    ApplicationStore store = stores.of(conf("interrupted", "300s"), false);
+    ApplicationStore store = stores.of(conf("interrupted", "300s"));
     Set<Thread> renewing = leaseThreads();
     renewing.removeAll(before);
     assertEquals(1, renewing.size());
@@ -313,10 +313,10 @@ class StoresTest {
               return store();
             });
     SparkConf conf = conf("again", "300s");
-    assertThrows(IOException.class, () -> stores.of(conf, false));
-    ApplicationStore first = stores.of(conf, false);
+    assertThrows(IOException.class, () -> stores.of(conf));
+    ApplicationStore first = stores.of(conf);
     first.close();
-    ApplicationStore second = stores.of(conf, false);
+    ApplicationStore second = stores.of(conf);
     assertNotSame(first, second);
     second.close();
   }

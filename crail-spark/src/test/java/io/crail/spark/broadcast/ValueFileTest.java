@@ -54,7 +54,8 @@ class ValueFileTest {
             store,
             java.util.List.of("/app"),
             CrailStorageClass.DEFAULT,
-            CrailLocationClass.DEFAULT);
+            CrailLocationClass.DEFAULT,
+            java.time.Duration.ofDays(1));
     deletions = new BackgroundDelete(place::remove);
   }
 

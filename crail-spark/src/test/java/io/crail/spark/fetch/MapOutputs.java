@@ -49,7 +49,11 @@ final class MapOutputs implements AutoCloseable {
   /** The same place, as another store sees it. */
   static OutputPlace place(CrailStore store) {
     return new OutputPlace(
-        store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+        store,
+        List.of("/app"),
+        CrailStorageClass.DEFAULT,
+        CrailLocationClass.DEFAULT,
+        Duration.ofDays(1));
   }
 
   @Override

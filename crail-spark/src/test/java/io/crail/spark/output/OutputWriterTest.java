@@ -47,7 +47,11 @@ class OutputWriterTest {
     store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
     place =
         new OutputPlace(
-            store, List.of("/app"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+            store,
+            List.of("/app"),
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            Duration.ofDays(1));
     place.createRoots();
     place.createShuffle(1);
   }
@@ -150,6 +154,7 @@ class OutputWriterTest {
         place.roots(),
         place.storageClass(),
         place.locationClass(),
+        place.lease(),
         place.counts(),
         new WriterTurns(turns, patience));
   }

@@ -15,9 +15,11 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.Valve;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -57,7 +59,8 @@ class ParallelDeleteTest {
   }
 
   private static OutputPlace place(CrailStore store) {
-    return new OutputPlace(store, ROOTS, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+    return new OutputPlace(
+        store, ROOTS, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, Duration.ofDays(1));
   }
 
   private int roots() throws Exception {
@@ -71,12 +74,11 @@ class ParallelDeleteTest {
   @Test
   void manySubtreesAreDeletedAndCounted() throws Exception {
     place(whole).createRoots();
-    ParallelDelete removals = new ParallelDelete(whole);
-    for (int i = 0; i < 200; i++) {
-      removals.add("/root-" + i);
-    }
-    removals.add("/none/nothing");
-    assertEquals(ROOTS.size(), removals.finish());
+    List<String> paths =
+        Stream.concat(
+                IntStream.range(0, 200).mapToObj(i -> "/root-" + i), Stream.of("/none/nothing"))
+            .toList();
+    assertEquals(ROOTS.size(), ParallelDelete.of(whole, paths));
     assertEquals(0, roots());
   }
 

@@ -13,6 +13,7 @@ import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.output.SupersededOutputs.Known;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +49,11 @@ class SupersededOutputsTest {
     store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
     place =
         new OutputPlace(
-            store, List.of("/a", "/b"), CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT);
+            store,
+            List.of("/a", "/b"),
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            Duration.ofDays(1));
     place.createRoots();
     place.createShuffle(SHUFFLE);
     outputs =

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 
 /** Waits for a condition, with a deadline. */
-final class Eventually {
+public final class Eventually {
   /** Far more than a busy machine needs. */
   static final Duration PATIENCE = Duration.ofSeconds(240);
 
@@ -14,7 +14,7 @@ final class Eventually {
   private Eventually() {}
 
   /** Waits until {@code condition} is true; fails with {@code what} when it is not in time. */
-  static void holds(String what, Callable<Boolean> condition) throws Exception {
+  public static void holds(String what, Callable<Boolean> condition) throws Exception {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.call()) {
       if (System.nanoTime() - deadline > 0) {

@@ -400,7 +400,7 @@ class SparkFaultsTest {
     }
   }
 
-  /** One ends, one is killed with SIGKILL, and the third deletes what that one has left. */
+  /** One ends, one is killed with SIGKILL, and the third keeps what it has. */
   @Test
   void applicationsDoNotTouchEachOther() throws Exception {
     SparkConf conf = conf().set("spark.crail.application.lease", "8s");
@@ -445,7 +445,7 @@ class SparkFaultsTest {
           killDriver(dying);
           Eventually.holds(
               "the lease of the killed one ends", () -> !applications().contains("dying"));
-          // Whoever looked at both at the same time has ended.
+          // It would have ended at the same time.
           TimeUnit.SECONDS.sleep(8);
           assertEquals(List.of("a-test", "still"), applications());
         } finally {
