@@ -320,6 +320,19 @@ class PathCommandsTest {
         "-n",
         "1",
         "/limited/below");
+    done("mkdir", "--spread", "/limitedtoo");
+    done("quota", "-b", "10m", "-n", "40", "/limitedtoo");
+    for (int i = 0; i < 4; i++) {
+      done("put", file.toString(), "/limitedtoo/" + i);
+    }
+    List<String> used =
+        List.of("/limitedtoo", "bytes 2 MiB of 10 MiB (20 %)", "names 4 of 40 (10 %)");
+    await(() -> words(ran("quota", "/limitedtoo").stdout()).equals(used));
+    assertEquals("2097152 /limitedtoo", words(done("du", "-sb", "/limitedtoo")).get(0));
+    done("quota", "-n", "3", "/limitedtoo");
+    Ran more = ran("put", file.toString(), "/limitedtoo/more");
+    assertTrue(more.stderr().contains("part of the quota of /limitedtoo "), more::toString);
+    done("rm", "-r", "/limitedtoo");
     assertEquals(2, ran("quota", "-n", "-1", "/limited").code());
     assertEquals(2, ran("quota", "--bytes", "much", "/limited").code());
     done("rm", "-r", "/limited");

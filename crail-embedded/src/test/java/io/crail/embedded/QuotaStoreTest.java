@@ -15,6 +15,7 @@ import io.crail.CrailNodeType;
 import io.crail.CrailOutputStream;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.InvalidArgumentException;
@@ -23,6 +24,7 @@ import io.crail.compound.CompoundOperation;
 import io.crail.compound.DirectoryUsage;
 import io.crail.conf.CrailConfiguration;
 import io.crail.memory.OffHeapBuffer;
+import io.crail.protocol.part.NodePath;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -35,8 +37,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What users see of quotas: hard limits, errors at once, and exact numbers. */
 @Timeout(120)
@@ -146,13 +151,28 @@ class QuotaStoreTest {
           } else {
             // After a refused write a stream may hold its lease for a while.
             assertTrue(
-                cause.code() == ErrorCode.NODE_EXISTS || cause.code() == ErrorCode.WRITE_LEASE_HELD,
+                cause.code() == ErrorCode.NODE_EXISTS
+                    || cause.code() == ErrorCode.WRITE_LEASE_HELD
+                    || cause.code() == ErrorCode.CROSS_NAMENODE,
                 cause.toString());
           }
         }
       }
       return null;
     }
+  }
+
+  /** Other namenodes say a few times a second what is used there. */
+  private static DirectoryUsage awaitUsage(
+      CrailStore store, String path, Predicate<DirectoryUsage> awaited) throws Exception {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    DirectoryUsage usage = usage(store, path);
+    while (!awaited.test(usage)) {
+      assertTrue(System.nanoTime() < end, usage::toString);
+      Thread.sleep(20);
+      usage = usage(store, path);
+    }
+    return usage;
   }
 
   private static long countBelow(CrailContainer container, long[] bytes) throws Exception {
@@ -169,12 +189,26 @@ class QuotaStoreTest {
     return names;
   }
 
-  @Test
-  void manyWritersNeverGetAboveALimit() throws Exception {
+  private static void createSpread(CrailStore store, String path) throws Exception {
+    store
+        .createSpread(
+            path,
+            CrailNodeType.DIRECTORY,
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            true)
+        .get();
+  }
+
+  /** With several namenodes, the directory is at all of them. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void manyWritersNeverGetAboveALimit(int namenodes) throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
-    try (EmbeddedCrail crail = EmbeddedCrail.builder().storage(64 << 20).start();
+    try (EmbeddedCrail crail =
+            EmbeddedCrail.builder().namenodes(namenodes).storage(64 << 20).start();
         CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
-      create(store, CrailNodeType.DIRECTORY, "/q");
+      createSpread(store, "/q");
       limit(store, "/q", BYTES, NAMES);
       create(store, CrailNodeType.TABLE, "/q/t");
       AtomicInteger refusals = new AtomicInteger();
@@ -193,15 +227,14 @@ class QuotaStoreTest {
       assertTrue(refusals.get() > 0, "never refused");
       long[] bytes = new long[1];
       long names = countBelow(store.lookup("/q").get().asContainer(), bytes);
-      DirectoryUsage usage = usage(store, "/q");
-      assertEquals(names, usage.names());
+      DirectoryUsage usage = awaitUsage(store, "/q", all -> all.names() == names);
       assertTrue(usage.bytes() >= bytes[0], () -> usage + ", and there are " + bytes[0]);
       store.delete("/q/t", true).get();
       for (Iterator<CrailNode> each = store.lookup("/q").get().asContainer().listStatus();
           each.hasNext(); ) {
         store.delete(each.next().getPath(), false).get();
       }
-      assertEquals(new DirectoryUsage("/q", 0, BYTES, 0, NAMES), usage(store, "/q"));
+      awaitUsage(store, "/q", new DirectoryUsage("/q", 0, BYTES, 0, NAMES)::equals);
     } finally {
       threads.shutdownNow();
       assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
@@ -295,16 +328,8 @@ class QuotaStoreTest {
                         .get());
         assertInstanceOf(InvalidArgumentException.class, causeOf(spread));
       }
-      // A spread directory has no limits, but directories in it have, each at its namenode.
-      store
-          .createSpread(
-              "/s",
-              CrailNodeType.DIRECTORY,
-              CrailStorageClass.DEFAULT,
-              CrailLocationClass.DEFAULT,
-              true)
-          .get();
-      assertThrows(InvalidArgumentException.class, () -> limit(store, "/s", 1, 1));
+      // Directories in a spread one have limits too, each at its namenode.
+      createSpread(store, "/s");
       for (int i = 0; i < 6; i++) {
         String path = "/s/" + i;
         create(store, CrailNodeType.DIRECTORY, path);
@@ -313,6 +338,103 @@ class QuotaStoreTest {
         assertEquals(new DirectoryUsage(path, 0, -1, 1, 1), usage(store, path));
       }
       store.delete("/s", true).get();
+    }
+  }
+
+  /** Creates names of its own until it has been refused for long, and counts them. */
+  private static int fill(CrailStore store, String path, int limit, AtomicInteger made)
+      throws Exception {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    int own = 0;
+    for (int i = 0; made.get() < limit; i++) {
+      assertTrue(System.nanoTime() < end, made + " of " + limit);
+      try {
+        create(store, CrailNodeType.DATAFILE, path + '-' + i);
+        own++;
+        assertTrue(made.incrementAndGet() <= limit, made + " of " + limit);
+      } catch (ExecutionException e) {
+        assertEquals(ErrorCode.QUOTA_EXCEEDED, causeOf(e).code());
+        Thread.sleep(1);
+      }
+    }
+    return own;
+  }
+
+  @Test
+  void theLimitsOfASpreadDirectoryHoldAndAreReached() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
+    try (EmbeddedCrail crail = EmbeddedCrail.builder().storage(64 << 20).namenodes(3).start();
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+      createSpread(store, "/full");
+      create(store, CrailNodeType.DATAFILE, "/full/child");
+      assertEquals(
+          ErrorCode.NOT_EMPTY,
+          causeOf(assertThrows(Exception.class, () -> limit(store, "/full", 1, 1))).code());
+
+      createSpread(store, "/s");
+      int limit = 100;
+      limit(store, "/s", -1, limit);
+      // All namenodes have their part at once.
+      for (int i = 0; i < 12; i++) {
+        create(store, CrailNodeType.DATAFILE, "/s/first-" + i);
+      }
+      AtomicInteger made = new AtomicInteger(12);
+      List<Future<Integer>> writers = new ArrayList<>();
+      for (int i = 0; i < WRITERS; i++) {
+        String path = "/s/" + i;
+        writers.add(threads.submit(() -> fill(store, path, limit, made)));
+      }
+      int sum = 12;
+      for (Future<Integer> writer : writers) {
+        sum += writer.get(90, TimeUnit.SECONDS);
+      }
+      assertEquals(limit, sum);
+      assertEquals(limit, countBelow(store.lookup("/s").get().asContainer(), new long[1]));
+      awaitUsage(store, "/s", new DirectoryUsage("/s", 0, -1, limit, limit)::equals);
+
+      // Below what is there, nothing is added anywhere until there is less.
+      limit(store, "/s", -1, 50);
+      for (int i = 0; i < 12; i++) {
+        String path = "/s/more-" + i;
+        assertThrows(ExecutionException.class, () -> create(store, CrailNodeType.DATAFILE, path));
+      }
+      limit(store, "/s", -1, -1);
+      for (int i = 0; i < 12; i++) {
+        create(store, CrailNodeType.DATAFILE, "/s/more-" + i);
+      }
+    } finally {
+      threads.shutdownNow();
+      assertTrue(threads.awaitTermination(60, TimeUnit.SECONDS));
+    }
+  }
+
+  /** What is there of a namenode that is started again is gone, and others may use that. */
+  @Test
+  void aNamenodeThatIsStartedAgainBeginsWithNothing() throws Exception {
+    try (EmbeddedCrail crail = EmbeddedCrail.builder().storage(64 << 20).namenodes(2).start();
+        CrailStore store = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+      createSpread(store, "/s");
+      limit(store, "/s", -1, 20);
+      AtomicInteger made = new AtomicInteger();
+      fill(store, "/s/a", 20, made);
+      int other = 1 - NodePath.namenodeOf(Utf8.of("/s"), 2);
+      crail.restartNamenode(other);
+      DirectoryUsage left = awaitUsage(store, "/s", usage -> usage.names() < 20);
+      made.set((int) left.names());
+      assertTrue(left.names() > 0, left::toString);
+      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      for (int i = 0; made.get() < 20; i++) {
+        assertTrue(System.nanoTime() < end, made::toString);
+        try {
+          create(store, CrailNodeType.DATAFILE, "/s/b-" + i);
+          made.incrementAndGet();
+        } catch (ExecutionException e) {
+          // Until it has a share again, and that a slice.
+          Thread.sleep(20);
+        }
+      }
+      assertThrows(ExecutionException.class, () -> create(store, CrailNodeType.DATAFILE, "/s/c"));
+      assertEquals(20, countBelow(store.lookup("/s").get().asContainer(), new long[1]));
     }
   }
 }

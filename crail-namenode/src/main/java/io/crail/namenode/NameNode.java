@@ -34,6 +34,7 @@ import io.crail.namenode.rule.ReplaceExtentRule;
 import io.crail.namenode.rule.SetAttributesRule;
 import io.crail.namenode.rule.SetSizeRule;
 import io.crail.namenode.rule.ShareRule;
+import io.crail.namenode.rule.SpreadLimits;
 import io.crail.namenode.rule.SpreadRule;
 import io.crail.namenode.rule.SpreadStandings;
 import io.crail.namenode.rule.Supply;
@@ -89,6 +90,11 @@ public final class NameNode {
         @Override
         public void say(SetShare.Request state, Consumer<SpreadRule.Round> done) {
           done.accept(new SpreadRule.Round(0, ErrorCode.UNAVAILABLE.exception("other namenodes")));
+        }
+
+        @Override
+        public void lend(SpreadRule.QuotaLoans loans, Consumer<CrailException> done) {
+          done.accept(ErrorCode.UNAVAILABLE.exception("other namenodes"));
         }
       };
 
@@ -162,6 +168,7 @@ public final class NameNode {
     this.rules =
         new Rules(
             spread,
+            new SpreadLimits(options, state, locks, applier, neighbours, standings, spread),
             new ShareRule(options, state, locks, applier, dismantler, clock),
             new RenameRule(state, locks, applier, clock),
             new SetAttributesRule(state, locks, applier, clock),
@@ -204,6 +211,7 @@ public final class NameNode {
   /** A rule for each kind of change, except {@link #createRule}. */
   record Rules(
       SpreadRule spread,
+      SpreadLimits limits,
       ShareRule shares,
       RenameRule rename,
       SetAttributesRule attributes,

@@ -230,7 +230,7 @@ public final class NameNodeServer implements AutoCloseable {
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     namenode.tick();
-    neighbours.tick(namenode.standings());
+    neighbours.tick(namenode.standings(), namenode.rules().limits());
   }
 
   /** Stops serving and ends the timer. All metadata is lost. */

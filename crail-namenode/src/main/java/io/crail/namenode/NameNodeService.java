@@ -141,6 +141,18 @@ final class NameNodeService {
         .handleOrHold(
             NameNodeOperations.OPERATE,
             (request, session) -> {
+              if (rules.limits().isFor(request)) {
+                SessionUser user = new SessionUser(namenode.users(), session.caller());
+                return rules
+                    .limits()
+                    .operate(
+                        request,
+                        () ->
+                            rules
+                                .compound()
+                                .operate(
+                                    request, namenode.createRule(user)::createIn, bytes -> {}));
+              }
               ClientSession client = attachment(session);
               Operate.Response response =
                   rules
@@ -323,6 +335,12 @@ final class NameNodeService {
             (request, session) -> {
               RequestChecks.requireNamenode(session.caller());
               return shares.check(request);
+            })
+        .handle(
+            NameNodeOperations.LEND_QUOTA,
+            (request, session) -> {
+              RequestChecks.requireNamenode(session.caller());
+              return shares.lend(request);
             });
   }
 

@@ -16,10 +16,12 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -35,6 +37,7 @@ import java.util.random.RandomGenerator;
  */
 final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   private static final long CHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LEND_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
   private static final long MOST_ROUND_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** Comparisons after the start, or after a call without an answer. */
@@ -45,6 +48,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   private final long roundNanos;
   private volatile NameNodeClient client;
   private volatile Check[] checks = {};
+  private volatile Lending[] lendings = {};
   private boolean closed;
 
   /** Creates it without addresses; calls fail until {@link #open}. */
@@ -72,7 +76,12 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     for (int i = 0; i < others.length; i++) {
       others[i] = i == index ? null : new Check(i);
     }
+    Lending[] lent = new Lending[addresses.size()];
+    for (int i = 0; i < lent.length; i++) {
+      lent[i] = i == index ? null : new Lending(i);
+    }
     checks = others;
+    lendings = lent;
     client = new NameNodeClient(loop, addresses, identity, transport.peerOptions(), roundNanos);
   }
 
@@ -114,20 +123,52 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   /** The answer of a namenode; one that is silent, or ends, is not reachable. */
   private static Round roundOf(
       NameNodeClient to, int namenode, OperationCall<?, SetShare.Response> call) {
+    return call.failure() == null
+        ? new Round(call.response().childCount(), null)
+        : new Round(0, failureOf(to, namenode, call));
+  }
+
+  private static CrailException failureOf(
+      NameNodeClient to, int namenode, OperationCall<?, ?> call) {
     CrailException failure = call.failure();
-    if (failure == null) {
-      return new Round(call.response().childCount(), null);
-    }
     boolean isDown =
         failure.code() == ErrorCode.TIMED_OUT
             || failure.code() == ErrorCode.CLOSED
             || failure.code() == ErrorCode.UNAVAILABLE;
     String name = MissingNamenode.name(namenode, Addresses.text(to.peer(namenode).address()));
-    return new Round(0, isDown ? ErrorCode.UNAVAILABLE.exception(name) : failure);
+    return isDown ? ErrorCode.UNAVAILABLE.exception(name) : failure;
   }
 
-  /** Begins the comparisons that are due. */
-  synchronized void tick(SpreadStandings directories) {
+  @Override
+  public void lend(SpreadRule.QuotaLoans loans, Consumer<CrailException> done) {
+    if (client == null) {
+      done.accept(ErrorCode.UNAVAILABLE.exception("the other namenodes"));
+      return;
+    }
+    Lending[] all = lendings;
+    AtomicInteger left = new AtomicInteger(all.length - 1);
+    AtomicReference<CrailException> first = new AtomicReference<>();
+    for (Lending each : all) {
+      if (each != null) {
+        each.lend(
+            loans,
+            failure -> {
+              first.compareAndSet(null, failure);
+              if (left.decrementAndGet() == 0) {
+                done.accept(first.get());
+              }
+            });
+      }
+    }
+  }
+
+  /** Begins the comparisons and loans that are due. */
+  synchronized void tick(SpreadStandings directories, SpreadRule.QuotaLoans loans) {
+    for (Lending each : lendings) {
+      if (each != null) {
+        each.tick(loans);
+      }
+    }
     for (Check check : checks) {
       if (check != null) {
         check.tick(directories);
@@ -208,6 +249,80 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
       left = good ? Math.max(0, left - 1) : left;
       running = false;
       nextNanos = clock.nanoTime() + CHECK_NANOS;
+    }
+  }
+
+  /** What is lent to one namenode. There is one request at a time, as slices need it. */
+  private final class Lending {
+    private final int namenode;
+    private final List<Consumer<CrailException>> waiting = new ArrayList<>();
+    private boolean running;
+    private long nextNanos = clock.nanoTime();
+
+    Lending(int namenode) {
+      this.namenode = namenode;
+    }
+
+    void tick(SpreadRule.QuotaLoans loans) {
+      send(loans, false);
+    }
+
+    /** Lends what is free after this call, if need be after the answer to a present request. */
+    void lend(SpreadRule.QuotaLoans loans, Consumer<CrailException> done) {
+      synchronized (this) {
+        waiting.add(done);
+      }
+      send(loans, true);
+    }
+
+    private void send(SpreadRule.QuotaLoans loans, boolean now) {
+      List<Consumer<CrailException>> served;
+      synchronized (this) {
+        if (running || !now && clock.nanoTime() - nextNanos < 0) {
+          return;
+        }
+        running = true;
+        served = List.copyOf(waiting);
+        waiting.clear();
+      }
+      LendQuota.Request request = loans.offer(namenode);
+      if (request == null) {
+        ended(loans, served, null);
+        return;
+      }
+      NameNodeClient to = client;
+      OperationCall<LendQuota.Request, LendQuota.Response> call =
+          to.newCallAt(namenode, NameNodeOperations.LEND_QUOTA, request);
+      call.whenComplete(
+          () -> {
+            CrailException failure = null;
+            try {
+              if (call.failure() == null) {
+                loans.answered(namenode, request, call.response());
+              } else {
+                failure = failureOf(to, namenode, call);
+              }
+            } finally {
+              ended(loans, served, failure);
+            }
+          });
+      call.submit();
+    }
+
+    private void ended(
+        SpreadRule.QuotaLoans loans,
+        List<Consumer<CrailException>> served,
+        CrailException failure) {
+      boolean again;
+      synchronized (this) {
+        running = false;
+        nextNanos = clock.nanoTime() + LEND_NANOS;
+        again = !waiting.isEmpty();
+      }
+      served.forEach(done -> done.accept(failure));
+      if (again) {
+        send(loans, true);
+      }
     }
   }
 

@@ -19,6 +19,7 @@ import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ListShares;
@@ -266,6 +267,10 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.CHECK_SHARES,
         (store, datanode) -> new CheckShares.Request(1, 5, 9, 0, -1, List.of()));
+    add(
+        NameNodeOperations.LEND_QUOTA,
+        (store, datanode) ->
+            new LendQuota.Request(1, 5, 9, List.of(new LendQuota.Slice(3, 1 << 20, 10))));
     add(NameNodeOperations.USAGE, (store, datanode) -> new Usage.Request());
     add(NameNodeOperations.PING, (store, datanode) -> new Ping.Request(7));
     // Its first page counts the requests themselves.

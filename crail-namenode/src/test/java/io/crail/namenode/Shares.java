@@ -41,9 +41,33 @@ public final class Shares {
         0,
         childMillis,
         childMillis % 2 == 1,
+        false,
         Utf8.of(path),
         Utf8.EMPTY,
         Utf8.of(user),
         Utf8.of(group));
+  }
+
+  /** The same state of a directory with limits. */
+  public static SetShare.Request limited(SetShare.Request state) {
+    return new SetShare.Request(
+        state.owner(),
+        state.incarnation(),
+        state.id(),
+        state.version(),
+        state.state(),
+        state.makes(),
+        state.type(),
+        state.flags(),
+        state.permissions(),
+        state.storageClass(),
+        state.modifiedMillis(),
+        state.childMillis(),
+        state.childIdle(),
+        true,
+        state.path(),
+        state.host(),
+        state.user(),
+        state.group());
   }
 }

@@ -105,7 +105,9 @@ public final class TestStore {
 
   /** The connection that an operation is sent on. */
   Wire wire(Operation<?, ?> operation) {
-    if (operation == NameNodeOperations.SET_SHARE || operation == NameNodeOperations.CHECK_SHARES) {
+    if (operation == NameNodeOperations.SET_SHARE
+        || operation == NameNodeOperations.CHECK_SHARES
+        || operation == NameNodeOperations.LEND_QUOTA) {
       return namenodeWire;
     }
     boolean datanodes =

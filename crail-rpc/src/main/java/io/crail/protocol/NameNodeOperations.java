@@ -11,6 +11,7 @@ import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ListShares;
@@ -377,6 +378,15 @@ public final class NameNodeOperations {
           CHANGES,
           named(),
           "drops shares of spread directories that are gone, returns which are missing");
+  public static final Operation<LendQuota.Request, LendQuota.Response> LEND_QUOTA =
+      add(
+          42,
+          "lend-quota",
+          LendQuota.Request.CODEC,
+          LendQuota.Response.CODEC,
+          CHANGES,
+          named(),
+          "sets what shares of spread directories may use of limits, returns what they use");
   public static final Operation<ReportActivity.Request, ReportActivity.Response> REPORT_ACTIVITY =
       add(
           36,

@@ -176,6 +176,7 @@ class NameNodeOperationsTest {
     given.put(38, "operate-read");
     given.put(39, "announce-space");
     given.put(40, "list-shares");
+    given.put(42, "lend-quota");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
   }

@@ -10,6 +10,7 @@ import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.ListShares;
@@ -82,6 +83,7 @@ final class Lies {
           Map.entry(NameNodeOperations.OPERATE, Operate.Request.class),
           Map.entry(NameNodeOperations.OPERATE_READ, Operate.Request.class),
           Map.entry(NameNodeOperations.CHECK_SHARES, CheckShares.Request.class),
+          Map.entry(NameNodeOperations.LEND_QUOTA, LendQuota.Request.class),
           Map.entry(NameNodeOperations.REPORT_ACTIVITY, ReportActivity.Request.class),
           Map.entry(NameNodeOperations.USAGE, Usage.Request.class),
           Map.entry(NameNodeOperations.DUMP, Dump.Request.class),

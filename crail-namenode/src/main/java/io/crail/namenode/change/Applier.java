@@ -271,12 +271,17 @@ public final class Applier {
    * This namenode gets a share of a spread directory.
    *
    * @param extras what it has besides, for which heap was taken; null for nothing
+   * @param isLimited whether the directory has limits: then nothing of them is its own yet, and
+   *     heap was taken for its account
    */
-  public void addShare(Share share, boolean isSealed, NodeExtras extras) {
+  public void addShare(Share share, boolean isSealed, NodeExtras extras, boolean isLimited) {
     if (extras != null) {
       tree.extras(share, extras);
     }
     reportShare(share, isSealed ? SetShare.SEALED : SetShare.OPEN);
+    if (isLimited) {
+      lend(share, new Quota.Limits(0, 0));
+    }
     tree.addShare(share, isSealed);
   }
 
@@ -361,18 +366,41 @@ public final class Applier {
   }
 
   /**
+   * A share may use a slice of the limits of its directory. Under its monitor.
+   *
+   * @param slice the slice; where it has no account of its own, one begins, for which heap was
+   *     taken
+   * @return what it uses, and may use
+   */
+  public Quota.Report lend(Share share, Quota.Limits slice) {
+    boolean begins = !share.hasOwnQuota();
+    if (begins) {
+      tree.quota(share, new Quota(share, null));
+    }
+    Quota.Limits before = share.quota().usage().limits();
+    Quota.Report report = share.quota().slice(slice);
+    if (sink != null && (begins || !before.equals(report.usage().limits()))) {
+      report(LimitChange.of(share, extras(share)));
+    }
+    return report;
+  }
+
+  /**
    * A compound operation limits what a container may hold, and perhaps changes what it has besides.
    * Under its lock, and that of its parent.
    *
    * @param limits the limits; where it has no account of its own, one begins, for which heap was
    *     taken
+   * @param extras what it has besides, for which heap was taken; null for what it has
    */
   public void limit(Container container, Quota.Limits limits, NodeExtras extras) {
     if (!container.hasOwnQuota()) {
       tree.quota(container, new Quota(container, container.quota()));
     }
     container.quota().limit(limits);
-    tree.extras(container, extras);
+    if (extras != null) {
+      tree.extras(container, extras);
+    }
     if (sink != null) {
       report(LimitChange.of(container, extras(container)));
     }

@@ -40,7 +40,7 @@ public record LimitChange(long bytes, long names, Change.Contents contents) impl
             Integer.MAX_VALUE,
             0,
             Contents.NOT_MOVED,
-            Contents.NEW_ATTRIBUTES,
+            container.hasExtras() ? Contents.NEW_ATTRIBUTES : Contents.NO_EXTRAS,
             extras));
   }
 

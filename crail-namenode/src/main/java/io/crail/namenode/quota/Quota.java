@@ -5,6 +5,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.memory.Footprint;
 import io.crail.namenode.space.NodeSpace;
+import io.crail.protocol.part.Extent;
 
 /**
  * The account of a directory with limits: what all nodes below it use. It is beside the one of the
@@ -23,7 +24,7 @@ public final class Quota {
 
   /** Bytes of heap. */
   public static final long FOOTPRINT =
-      Footprint.object(4, 2 * Long.BYTES) + 2 * Footprint.object(0, 2 * Long.BYTES);
+      Footprint.object(7, 2 * Long.BYTES + 2) + 2 * Footprint.object(0, 2 * Long.BYTES);
 
   /**
    * The most that nodes may use.
@@ -44,6 +45,19 @@ public final class Quota {
   private long bytes;
   private long names;
   private Limits limits = Limits.NONE;
+
+  /** What may be taken at this namenode. */
+  private Limits here = Limits.NONE;
+
+  private boolean hasRefused;
+
+  /** Whether it is for a part of what is below the directory: the rest is at other namenodes. */
+  private boolean isPart;
+
+  /** How the limits are divided, at the owner of a spread directory; null elsewhere. */
+  private Slices byteSlices;
+
+  private Slices nameSlices;
 
   /**
    * Begins an account without limits.
@@ -92,10 +106,19 @@ public final class Quota {
    */
   public record Usage(long bytes, long names, Limits limits) {}
 
-  /** Limits and use. */
+  /** Limits and use, at this namenode. */
   public Usage usage() {
     synchronized (lock) {
       return new Usage(bytes, names, limits);
+    }
+  }
+
+  /** Limits, and use at all namenodes, as far as is known. */
+  public Usage wholeUsage() {
+    synchronized (lock) {
+      return byteSlices == null
+          ? usage()
+          : new Usage(bytes + byteSlices.elsewhere(), names + nameSlices.elsewhere(), limits);
     }
   }
 
@@ -103,6 +126,109 @@ public final class Quota {
   public void limit(Limits next) {
     synchronized (lock) {
       limits = next;
+      divided();
+    }
+  }
+
+  /**
+   * What it has to say to the owner of a spread directory.
+   *
+   * @param hasRefused whether it has refused something since the last report
+   */
+  public record Report(Usage usage, boolean hasRefused) {}
+
+  /**
+   * Sets the part of the limits that this namenode may use, or as much as is used if that is more.
+   *
+   * @return use and limits then
+   */
+  public Report slice(Limits slice) {
+    synchronized (lock) {
+      isPart = true;
+      limits = new Limits(atLeast(slice.bytes, bytes), atLeast(slice.names, names));
+      divided();
+      return report();
+    }
+  }
+
+  /** Limits and use, and whether something was refused. */
+  public Report report() {
+    synchronized (lock) {
+      Report report = new Report(usage(), hasRefused);
+      hasRefused = false;
+      return report;
+    }
+  }
+
+  private static long atLeast(long limit, long used) {
+    return limit < 0 ? limit : Math.max(limit, used);
+  }
+
+  /**
+   * Divides the limits over all namenodes. From now on this one takes only what is not lent to the
+   * others: nothing, until each of them has said what it uses.
+   *
+   * @param count number of namenodes
+   * @param index this one, which owns the directory
+   */
+  public void divide(int count, int index) {
+    synchronized (lock) {
+      isPart = true;
+      byteSlices = new Slices(count, index, Extent.MIN_LENGTH);
+      nameSlices = new Slices(count, index, 1);
+      divided();
+    }
+  }
+
+  /** The slice that another namenode is offered. What it gets more is not used here any more. */
+  public Limits offer(int namenode) {
+    synchronized (lock) {
+      if (hasRefused) {
+        byteSlices.refused();
+        nameSlices.refused();
+        hasRefused = false;
+      }
+      Limits slice =
+          new Limits(
+              byteSlices.offer(namenode, limits.bytes, bytes),
+              nameSlices.offer(namenode, limits.names, names));
+      divided();
+      return slice;
+    }
+  }
+
+  /**
+   * What another namenode has answered to the last offer.
+   *
+   * @param counts whether its share counts
+   */
+  public void answered(int namenode, Report report, boolean counts) {
+    synchronized (lock) {
+      Usage usage = report.usage;
+      byteSlices.answered(namenode, usage.bytes, usage.limits.bytes, report.hasRefused, counts);
+      nameSlices.answered(namenode, usage.names, usage.limits.names, report.hasRefused, counts);
+      divided();
+    }
+  }
+
+  private void divided() {
+    here =
+        byteSlices == null
+            ? limits
+            : new Limits(byteSlices.rest(limits.bytes), nameSlices.rest(limits.names));
+  }
+
+  /** True when all namenodes count what is below the directory. */
+  public boolean isCounted() {
+    synchronized (lock) {
+      return byteSlices == null || byteSlices.areCounted();
+    }
+  }
+
+  /** True when the limits are divided. */
+  public boolean isDivided() {
+    synchronized (lock) {
+      return byteSlices != null;
     }
   }
 
@@ -123,7 +249,7 @@ public final class Quota {
     public CrailException of(Object what) {
       return ErrorCode.QUOTA_EXCEEDED.exception(
           what
-              + ": the quota of "
+              + (quota.isPart ? ": this namenode's part of the quota of " : ": the quota of ")
               + quota.directory
               + " is "
               + limit
@@ -192,6 +318,7 @@ public final class Quota {
         isBelow &= at != until;
         Refusal refusal = at.refusal(isBelow ? moreBytes : 0, isBelow ? moreNames : namesFromThere);
         if (refusal != null) {
+          at.hasRefused = true;
           return refusal;
         }
       }
@@ -213,12 +340,12 @@ public final class Quota {
   }
 
   private Refusal refusal(long moreBytes, long moreNames) {
-    if (!fits(moreBytes, bytes, limits.bytes)) {
-      return new Refusal(this, "bytes", bytes, limits.bytes);
+    if (!fits(moreBytes, bytes, here.bytes)) {
+      return new Refusal(this, "bytes", bytes, here.bytes);
     }
-    return fits(moreNames, names, limits.names)
+    return fits(moreNames, names, here.names)
         ? null
-        : new Refusal(this, "names", names, limits.names);
+        : new Refusal(this, "names", names, here.names);
   }
 
   private static boolean fits(long more, long used, long limit) {

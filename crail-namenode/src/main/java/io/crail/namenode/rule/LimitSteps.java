@@ -39,9 +39,9 @@ record LimitSteps(Container container, Quota.Limits decided) {
     if (container.type() == NodeType.MULTIFILE || step.data().length() != Long.BYTES) {
       throw ErrorCode.INVALID_ARGUMENT.exception("limits are for directories and tables");
     }
-    if (container.isSpread()) {
+    if (container.isSpread() && !container.hasOwnQuota()) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
-          "a spread directory has no limits; a directory in it may have some");
+          "the first limits of a spread directory are set by a step of a list, not by a method");
     }
     long names = ByteBuffer.wrap(step.data().bytes()).order(ByteOrder.LITTLE_ENDIAN).getLong();
     if (step.number() < Quota.UNLIMITED || names < Quota.UNLIMITED) {
@@ -62,7 +62,7 @@ record LimitSteps(Container container, Quota.Limits decided) {
     if (quota == null && !begins) {
       throw ErrorCode.CONDITION_FAILED.exception("there is no quota");
     }
-    Quota.Usage usage = begins ? new Quota.Usage(0, 0, decided) : quota.usage();
+    Quota.Usage usage = begins ? new Quota.Usage(0, 0, decided) : quota.wholeUsage();
     Quota.Limits limits = decided == null ? usage.limits() : decided;
     Node directory = begins ? container : (Node) quota.directory();
     return new DirectoryUsage(

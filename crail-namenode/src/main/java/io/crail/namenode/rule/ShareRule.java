@@ -10,12 +10,14 @@ import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.quota.Quota;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Share;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.UserNames;
 import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.part.NodeInfo;
 import java.util.ArrayList;
@@ -39,10 +41,13 @@ public final class ShareRule {
   /** What is known of the starts of each owner. Under the lock of all shares. */
   private final Starts[] starts;
 
-  /** The starts of an owner, as its messages tell them. */
+  /** The number of each owner's last loan. Under the lock of all shares. */
+  private final long[] loans;
+
+  /** The starts of an owner, as its messages show them. */
   private static final class Starts {
     private long present;
-    // The number of the last state that it has told of.
+    // The number of its last state that was named here.
     private long version;
     // The one before; 0 for none.
     private long ended;
@@ -64,6 +69,7 @@ public final class ShareRule {
     this.clock = clock;
     this.starts = new Starts[options.count()];
     Arrays.setAll(starts, owner -> new Starts());
+    this.loans = new long[options.count()];
   }
 
   /** Sets the state of a share. Returns the children that it has. */
@@ -180,7 +186,10 @@ public final class ShareRule {
     }
     NodeExtras extras = extras(null, request, path);
     long heapOfExtras = extras == null ? 0 : extras.footprint();
-    long footprint = Share.footprint(request.type(), request.path().length()) + heapOfExtras;
+    long footprint =
+        Share.footprint(request.type(), request.path().length())
+            + heapOfExtras
+            + (request.limited() ? Quota.FOOTPRINT : 0);
     long attributes;
     try {
       state.budget().require(footprint - heapOfExtras, 0, path);
@@ -207,7 +216,7 @@ public final class ShareRule {
             request.owner(),
             request.incarnation(),
             request.version());
-    applier.addShare(share, request.state() == SetShare.SEALED, extras);
+    applier.addShare(share, request.state() == SetShare.SEALED, extras, request.limited());
     return share;
   }
 
@@ -243,6 +252,54 @@ public final class ShareRule {
     if (isFull) {
       dismantler.add(share);
     }
+  }
+
+  /** Sets what shares may use of the limits of their directories, and returns what they use. */
+  public LendQuota.Response lend(LendQuota.Request request) throws CrailException {
+    requireOther(request.owner());
+    for (LendQuota.Slice each : request.slices()) {
+      if (each.bytes() < Quota.UNLIMITED || each.names() < Quota.UNLIMITED) {
+        throw ErrorCode.INVALID_ARGUMENT.exception("a slice of share " + each.id());
+      }
+    }
+    return locks.ofShares(
+        () -> {
+          boolean isLate = request.version() < loans[request.owner()];
+          loans[request.owner()] = Math.max(request.version(), loans[request.owner()]);
+          List<LendQuota.Use> uses = new ArrayList<>();
+          for (LendQuota.Slice slice : request.slices()) {
+            Share share = tree.spread().shares().get(slice.id());
+            if (share != null
+                && share.owningNamenode() == request.owner()
+                && share.incarnation() == request.incarnation()) {
+              uses.add(locks.of(share, () -> lend(share, slice, isLate)));
+            }
+          }
+          return new LendQuota.Response(uses);
+        });
+  }
+
+  private LendQuota.Use lend(Share share, LendQuota.Slice slice, boolean isLate)
+      throws CrailException {
+    if (!share.hasOwnQuota()) {
+      if (isLate || share.childCount() > 0) {
+        return new LendQuota.Use(share.id(), false, false, 0, 0, Quota.UNLIMITED, Quota.UNLIMITED);
+      }
+      state.budget().require(Quota.FOOTPRINT, 0, share.path());
+    }
+    Quota.Report report =
+        isLate
+            ? share.quota().report()
+            : applier.lend(share, new Quota.Limits(slice.bytes(), slice.names()));
+    Quota.Usage usage = report.usage();
+    return new LendQuota.Use(
+        share.id(),
+        true,
+        report.hasRefused(),
+        usage.bytes(),
+        usage.names(),
+        usage.limits().bytes(),
+        usage.limits().names());
   }
 
   /** Drops the shares that their owner does not name, and returns what it has to say again. */

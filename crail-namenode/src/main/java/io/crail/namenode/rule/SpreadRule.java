@@ -15,6 +15,7 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.Outcome;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Operate;
@@ -64,6 +65,27 @@ public final class SpreadRule {
      * @param done gets the outcome, once, in any thread; also in this one
      */
     void say(SetShare.Request state, Consumer<Round> done);
+
+    /**
+     * Lends slices of limits to all other namenodes, as they are after this call.
+     *
+     * @param done gets null, or why one of them has not answered; once, in any thread
+     */
+    void lend(QuotaLoans loans, Consumer<CrailException> done);
+  }
+
+  /** What is lent to other namenodes of the limits of spread directories. */
+  public interface QuotaLoans {
+    /**
+     * What a namenode is lent from now on. Its answer, or a failure, has to come before it is asked
+     * again.
+     *
+     * @return the request; null when there are no limits
+     */
+    LendQuota.Request offer(int namenode);
+
+    /** Notes what a namenode has answered. */
+    void answered(int namenode, LendQuota.Request request, LendQuota.Response response);
   }
 
   /**
@@ -188,7 +210,7 @@ public final class SpreadRule {
    * A place among the requests that wait. They have a limit of their own, since a request waits on
    * when its connection is gone.
    */
-  private void takePlace(String what) throws CrailException {
+  void takePlace(String what) throws CrailException {
     if (waiting.incrementAndGet() > MOST_WAITING) {
       waiting.decrementAndGet();
       throw ErrorCode.LIMIT_EXCEEDED.exception(
@@ -196,11 +218,11 @@ public final class SpreadRule {
     }
   }
 
-  private <R> Outcome.Held<R> held() {
+  <R> Outcome.Held<R> held() {
     return Outcome.held((MOST_ROUNDS + 1) * neighbours.roundNanos(), HELD_BYTES);
   }
 
-  private <R> void end(Outcome.Held<R> held, R answer, CrailException failure) {
+  <R> void end(Outcome.Held<R> held, R answer, CrailException failure) {
     waiting.decrementAndGet();
     if (failure == null) {
       held.release(answer);

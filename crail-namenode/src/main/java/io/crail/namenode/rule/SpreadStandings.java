@@ -10,6 +10,7 @@ import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Share;
 import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.ListShares;
 import io.crail.protocol.cluster.SetShare;
 import java.util.ArrayList;
@@ -80,6 +81,7 @@ public final class SpreadStandings {
         directory.modifiedMillis(),
         ofChildren.millis(),
         ofChildren.sinceAccess(),
+        directory.hasOwnQuota(),
         Utf8.of(directory.path()),
         state.hosts().name(directory.host()),
         state.users().text(directory.owner()),
@@ -110,6 +112,7 @@ public final class SpreadStandings {
             newNode.storageClass(parent),
             0,
             0,
+            false,
             false,
             Utf8.of(newNode.path().toString()),
             state.hosts().name(newNode.host(parent, state.hosts())),
@@ -218,6 +221,11 @@ public final class SpreadStandings {
     Container directory = state.tree().spread().owned().get(id);
     Utf8 path = directory == null ? Utf8.EMPTY : Utf8.of(directory.path());
     return new ListShares.Share(options.index(), id, incarnation, standing.version, path);
+  }
+
+  /** What is lent to a namenode, under a number above those of all earlier loans. */
+  synchronized LendQuota.Request loan(List<LendQuota.Slice> slices) {
+    return new LendQuota.Request(options.index(), incarnation, ++lastVersion, slices);
   }
 
   /** True when any directory has shares. */

@@ -2,6 +2,7 @@
 package io.crail.namenode.change;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
@@ -13,6 +14,7 @@ import io.crail.namenode.Shares;
 import io.crail.namenode.TestStore;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.Lookup;
 import io.crail.protocol.node.Remove;
@@ -152,6 +154,7 @@ class ShareChangeTest {
                 NameNodeOperations.RENAME,
                 new Rename.Request(
                     random.nextBoolean(), child(directory), child(random.nextInt(DIRECTORIES))));
+        case 9 -> lend();
         default -> store.wire.call(NameNodeOperations.LOOKUP, new Lookup.Request(child(directory)));
       }
       outcomes.merge(ErrorCode.OK, 1, Integer::sum);
@@ -171,8 +174,7 @@ class ShareChangeTest {
     } else {
       versions.put(id(directory), said);
     }
-    store.call(
-        NameNodeOperations.SET_SHARE,
+    SetShare.Request request =
         Shares.state(
             OWNER,
             incarnation,
@@ -183,7 +185,77 @@ class ShareChangeTest {
             1000L * random.nextInt(2) + random.nextInt(2),
             "/spread" + directory,
             "user-" + random.nextInt(3),
-            random.nextBoolean() ? "" : "group-" + random.nextInt(3)));
+            random.nextBoolean() ? "" : "group-" + random.nextInt(3));
+    store.call(
+        NameNodeOperations.SET_SHARE, random.nextInt(4) == 0 ? Shares.limited(request) : request);
+  }
+
+  private void lend() throws CrailException {
+    List<LendQuota.Slice> slices = new ArrayList<>();
+    for (int i = random.nextInt(2); i < DIRECTORIES; i += 2) {
+      slices.add(new LendQuota.Slice(id(i), random.nextInt(1 << 20) - 1, random.nextInt(8) - 1));
+    }
+    long said = random.nextInt(4) == 0 ? version - random.nextInt(5) : ++version;
+    store.call(
+        NameNodeOperations.LEND_QUOTA, new LendQuota.Request(OWNER, incarnation, said, slices));
+  }
+
+  private LendQuota.Use lend(long start, long said, long names) throws CrailException {
+    LendQuota.Slice slice = new LendQuota.Slice(id(0), -1, names);
+    List<LendQuota.Use> uses =
+        store
+            .call(
+                NameNodeOperations.LEND_QUOTA,
+                new LendQuota.Request(OWNER, start, said, List.of(slice)))
+            .uses();
+    return uses.isEmpty() ? null : uses.get(0);
+  }
+
+  private void create(String name) throws CrailException {
+    int i = 0;
+    while (NodePath.namenodeOf(path(0, name + i), NAMENODES) != 0) {
+      i++;
+    }
+    store.wire.call(
+        NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, path(0, name + i), 0));
+  }
+
+  @Test
+  void aShareNeverTakesMoreThanItWasLent() throws Exception {
+    sayOne(1, SetShare.OPEN, true);
+    assertEquals(new LendQuota.Use(id(0), true, false, 0, 0, -1, 2), lend(5, 5, 2));
+    assertEquals(new LendQuota.Use(id(0), true, false, 0, 0, -1, 2), lend(5, 4, 9), "late");
+    assertNull(lend(4, 6, 9), "of an earlier start");
+    create("/a");
+    create("/b");
+    Refusals.refused(ErrorCode.QUOTA_EXCEEDED, "part of the quota", () -> create("/c"));
+    assertEquals(new LendQuota.Use(id(0), true, true, 0, 2, -1, 2), lend(5, 7, 1), "used");
+    assertEquals(new LendQuota.Use(id(0), true, false, 0, 2, -1, 3), lend(5, 8, 3));
+    create("/c");
+    model.verify(store.namenode);
+    store.namenode.verify();
+  }
+
+  @Test
+  void aShareThatIsMadeAgainTakesNothingUntilItIsLentSomething() throws Exception {
+    store.call(
+        NameNodeOperations.SET_SHARE,
+        Shares.limited(
+            Shares.state(OWNER, 5, id(0), 1, SetShare.OPEN, true, 0, "/spread0", "", "")));
+    Refusals.refused(ErrorCode.QUOTA_EXCEEDED, "part of the quota", () -> create("/a"));
+    assertEquals(new LendQuota.Use(id(0), true, true, 0, 0, -1, 1), lend(5, 2, 1));
+    create("/a");
+    model.verify(store.namenode);
+    store.namenode.verify();
+  }
+
+  @Test
+  void aShareWithChildrenDoesNotBeginToCount() throws Exception {
+    sayOne(1, SetShare.OPEN, true);
+    create("/a");
+    assertEquals(new LendQuota.Use(id(0), false, false, 0, 0, -1, -1), lend(5, 2, 1));
+    create("/b");
+    store.namenode.verify();
   }
 
   private void check() throws CrailException {
@@ -249,7 +321,7 @@ class ShareChangeTest {
   @Test
   void theRecordsSayAllOfTheShares() throws Exception {
     for (int round = 0; round < ROUNDS; round++) {
-      tried(random.nextInt(11));
+      tried(random.nextInt(12));
       if (round % 50 == 0) {
         clock.advanceMillis(1);
         store.namenode.tick();

@@ -46,6 +46,8 @@ public final class SetShare {
    *     1970
    * @param childMillis how long each new child lives; 0 for no limit
    * @param childIdle whether accesses count for such a child
+   * @param limited whether the directory has limits: a share that is made for it takes nothing
+   *     until something is lent to it, see {@link LendQuota}
    * @param path its path
    * @param host its preferred host; empty for none
    * @param user its owner's name; empty for the user of the namenodes
@@ -65,6 +67,7 @@ public final class SetShare {
       long modifiedMillis,
       long childMillis,
       boolean childIdle,
+      boolean limited,
       Utf8 path,
       Utf8 host,
       Utf8 user,
@@ -85,6 +88,7 @@ public final class SetShare {
             .i64("modifiedMillis", "last change, milliseconds since 1970")
             .i64("childMillis", "how long each new child lives; 0 for no limit")
             .u8("childIdle", "whether accesses count for such a child; 0 or 1")
+            .u8("limited", "whether the directory has limits; 0 or 1")
             .u16("pathLength", "bytes of path")
             .u16("hostLength", "bytes of host")
             .u16("userLength", "bytes of user")
@@ -113,6 +117,7 @@ public final class SetShare {
           modifiedMillis,
           childMillis,
           childIdle,
+          limited,
           path,
           host,
           user,
