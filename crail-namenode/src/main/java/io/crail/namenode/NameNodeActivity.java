@@ -36,6 +36,7 @@ final class NameNodeActivity {
           NameNodeOperations.CREATE,
           NameNodeOperations.CREATE_SPREAD,
           NameNodeOperations.PUT,
+          NameNodeOperations.STAGE,
           NameNodeOperations.OPERATE,
           NameNodeOperations.SET_SIZE,
           NameNodeOperations.EXTEND,

@@ -160,7 +160,7 @@ final class NameNodeDump {
     line.append(" id ").append(node.id());
     line.append(" size ").append(node.size());
     line.append(" class ").append(node.storageClass());
-    line.append(node.isPending() ? " to come" : "");
+    line.append(node.isStaged() ? " staged" : node.isPending() ? " to come" : "");
     line.append(node.isStrict() ? " strict" : "").append(node.isEnumerable() ? "" : " unlisted");
     line.append(" modified ").append(Instant.ofEpochMilli(node.modifiedMillis()));
     if (node.type().isContainer()) {

@@ -130,6 +130,17 @@ final class NameNodeService {
                     responses),
             new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
         .handle(
+            NameNodeOperations.STAGE,
+            (batch, index) -> {
+              NewNode made = attachment(batch.session()).made();
+              made.readStage(batch.buffer(), batch.bodyOffset(index));
+              return made;
+            },
+            (request, batch, index, responses) ->
+                NewNodeAnswers.put(
+                    create(request, batch.session()), true, batch.correlationId(index), responses),
+            new SpaceWork<NewNode>(namenode, NewNode::valueLength, true))
+        .handle(
             NameNodeOperations.SET_SIZE,
             (request, session) ->
                 new SetSize.Response(

@@ -263,6 +263,14 @@ class RepeatedRequestTest {
         (store, datanode) ->
             new Operate.Request(
                 0644, Utf8.of("/spread/key"), List.of(Steps.of(StepKind.READ_SIZE))));
+    add(NameNodeOperations.STAGE, (store, datanode) -> TestStore.put("/table/k", TOKEN, 200_000));
+    add(NameNodeOperations.OPERATE, (store, datanode) -> linking(store, false));
+    add(
+        NameNodeOperations.OPERATE,
+        (store, datanode) -> {
+          store.call(NameNodeOperations.OPERATE, linking(store, false));
+          return linking(store, true);
+        });
     add(NameNodeOperations.SET_SHARE, (store, datanode) -> Shares.open(1, 3, 5, "/s"));
     add(
         NameNodeOperations.CHECK_SHARES,
@@ -281,6 +289,17 @@ class RepeatedRequestTest {
         NameNodeOperations.LIST_EXTENTS,
         (store, datanode) -> new ListExtents.Request(datanode, 0, 0, 0));
     add(NameNodeOperations.NAMES, (store, datanode) -> new Names.Request(0));
+  }
+
+  /** A list that links bytes, which it stages before. */
+  private static Operate.Request linking(TestStore store, boolean isBehind) throws CrailException {
+    long length = 200_000;
+    long id =
+        store.call(NameNodeOperations.STAGE, TestStore.put("/table/k", TOKEN, length)).node().id();
+    return new Operate.Request(
+        0644,
+        Utf8.of("/table/k"),
+        List.of(Steps.create().going(), Steps.link(id, TOKEN, length, isBehind)));
   }
 
   private static int prepare(TestStore store) throws CrailException {

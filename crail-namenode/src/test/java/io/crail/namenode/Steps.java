@@ -4,6 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.compound.Comparison;
 import io.crail.compound.CompoundOperation;
+import io.crail.compound.StagedBytes;
 import io.crail.compound.StepKind;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.CompoundStep;
@@ -22,7 +23,7 @@ public final class Steps {
     return SmallValue.of(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  static CompoundStep of(StepKind kind) {
+  public static CompoundStep of(StepKind kind) {
     return of(kind, Comparison.EQUAL, 0, 0, "", "", "");
   }
 
@@ -79,6 +80,36 @@ public final class Steps {
 
   static CompoundStep add(String name, long number) {
     return of(StepKind.ADD, Comparison.EQUAL, number, 0, name, "", "");
+  }
+
+  /**
+   * Links staged bytes.
+   *
+   * @param isBehind whether they are added at the end
+   */
+  public static CompoundStep link(long id, long token, long length, boolean isBehind) {
+    StagedBytes staged =
+        new StagedBytes() {
+          @Override
+          public long id() {
+            return id;
+          }
+
+          @Override
+          public long token() {
+            return token;
+          }
+
+          @Override
+          public long length() {
+            return length;
+          }
+
+          @Override
+          public void close() {}
+        };
+    CompoundOperation.Builder list = CompoundOperation.builder();
+    return (isBehind ? list.append(staged) : list.writeFull(staged)).build().steps().get(0);
   }
 
   /** Limits of a directory; -1 for none. */

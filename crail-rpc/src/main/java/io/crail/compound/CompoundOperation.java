@@ -15,8 +15,8 @@ import java.util.List;
  * changed. Others see all changes at once.
  *
  * <p>Lists change the bytes of key-values whose bytes the namenode keeps, up to {@code
- * crail.namenode.smallvalue}. Guards, attributes and epochs are for nodes of every type, limits for
- * directories and tables. Immutable.
+ * crail.namenode.smallvalue}; for more bytes there are {@link StagedBytes}. Guards, attributes and
+ * epochs are for nodes of every type, limits for directories and tables. Immutable.
  *
  * <p>The shape is that of the operations of librados, Ceph's object store.
  */
@@ -224,6 +224,41 @@ public final class CompoundOperation {
      */
     public Builder writeFull(byte[] bytes) {
       return add(StepKind.WRITE_FULL, 0, bytes);
+    }
+
+    /**
+     * Change: replaces all bytes with staged ones. As with a put, they are those of another node:
+     * it has another id, and who reads the former one gets a stale error. The key keeps its
+     * version, epoch, attributes, lifetime, owner and permissions. The number of the step is the
+     * size afterwards. All steps of a list that name staged bytes name the same.
+     *
+     * @param bytes the bytes, staged for the path of the list
+     * @return this
+     */
+    public Builder writeFull(StagedBytes bytes) {
+      return link(bytes, 0);
+    }
+
+    /**
+     * Change: adds staged bytes at the end. Those before them have to be at datanodes, or there are
+     * none; otherwise the step fails with NOT_KEPT, and {@code CrailStore.settle} helps. The number
+     * of the step is the size afterwards.
+     *
+     * @param bytes the bytes, staged for the path of the list
+     * @return this
+     */
+    public Builder append(StagedBytes bytes) {
+      return link(bytes, 1);
+    }
+
+    private Builder link(StagedBytes bytes, int form) {
+      byte[] data =
+          ByteBuffer.allocate(2 * Long.BYTES)
+              .order(ByteOrder.LITTLE_ENDIAN)
+              .putLong(bytes.token())
+              .putLong(bytes.length())
+              .array();
+      return add(StepKind.LINK, Comparison.EQUAL, bytes.id(), form, "", data, NONE);
     }
 
     /**

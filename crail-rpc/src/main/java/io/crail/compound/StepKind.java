@@ -61,6 +61,12 @@ public enum StepKind {
    * bytes, the lowest first.
    */
   LIMIT(30, "limit"),
+  /**
+   * Links {@link StagedBytes}: the number is their id, and the data their token and length, each as
+   * 8 bytes, the lowest first. The length is 0 if they replace all bytes, or 1 if they are added at
+   * the end.
+   */
+  LINK(31, "link"),
   /** Reads the number of bytes. */
   READ_SIZE(32, "read size"),
   /** Reads all attributes. */

@@ -432,6 +432,15 @@ public final class NameNodeOperations {
           READS,
           named(),
           "returns the spread directories that a namenode owns, and its shares of others");
+  public static final Operation<Put.Request, Put.Response> STAGE =
+      add(
+          41,
+          "stage",
+          Put.Request.CODEC,
+          Put.Response.CODEC,
+          CHANGES,
+          byPath(Put.Request::path, Put.Request::by),
+          "gets space for bytes that a list of steps will link to a key");
 
   private NameNodeOperations() {}
 

@@ -177,6 +177,7 @@ class NameNodeOperationsTest {
     given.put(39, "announce-space");
     given.put(40, "list-shares");
     given.put(42, "lend-quota");
+    given.put(41, "stage");
     given.forEach(
         (number, name) -> assertEquals(name, NameNodeOperations.all().get(number).name()));
   }

@@ -61,6 +61,7 @@ final class Lies {
       Map.ofEntries(
           Map.entry(NameNodeOperations.CREATE, Create.Request.class),
           Map.entry(NameNodeOperations.PUT, Put.Request.class),
+          Map.entry(NameNodeOperations.STAGE, Put.Request.class),
           Map.entry(NameNodeOperations.LOOKUP, Lookup.Request.class),
           Map.entry(NameNodeOperations.SET_SIZE, SetSize.Request.class),
           Map.entry(NameNodeOperations.REMOVE, Remove.Request.class),

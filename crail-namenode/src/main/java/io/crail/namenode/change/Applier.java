@@ -137,6 +137,105 @@ public final class Applier {
     }
   }
 
+  /**
+   * A writer gets space for bytes that no reader sees, in a node that no name leads to.
+   *
+   * @param length how many bytes they will be
+   */
+  public void stage(
+      Node node,
+      NodeSpace space,
+      WriteLease<Node> lease,
+      Container parent,
+      PathBytes path,
+      long length) {
+    prepare(node, space, lease, null, parent, path, null);
+    if (sink != null) {
+      report(Change.Link.of(node, 0, length, extras(node)));
+    }
+    tree.stage(node);
+  }
+
+  /**
+   * Staged bytes become the content of a key: their node gets its name. Under the locks of the
+   * parent and of both nodes.
+   *
+   * @param size how many bytes they are
+   * @param kept what is left of their space when that behind the size is cut off
+   * @param attributes those of the key, whose owner and group are held
+   * @param extras what the key has besides, for which heap was taken
+   * @param old the node that has the name, and ends; null for none
+   */
+  public void linkStaged(
+      Node staged,
+      long size,
+      NodeSpace kept,
+      long attributes,
+      NodeExtras extras,
+      PathBytes path,
+      Node old,
+      long nowMillis) {
+    NodeSpace former = staged.space();
+    endLease(staged, staged.lease());
+    space.commit(kept, size);
+    int owner = staged.owner();
+    int group = staged.group();
+    long accessed = old == null ? nowMillis : old.accessedMillis();
+    tree.attributes(staged, attributes, nowMillis, accessed);
+    state.users().release(owner);
+    state.users().release(group);
+    tree.unstage(staged, old == null || old.isEnumerable());
+    prepare(staged, kept, null, extras, Container.of(staged), path, old);
+    if (sink != null) {
+      report(Change.Link.of(staged, Change.idOf(old), -1, extras(staged)));
+    }
+    tree.linkStaged(staged, old);
+    giveBytes(staged, giveBackAfter(former, kept));
+    if (old != null) {
+      destroy(old);
+    }
+  }
+
+  /**
+   * The extents of staged bytes go behind those of a node. Under the locks of both, and of their
+   * parent.
+   *
+   * @param size how many bytes they are
+   * @param kept what is left of their space when that behind the size is cut off
+   * @param extras what the node has besides, for which heap was taken
+   */
+  public void append(
+      Node node, Node staged, long size, NodeSpace kept, NodeExtras extras, long nowMillis) {
+    final long from = Math.max(0, node.size() - 1);
+    final boolean isSame = node.hasExtras() && extras(node).attributes() == extras.attributes();
+    NodeSpace former = staged.space();
+    endLease(staged, staged.lease());
+    tree.space(staged, null);
+    tree.space(node, space.join(node.space(), kept, size));
+    tree.grown(node, nowMillis);
+    tree.extras(node, extras);
+    reportContents(
+        node,
+        from,
+        Long.MAX_VALUE,
+        ALL_BYTES,
+        staged,
+        isSame ? Change.Contents.SAME_ATTRIBUTES : Change.Contents.NEW_ATTRIBUTES);
+    giveBytes(node, giveBackAfter(former, kept));
+    tree.endStaged(staged);
+    forget(staged);
+  }
+
+  /** Staged bytes end without a key. Under the lock of their node. */
+  public void endStaged(Node staged, long nowMillis) {
+    if (sink != null) {
+      report(new Change.Unlink(staged.id(), nowMillis));
+    }
+    locks.apply(staged, release);
+    tree.endStaged(staged);
+    forget(staged);
+  }
+
   /** A node with bytes ends, and one that was to replace it. */
   public void remove(Node node, long nowMillis) {
     if (sink != null) {

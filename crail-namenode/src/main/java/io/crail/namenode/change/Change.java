@@ -23,9 +23,10 @@ import java.util.List;
  * SpaceChange} have given before.
  *
  * <p>What follows from a change has no record of its own: the end of what is below a removed
- * container, and of a node that was to replace one that ends; free space, and how long it rests. A
- * request that has found a node before a container above it was removed may still change that node,
- * or create one there. Its record comes after that of the removal, and has no effect.
+ * container, also of staged nodes, and of a node that was to replace one that ends; free space, and
+ * how long it rests. A request that has found a node before a container above it was removed may
+ * still change that node, or create one there. Its record comes after that of the removal, and has
+ * no effect.
  *
  * <p>A record is made only if it is received, see {@link ChangeSink}.
  */
@@ -74,7 +75,8 @@ public interface Change {
    * @param end the end of all extents; what was behind it is gone
    * @param value whether there is a small value, and which: {@link #NO_VALUE}, {@link #NEW_VALUE},
    *     {@link #SAME_VALUE} or {@link #LONGER_VALUE}
-   * @param replaces the node whose place this one takes with its last bytes; 0 for none
+   * @param replaces the node whose place this one takes with its last bytes, or the staged node
+   *     whose extents it gets; that node ends; 0 for none
    * @param moved whether the listed extent is a copy: {@link #NOT_MOVED}, {@link #MOVED} or {@link
    *     #MOVED_BACK}
    * @param extents the extents
@@ -156,7 +158,7 @@ public interface Change {
             .i64("to", "where they end; others are as before")
             .i64("end", "the end of all extents")
             .u8("value", "0 no small value, 1 these bytes, 2 as before, 3 these bytes at its end")
-            .i64("replaces", "the node whose place this one takes; 0 for none")
+            .i64("replaces", "the node whose place or staged extents this one takes; 0 for none")
             .u8("moved", "0 no, 1 the extent is a copy, 2 it is the former one again")
             .i32("extentsCount", "number of extents")
             .i32("extentsLength", "bytes of extents")
@@ -243,13 +245,14 @@ public interface Change {
   }
 
   /**
-   * A new node.
+   * A new node, or one that was staged and gets its name.
    *
    * @param parent the container's id
    * @param accessedMillis milliseconds since 1970
    * @param attributes permission bits, owner and group, see {@link Node#attributes(int, int, int)}
    * @param replaces the node in whose place it is; 0 for none
-   * @param whole bytes of the value with which it will replace that node; -1 if it does so now
+   * @param whole bytes of the value with which it will replace that node, or which are staged if it
+   *     replaces none; -1 if it has its name now
    * @param type number of the type
    * @param storageClass the storage class
    * @param host number of the preferred host
@@ -275,7 +278,7 @@ public interface Change {
             .i64("accessedMillis", "milliseconds since 1970")
             .i64("attributes", "permission bits, owner, group")
             .i64("replaces", "the node in whose place it is; 0 for none")
-            .i64("whole", "bytes with which it will replace that node; -1 if it does so now")
+            .i64("whole", "bytes with which it will replace it, or that are staged; -1 if now")
             .u8("type", "number of the type")
             .u8("storageClass", "storage class")
             .u16("host", "number of the preferred host")

@@ -111,6 +111,7 @@ public final class CompoundRule {
 
   private static void check(Operate.Request request, PathBytes path, boolean mayChange)
       throws CrailException {
+    StagedNode.requireOne(request.steps());
     if (path.isRoot()) {
       throw ErrorCode.ROOT.exception("/");
     }
@@ -153,6 +154,15 @@ public final class CompoundRule {
    */
   private Operate.Response decide(Container parent, Node found, Attempt attempt)
       throws CrailException {
+    StagedNode staged =
+        StagedNode.of(attempt.request.steps(), tree, state.leases(), parent, attempt.path);
+    return staged.node() == null
+        ? decide(parent, found, staged, attempt)
+        : locks.of(staged.node(), () -> decide(parent, found, staged, attempt));
+  }
+
+  private Operate.Response decide(Container parent, Node found, StagedNode staged, Attempt attempt)
+      throws CrailException {
     PathBytes path = attempt.path;
     // A key whose first value has not come does not exist.
     Node node = found != null && (!Tree.isWithBytes(found) || found.hasValue()) ? found : null;
@@ -171,7 +181,8 @@ public final class CompoundRule {
             bytesOf(node, path),
             classes,
             now);
-    run.limits(LimitSteps.of(node));
+    run.limits(LimitSteps.of(node, tree.pending()));
+    run.staged(staged);
     run.perform(attempt.request.steps());
     if (!run.isToBeApplied()) {
       return run.response(node == null ? 0 : node.id(), node == null ? 0 : node.size(), extras);
@@ -183,6 +194,9 @@ public final class CompoundRule {
       if (!attempt.makes) {
         attempt.makes = true;
         return null;
+      }
+      if (run.bytes().link() != KeptBytes.Link.NONE) {
+        return linked(parent, found, staged, attributesOf(staged, attempt), run, attempt);
       }
       NewNode request = NewNode.operated(putOf(attempt.request, run), run.extras());
       Node made = attempt.maker.make(parent, found, request);
@@ -196,8 +210,11 @@ public final class CompoundRule {
       }
       return run.response(0, 0, NodeExtras.NONE);
     }
+    if (run.bytes().link() == KeptBytes.Link.WHOLE) {
+      return linked(parent, node, staged, node.attributes(), run, attempt);
+    }
     long size = node.size();
-    apply(node, run, extras, path);
+    apply(node, staged, run, extras, path);
     attempt.committed.accept(Math.max(0, node.size() - size));
     return run.response(node.id(), node.size(), run.extras());
   }
@@ -212,8 +229,6 @@ public final class CompoundRule {
       obstacle = ErrorCode.WRONG_TYPE.exception(path + " is no key-value");
     } else if (node != null && node.lease() != null) {
       obstacle = ErrorCode.WRITE_LEASE_HELD.exception(path.toString());
-    } else if (elsewhere > 0) {
-      obstacle = ErrorCode.NOT_KEPT.exception(path + ": they are at datanodes");
     }
     return new KeptBytes(small, elsewhere, most, obstacle);
   }
@@ -238,11 +253,69 @@ public final class CompoundRule {
         value);
   }
 
-  private void apply(Node node, CompoundRun run, NodeExtras before, PathBytes path)
+  /** Those of a key that staged bytes make: the owner has staged them. */
+  private static long attributesOf(StagedNode staged, Attempt attempt) {
+    Node node = staged.node();
+    return Node.attributes(attempt.request.permissions(), node.owner(), node.group());
+  }
+
+  /**
+   * Lets the node of staged bytes be found by its name.
+   *
+   * @param old the node in whose place it is; null for none
+   * @param attributes those of the key
+   */
+  private Operate.Response linked(
+      Container parent,
+      Node old,
+      StagedNode staged,
+      long attributes,
+      CompoundRun run,
+      Attempt attempt)
+      throws CrailException {
+    NodeExtras extras = run.extras();
+    long heap = extras.footprint();
+    long freed = old == null ? 0 : old.footprint() + tree.extras().footprint(old);
+    state.budget().require(heap, freed, attempt.path);
+    if (old == null) {
+      try {
+        // Its bytes were taken when they were staged.
+        QuotaCharge.of(parent.quota(), null).requireName(attempt.path);
+      } catch (CrailException e) {
+        state.budget().give(heap);
+        throw e;
+      }
+    }
+    // A node that has them is locked, so they stay held.
+    state.users().hold(Node.owner(attributes));
+    state.users().hold(Node.group(attributes));
+    long length = run.bytes().linked();
+    Node made = staged.node();
+    applier.linkStaged(
+        made,
+        length,
+        staged.kept(length),
+        attributes,
+        extras,
+        attempt.path,
+        old,
+        clock.currentTimeMillis());
+    attempt.committed.accept(length);
+    return run.response(made.id(), length, extras);
+  }
+
+  private void apply(
+      Node node, StagedNode staged, CompoundRun run, NodeExtras before, PathBytes path)
       throws CrailException {
     NodeExtras extras = run.extras();
     long heap = extras.footprint();
     state.budget().require(heap, node.hasExtras() ? before.footprint() : 0, path);
+    if (run.bytes().link() == KeptBytes.Link.BEHIND) {
+      long length = run.bytes().linked();
+      NodeSpace kept = staged.kept(length);
+      applier.append(node, staged.node(), length, kept, extras, clock.currentTimeMillis());
+      return;
+    }
     NodeSpace space = node.space();
     SmallBytes former = space == null ? null : space.small();
     SmallBytes value = null;

@@ -43,6 +43,7 @@ final class CompoundRun {
   private boolean isNew;
   private NodeExtras extras;
   private LimitSteps limits = LimitSteps.NONE;
+  private StagedNode staged = StagedNode.NONE;
   private int dataBytes;
   private int calls;
   private boolean hasChanged;
@@ -88,6 +89,11 @@ final class CompoundRun {
   /** Sets what the steps see of the quota of a container. */
   void limits(LimitSteps seen) {
     limits = seen;
+  }
+
+  /** Sets the node that the steps may link. */
+  void staged(StagedNode node) {
+    staged = node;
   }
 
   /** Performs the steps, up to the first that fails and after which the list does not go on. */
@@ -250,6 +256,7 @@ final class CompoundRun {
         extras = extras.withLifetimeOfChildren(lifetime(step));
       }
       case LIMIT -> limits = limits.limit(step);
+      case LINK -> bytes.link(staged.require(step), step.length() != 0);
       case DELETE -> {
         exists = false;
         isNew = false;
@@ -258,7 +265,7 @@ final class CompoundRun {
       default -> throw new AssertionError(kind);
     }
     hasChanged = true;
-    if (kind == StepKind.APPEND) {
+    if (kind == StepKind.APPEND || kind == StepKind.LINK) {
       number = bytes.size();
     }
   }

@@ -144,7 +144,7 @@ public final class CreateRule {
       return null;
     }
     tree.requireOpen(parent);
-    old = tree.child(parent, request.path());
+    old = request.isStaged() ? null : tree.child(parent, request.path());
     if (old == null) {
       return make();
     }
@@ -168,7 +168,7 @@ public final class CreateRule {
   /** Takes what the node needs, or nothing, and makes it. Under the lock of the old one too. */
   private Node make() throws CrailException {
     extras = request.extras();
-    if (extras == null && parent.hasExtras()) {
+    if (extras == null && parent.hasExtras() && !request.isStaged()) {
       extras = tree.extras().of(parent).ofChild(clock.currentTimeMillis());
     }
     long footprint = request.footprint() + (extras == null ? 0 : extras.footprint());
@@ -180,7 +180,7 @@ public final class CreateRule {
     try {
       owner = user.hold().number();
       group = holdGroup().number();
-      if (old == null) {
+      if (old == null && !request.isStaged()) {
         charge.requireName(request.path());
       }
       boolean isKept = value != null && takeSmall();
@@ -254,7 +254,9 @@ public final class CreateRule {
   }
 
   private void place(NodeSpace space, WriteLease<Node> lease) {
-    if (old == null) {
+    if (request.isStaged()) {
+      applier.stage(node, space, lease, parent, request.path(), request.length());
+    } else if (old == null) {
       applier.link(node, space, lease, extras, parent, request.path());
     } else {
       applier.replace(node, space, lease, extras, request.path(), old);

@@ -23,6 +23,18 @@ final class KeptBytes {
   // Null as long as bytes were only added.
   private byte[] whole;
   private long elsewhere;
+  private Link link = Link.NONE;
+  private long linked;
+
+  /** What a list does with staged bytes. */
+  enum Link {
+    /** Nothing. */
+    NONE,
+    /** They are all bytes of the node. */
+    WHOLE,
+    /** They are behind those of the node. */
+    BEHIND
+  }
 
   /**
    * Begins with the bytes of a node.
@@ -30,7 +42,7 @@ final class KeptBytes {
    * @param present its bytes; null for none at the namenode
    * @param elsewhere bytes at datanodes
    * @param most how many the namenode keeps
-   * @param obstacle why they cannot be changed; null if they can
+   * @param obstacle why they cannot be changed, wherever they are; null if they can
    */
   KeptBytes(SmallBytes present, long elsewhere, int most, CrailException obstacle) {
     this.present = present;
@@ -46,6 +58,8 @@ final class KeptBytes {
     copy.unchanged = unchanged;
     copy.added = added;
     copy.whole = whole == null ? null : whole.clone();
+    copy.link = link;
+    copy.linked = linked;
     return copy;
   }
 
@@ -61,6 +75,8 @@ final class KeptBytes {
     unchanged = 0;
     added = NONE;
     whole = null;
+    link = Link.NONE;
+    linked = 0;
   }
 
   /** The bytes that are there of a range. */
@@ -89,6 +105,40 @@ final class KeptBytes {
       System.arraycopy(added, at + old - unchanged, bytes, old, count - old);
     }
     return SmallValue.of(bytes);
+  }
+
+  /**
+   * Puts staged bytes in their place, or behind them.
+   *
+   * @param length how many
+   */
+  void link(long length, boolean isBehind) throws CrailException {
+    requireNoObstacle();
+    if (link != Link.NONE) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("linked already");
+    }
+    if (isBehind && elsewhere == 0 && size() > 0) {
+      throw ErrorCode.NOT_KEPT.exception("there are bytes at the namenode, which come before them");
+    }
+    // An empty small value would have to go before.
+    boolean isEmpty = present == null && whole == null;
+    link = isBehind && (elsewhere > 0 || isEmpty) ? Link.BEHIND : Link.WHOLE;
+    linked = length;
+    elsewhere = isBehind ? Math.addExact(elsewhere, length) : length;
+    present = null;
+    unchanged = 0;
+    added = NONE;
+    whole = null;
+  }
+
+  /** What is done with staged bytes. */
+  Link link() {
+    return link;
+  }
+
+  /** How many staged bytes are linked. */
+  long linked() {
+    return linked;
   }
 
   /** Replaces all of them. */
@@ -143,9 +193,16 @@ final class KeptBytes {
     whole = Arrays.copyOf(whole(), (int) size);
   }
 
-  private void requireChange() throws CrailException {
+  private void requireNoObstacle() throws CrailException {
     if (obstacle != null) {
       throw obstacle;
+    }
+  }
+
+  private void requireChange() throws CrailException {
+    requireNoObstacle();
+    if (elsewhere > 0) {
+      throw ErrorCode.NOT_KEPT.exception("they are at datanodes");
     }
   }
 

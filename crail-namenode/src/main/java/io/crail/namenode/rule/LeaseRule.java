@@ -146,5 +146,9 @@ public final class LeaseRule {
       kept = AllocationList.withLast(kept, last.sealedAt(node.size()));
     }
     applier.expire(node, lease, kept, last, clock.nanoTime());
+    if (node.isStaged()) {
+      // No reader has ever seen it, and no name leads its writer to it again.
+      applier.endStaged(node, clock.currentTimeMillis());
+    }
   }
 }

@@ -7,6 +7,7 @@ import io.crail.compound.DirectoryUsage;
 import io.crail.namenode.quota.Quota;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.PendingNodes;
 import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
@@ -17,15 +18,18 @@ import java.nio.ByteOrder;
  * used under the container's lock.
  *
  * @param container the container; null for a node with bytes, or for none
+ * @param isEmpty whether nothing in it takes space
  * @param decided the limits that steps have decided; null for none
  */
-record LimitSteps(Container container, Quota.Limits decided) {
+record LimitSteps(Container container, boolean isEmpty, Quota.Limits decided) {
   /** For a node that has no quota of its own. */
-  static final LimitSteps NONE = new LimitSteps(null, null);
+  static final LimitSteps NONE = new LimitSteps(null, true, null);
 
   /** Before any step. */
-  static LimitSteps of(Node node) {
-    return node instanceof Container container ? new LimitSteps(container, null) : NONE;
+  static LimitSteps of(Node node, PendingNodes pending) {
+    return node instanceof Container container
+        ? new LimitSteps(container, pending.isEmpty(container), null)
+        : NONE;
   }
 
   /** True when the limits are to be applied. */
@@ -48,10 +52,10 @@ record LimitSteps(Container container, Quota.Limits decided) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "limits of " + step.number() + " bytes and " + names + " names");
     }
-    if (!container.hasOwnQuota() && container.childCount() > 0) {
+    if (!container.hasOwnQuota() && !isEmpty) {
       throw ErrorCode.NOT_EMPTY.exception("its first limits are set while it is empty");
     }
-    return new LimitSteps(container, new Quota.Limits(step.number(), names));
+    return new LimitSteps(container, isEmpty, new Quota.Limits(step.number(), names));
   }
 
   /** What a step reads. */

@@ -177,6 +177,23 @@ public final class NewNode {
     }
   }
 
+  /**
+   * Reads a put whose bytes are staged: all of them go to datanodes, and no name leads to the node.
+   */
+  public void readStage(ByteBuffer buffer, int body) throws CrailException {
+    readPut(buffer, body);
+    flags |= NodeInfo.STAGED;
+    valueLength = 0;
+    if (length == 0 || token == 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(path + ": " + length + " bytes, token " + token);
+    }
+  }
+
+  /** True for bytes that are staged. */
+  boolean isStaged() {
+    return (flags & NodeInfo.STAGED) != 0;
+  }
+
   private static int flags(byte enumerable, byte strict) {
     return (enumerable != 0 ? NodeInfo.ENUMERABLE : 0) | (strict != 0 ? NodeInfo.STRICT : 0);
   }

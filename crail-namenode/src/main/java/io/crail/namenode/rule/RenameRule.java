@@ -158,11 +158,11 @@ public final class RenameRule {
    * another quota, since nothing counts a whole subtree. It is no QUOTA_EXCEEDED: more room would
    * not help.
    */
-  private static void requireQuota(Node node, PathBytes source, Container to, PathBytes target)
+  private void requireQuota(Node node, PathBytes source, Container to, PathBytes target)
       throws CrailException {
     if (node instanceof Container container
         && Container.quotaOf(node) != to.quota()
-        && (container.childCount() > 0 || container.hasOwnQuota())) {
+        && (!tree.pending().isEmpty(container) || container.hasOwnQuota())) {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           source
               + " to "

@@ -99,6 +99,9 @@ public final class SetSizeRule {
     if (!node.isPending() || node.parent() != parent) {
       return null;
     }
+    if (node.isStaged()) {
+      return locks.of(node, () -> end(node, request));
+    }
     Node present = tree.names().namesake(node);
     if (present == null || tree.pending().of(present) != node) {
       // A later put or a removal came before.
@@ -106,6 +109,24 @@ public final class SetSizeRule {
       throw ErrorCode.STALE_NODE.exception("node " + node.id());
     }
     return locks.of(present, () -> locks.of(node, () -> decide(node, present, request, committed)));
+  }
+
+  /** Ends bytes that were staged and not used, now or, after a failed write, with the lease. */
+  private NodeInfo end(Node staged, SetSize.Request request) throws CrailException {
+    if (staged.isRemoved()) {
+      endLeaseOfRemoved(staged, request);
+    }
+    Writing.requirePresent(staged);
+    Writing.requireLease(staged, request.token(), state.leases());
+    if (request.close() == SetSize.KEEP || request.value().length() > 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(staged + " is staged");
+    }
+    long now = clock.currentTimeMillis();
+    applier.resize(staged, staged.size(), null, request.close(), null, null, now);
+    if (request.close() == SetSize.END) {
+      applier.endStaged(staged, now);
+    }
+    return staged.info();
   }
 
   /**
@@ -187,6 +208,10 @@ public final class SetSizeRule {
             if (lease != null && lease.token() == request.token() && lease.isHeld()) {
               // The space will be taken from the node later.
               applier.endLease(node, lease);
+              if (node.isStaged() && !node.isRemoved()) {
+                // Only its lease would have led to it.
+                applier.endStaged(node, clock.currentTimeMillis());
+              }
             }
             return null;
           });

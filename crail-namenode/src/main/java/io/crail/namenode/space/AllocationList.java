@@ -87,6 +87,28 @@ public final class AllocationList extends NodeSpace {
     return new MovingBytes(space.small(), next);
   }
 
+  /**
+   * The extents of {@code space}, which may be null, and behind its bytes those of {@code added},
+   * which begin with byte 0 and hold {@code size} bytes. The rest of the last extent of the first
+   * stays unused, as after a seal.
+   */
+  static NodeSpace joined(NodeSpace space, NodeSpace added, long size) {
+    long end = space == null ? 0 : space.size();
+    int before = space == null ? 0 : space.count();
+    if (before == 0) {
+      added.commit(size);
+      return added;
+    }
+    Allocation[] items = new Allocation[before + added.count()];
+    for (int i = 0; i < items.length; i++) {
+      items[i] = i < before ? space.at(i) : added.at(i - before).behind(end);
+    }
+    if (items[before - 1].fileEnd() > end) {
+      items[before - 1] = items[before - 1].sealedAt(end);
+    }
+    return new AllocationList(items, end + size);
+  }
+
   /** The extents of {@code space}, one of which is replaced by other extents for the same bytes. */
   static NodeSpace replacing(NodeSpace space, int index, NodeSpace others) {
     int more = others.count() - 1;

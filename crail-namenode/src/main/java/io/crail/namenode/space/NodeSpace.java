@@ -199,6 +199,12 @@ public abstract class NodeSpace {
           order);
     }
 
+    /** The same space, so many bytes further back in a node. */
+    Allocation behind(long bytes) {
+      return new Allocation(
+          datanode, region(), regionOffset, fileOffset + bytes, generation, length, order);
+    }
+
     /** The part before {@code fileEnd}, for clients. */
     public Extent extentBefore(long fileEnd) {
       return new Extent(fileOffset, lengthBefore(fileEnd), place());

@@ -84,6 +84,16 @@ public final class SpaceWriter {
   }
 
   /**
+   * The extents of a node, and those of staged bytes behind them.
+   *
+   * @param space those of the node, which has no writer; null for none
+   * @param size how many bytes are added
+   */
+  public NodeSpace join(NodeSpace space, NodeSpace added, long size) {
+    return AllocationList.joined(space, added, size);
+  }
+
+  /**
    * The space of a node with other extents for the bytes of one extent: the same or another object.
    */
   public NodeSpace replace(NodeSpace space, int index, NodeSpace others) {

@@ -159,6 +159,18 @@ public class Node {
     flags |= NodeInfo.EXTENDED;
   }
 
+  /** True while it only holds bytes for a compound operation. It is pending then. */
+  public final boolean isStaged() {
+    return (flags & NodeInfo.STAGED) != 0;
+  }
+
+  /** Notes that its bytes are the content of a key from now on. Under the node's monitor. */
+  final void unstage(boolean isEnumerable) {
+    int others = NodeInfo.STAGED | NodeInfo.ENUMERABLE;
+    flags = (byte) (flags & ~others | (isEnumerable ? NodeInfo.ENUMERABLE : 0));
+    arrived();
+  }
+
   /** True while its content is to come as a whole, and its writer has not given up. */
   public final boolean isBeingPut() {
     return (flags & NodeInfo.BEING_PUT) != 0;
@@ -317,7 +329,10 @@ public class Node {
     removed = true;
   }
 
-  /** True while its name leads to the node that it is to replace. See {@link PendingNodes}. */
+  /**
+   * True while its name leads to the node that it is to replace, or while it is staged. See {@link
+   * PendingNodes}.
+   */
   public final boolean isPending() {
     return pending;
   }

@@ -10,7 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The nodes of puts that are to replace values which are still there. Such a node has the parent
  * and the name of the node that it is to replace, but is found by its id only. An entry is made,
  * and its node takes its place, under the parent's monitor. A thread that removes an entry in
- * between has to destroy its node. Thread-safe.
+ * between has to destroy its node. Staged nodes are only counted here: each ends with its lease, so
+ * there is none to look for. Thread-safe.
  */
 public final class PendingNodes {
   /** Bytes of heap of an entry. */
@@ -28,6 +29,7 @@ public final class PendingNodes {
   // At least the entries of the map. Unlike the map's own size it never misses one, so it may
   // answer for the map. Most puts replace a node when no other put is under way.
   private final AtomicInteger most = new AtomicInteger();
+  private final ConcurrentHashMap<Node, Integer> stagedIn = new ConcurrentHashMap<>();
   private final HeapBudget budget;
 
   PendingNodes(HeapBudget budget) {
@@ -36,11 +38,35 @@ public final class PendingNodes {
 
   /** Bytes of heap of all entries. */
   long bytes() {
-    return ofPresent.size() * FOOTPRINT;
+    return (ofPresent.size() + stagedIn.size()) * FOOTPRINT;
   }
 
+  /** The number of nodes that no name leads to yet. */
   int size() {
-    return ofPresent.size();
+    return ofPresent.size() + stagedIn.values().stream().mapToInt(count -> count).sum();
+  }
+
+  /**
+   * Counts a node that is staged, under the monitor of its parent, or with -1 one that is so no
+   * longer.
+   */
+  void countStaged(Node node, int more) {
+    stagedIn.compute(
+        node.parent(),
+        (parent, count) -> {
+          int now = (count == null ? 0 : count) + more;
+          budget.add(count == null ? FOOTPRINT : 0);
+          budget.give(now == 0 ? FOOTPRINT : 0);
+          return now == 0 ? null : now;
+        });
+  }
+
+  /**
+   * True when nothing in a container takes space: it has no children, and nothing is staged in it.
+   * Under its monitor.
+   */
+  public boolean isEmpty(Container container) {
+    return container.childCount() == 0 && !stagedIn.containsKey(container);
   }
 
   /** The node that is to replace a node, or null. */

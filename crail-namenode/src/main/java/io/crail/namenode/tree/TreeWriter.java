@@ -103,6 +103,43 @@ public final class TreeWriter {
     return gone(tree.pending().put(present, node, length));
   }
 
+  /** Adds a prepared node that no name leads to. Under the monitor of the parent. */
+  public void stage(Node node) {
+    tree.count(node, 1);
+    tree.pending().countStaged(node, 1);
+    node.pending(true);
+    tree.ids().add(node);
+  }
+
+  /** Removes a staged node, whose space does not count for a quota any more. Under its monitor. */
+  public void endStaged(Node node) {
+    gone(node);
+    tree.pending().countStaged(node, -1);
+  }
+
+  /** Notes that a staged node is one of the tree from now on. Under its monitor. */
+  public void unstage(Node node, boolean isEnumerable) {
+    node.unstage(isEnumerable);
+  }
+
+  /**
+   * Adds a node that was staged, and is prepared again, under its name. Under the monitors of the
+   * parent and of both nodes.
+   *
+   * @param old the node in whose place it is; null for none
+   */
+  public void linkStaged(Node node, Node old) {
+    if (old == null) {
+      tree.names().add(node);
+      Container.of(node).add(node, node.modifiedMillis());
+    } else {
+      replace(old, node);
+    }
+    tree.pending().countStaged(node, -1);
+    // Last, so that no second request finds it between the two.
+    node.pending(false);
+  }
+
   /**
    * Lets the node that is to replace another, and is whole, take its place. Under the monitors of
    * the parent and of both.

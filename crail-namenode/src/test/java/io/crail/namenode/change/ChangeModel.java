@@ -49,6 +49,7 @@ final class ChangeModel implements ChangeSink {
       List.of(
           "Attributes",
           "Contents",
+          "Contents joined",
           "Contents longer",
           "Contents moved",
           "Contents moved back",
@@ -66,6 +67,9 @@ final class ChangeModel implements ChangeSink {
           "LimitChange",
           "Link",
           "Link in place",
+          "Link named",
+          "Link named in place",
+          "Link staged",
           "Link to come",
           "Rename",
           "Rename heir",
@@ -97,6 +101,8 @@ final class ChangeModel implements ChangeSink {
     // The node that is to replace this one, and the one that this is to replace.
     private long heir;
     private long present;
+    // No name leads to it.
+    private boolean isStaged;
     private final List<Long> children = new ArrayList<>();
 
     @Override
@@ -164,10 +170,15 @@ final class ChangeModel implements ChangeSink {
     return ALL_KINDS.stream().filter(kind -> kinds.getOrDefault(kind, 0) < least).toList();
   }
 
-  private static String kind(Change change) {
+  private String kind(Change change) {
     String name = change.getClass().getSimpleName();
     if (change instanceof Change.Link link) {
-      return name + (link.replaces() == 0 ? "" : link.whole() < 0 ? " in place" : " to come");
+      if (link.whole() >= 0) {
+        return name + (link.replaces() == 0 ? " staged" : " to come");
+      }
+      return name
+          + (isStaged(link.contents().id()) ? " named" : "")
+          + (link.replaces() == 0 ? "" : " in place");
     }
     if (change instanceof Change.Rename rename) {
       return name + (rename.replaces() == 0 ? "" : " over") + (rename.heir() == 0 ? "" : " heir");
@@ -180,9 +191,16 @@ final class ChangeModel implements ChangeSink {
       return name + (contents.moved() == Change.Contents.MOVED ? " moved" : " moved back");
     }
     if (change instanceof Change.Contents contents) {
-      return contents.replaces() != 0 ? name + " whole" : name + VALUES.get(contents.value());
+      return contents.replaces() == 0
+          ? name + VALUES.get(contents.value())
+          : name + (isStaged(contents.replaces()) ? " joined" : " whole");
     }
     return name;
+  }
+
+  private boolean isStaged(long id) {
+    Entry entry = entries.get(id);
+    return entry != null && entry.isStaged;
   }
 
   /** Begins with a namenode that has only the root. */
@@ -328,7 +346,8 @@ final class ChangeModel implements ChangeSink {
   private void link(Change.Link link) {
     Change.Contents contents = link.contents();
     Entry entry = new Entry();
-    if (entries.put(contents.id(), entry) != null) {
+    Entry before = entries.put(contents.id(), entry);
+    if (before != null && !before.isStaged) {
       throw new AssertionError("linked twice: " + link);
     }
     entry.parent = link.parent();
@@ -340,6 +359,10 @@ final class ChangeModel implements ChangeSink {
     entry.accessed = link.accessedMillis();
     contents(contents);
     Entry parent = require(link.parent());
+    entry.isStaged = link.replaces() == 0 && link.whole() >= 0;
+    if (entry.isStaged) {
+      return;
+    }
     if (link.replaces() == 0) {
       parent.children.add(contents.id());
       parent.modified = contents.modifiedMillis();
@@ -400,13 +423,21 @@ final class ChangeModel implements ChangeSink {
     entries.remove(id);
     gone.add(id);
     entry.children.forEach(this::end);
+    List<Long> staged = new ArrayList<>();
+    entries.forEach(
+        (other, each) -> {
+          if (each.isStaged && each.parent == id) {
+            staged.add(other);
+          }
+        });
+    staged.forEach(this::end);
   }
 
   private void unlink(Change.Unlink unlink) {
     Entry entry = require(unlink.id());
     if (entry.present != 0) {
       require(entry.present).heir = 0;
-    } else {
+    } else if (!entry.isStaged) {
       Entry parent = require(entry.parent);
       parent.children.remove(unlink.id());
       parent.modified = unlink.millis();
@@ -509,7 +540,9 @@ final class ChangeModel implements ChangeSink {
           }
           default -> contents.bytes();
         };
-    if (contents.replaces() != 0) {
+    if (isStaged(contents.replaces())) {
+      end(contents.replaces());
+    } else if (contents.replaces() != 0) {
       require(contents.replaces()).heir = 0;
       entry.present = 0;
       replace(contents.replaces(), contents.id());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.StepKind;
 import io.crail.namenode.ManualClock;
 import io.crail.namenode.Steps;
 import io.crail.namenode.TestStore;
@@ -29,6 +30,7 @@ import io.crail.protocol.node.Rename;
 import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
@@ -119,12 +121,16 @@ class ChangeTest {
   /** A put whose bytes are to come. */
   private record Begun(long id, long token, int length) {}
 
+  /** Bytes that are staged for a path. */
+  private record Staged(String path, long id, long token, long length) {}
+
   /** A client that does random things, also what it is not allowed to do. */
   private final class Client {
     private final Random random;
     private final Wire wire;
     private final List<Long> made = new ArrayList<>();
     private final List<Begun> puts = new ArrayList<>();
+    private final List<Staged> staged = new ArrayList<>();
 
     Client(long id) throws CrailException {
       random = new Random(seed + id);
@@ -167,7 +173,9 @@ class ChangeTest {
     }
 
     void round() throws CrailException {
-      switch (random.nextInt(30)) {
+      switch (random.nextInt(34)) {
+        case 30, 31 -> stage();
+        case 32, 33 -> link();
         case 28, 29 ->
             limit(
                 wire,
@@ -250,6 +258,39 @@ class ChangeTest {
             wire.call(NameNodeOperations.ACQUIRE_LEASE, new AcquireLease.Request(id(), token()));
         default -> extent();
       }
+    }
+
+    private void stage() throws CrailException {
+      String path =
+          DIRECTORIES[random.nextInt(DIRECTORIES.length)] + "/t/" + NAMES[random.nextInt(2)];
+      long token = token();
+      long length = 1 + length();
+      long id = wire.call(NameNodeOperations.STAGE, TestStore.put(path, token, length)).node().id();
+      made(id);
+      staged.add(new Staged(path, id, token, length));
+    }
+
+    private void link() throws CrailException {
+      if (staged.isEmpty()) {
+        return;
+      }
+      int index = random.nextInt(staged.size());
+      Staged bytes = random.nextBoolean() ? staged.remove(index) : staged.get(index);
+      if (random.nextInt(10) == 0) {
+        wire.call(
+            NameNodeOperations.SET_SIZE,
+            new SetSize.Request(bytes.id, bytes.token, 0, 1 + random.nextInt(2)));
+        return;
+      }
+      List<CompoundStep> steps = new ArrayList<>();
+      if (random.nextInt(3) > 0) {
+        steps.add(Steps.of(StepKind.CREATE).going());
+      }
+      steps.add(Steps.link(bytes.id, bytes.token, bytes.length, random.nextBoolean()));
+      if (random.nextInt(3) == 0) {
+        steps.addAll(Steps.random(random));
+      }
+      wire.call(NameNodeOperations.OPERATE, new Operate.Request(0644, Utf8.of(bytes.path), steps));
     }
 
     /** Writes all of a value, or a part of it. */

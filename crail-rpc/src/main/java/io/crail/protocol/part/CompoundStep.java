@@ -13,11 +13,12 @@ import java.nio.ByteBuffer;
  * @param kind number of the {@link io.crail.compound.StepKind}
  * @param comparison number of the {@link io.crail.compound.Comparison} of a guard
  * @param goesOn whether the list goes on when this step fails
- * @param number the number to compare with, to add or to set; a position in the bytes; or
- *     milliseconds of a lifetime, 0 for no limit
- * @param length bytes to read; or 1 for a lifetime that begins again with each access
+ * @param number the number to compare with, to add or to set; a position in the bytes; milliseconds
+ *     of a lifetime, 0 for no limit; or the id of staged bytes
+ * @param length bytes to read; 1 for a lifetime that begins again with each access; or 1 for staged
+ *     bytes that are added at the end
  * @param name name of an attribute; empty where there is none
- * @param data the bytes to compare with, or to write
+ * @param data the bytes to compare with, or to write; or token and length of staged bytes
  * @param expected the present value of an attribute that is replaced
  */
 public record CompoundStep(
@@ -35,8 +36,8 @@ public record CompoundStep(
           .u8("kind", "what it does, see StepKind")
           .u8("comparison", "0 equal, 1 not, 2 less, 3 at most, 4 greater, 5 at least")
           .u8("goesOn", "whether the list goes on when it fails; 0 or 1")
-          .i64("number", "to compare with, to add or to set; a position; or a lifetime")
-          .i32("length", "bytes to read; or 1: the lifetime begins again with each access")
+          .i64("number", "to compare with, to add or to set; a position; a lifetime; or an id")
+          .i32("length", "bytes to read; or 1: a lifetime since the last access, or an addition")
           .u16("nameLength", "bytes of name")
           .i32("dataLength", "bytes of data")
           .i32("expectedLength", "bytes of expected")

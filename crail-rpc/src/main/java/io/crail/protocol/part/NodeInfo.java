@@ -18,7 +18,7 @@ import java.nio.ByteBuffer;
  * @param storageClass the class that its space comes from
  * @param type the type
  * @param flags {@link #ENUMERABLE}, {@link #STRICT}, {@link #BEING_PUT}, {@link #ABANDONED}, {@link
- *     #SPREAD}
+ *     #SPREAD}, {@link #EXTENDED}, {@link #STAGED}
  * @param permissions twelve permission bits, as in POSIX
  * @param owner number of the owner's name at the namenode; the operation {@code names} returns the
  *     name
@@ -60,6 +60,9 @@ public record NodeInfo(
   /** Flag: a compound operation has changed it; it has a version, an epoch and attributes. */
   public static final int EXTENDED = 32;
 
+  /** Flag: no name leads to it. A compound operation may link its bytes to a key. */
+  public static final int STAGED = 64;
+
   /** All permission bits. */
   public static final int PERMISSIONS = 07777;
 
@@ -75,7 +78,8 @@ public record NodeInfo(
           .u8("type", "node type")
           .u8(
               "flags",
-              "1: enumerable, 2: strict class, 4: being put, 8: put abandoned, 16: spread, 32: extended")
+              "1: enumerable, 2: strict class, 4: being put, 8: put abandoned, 16: spread, 32: extended,"
+                  + " 64: staged")
           .u16("permissions", "permission bits, 0 to 07777")
           .i32("owner", "number of the owner's name")
           .i32("group", "number of the group's name");

@@ -167,6 +167,8 @@ public final class Attack {
   }
 
   private static boolean isCreation(Operation<?, ?> operation) {
-    return operation == NameNodeOperations.CREATE || operation == NameNodeOperations.PUT;
+    return operation == NameNodeOperations.CREATE
+        || operation == NameNodeOperations.PUT
+        || operation == NameNodeOperations.STAGE;
   }
 }
