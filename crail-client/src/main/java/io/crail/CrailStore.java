@@ -4,6 +4,7 @@ package io.crail;
 import io.crail.client.CountedStores;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
+import io.crail.compound.StagedBytes;
 import io.crail.conf.CrailConfiguration;
 import java.util.Objects;
 
@@ -200,6 +201,54 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    */
   public abstract Upcoming<CompoundResult> operate(String path, CompoundOperation operation)
       throws Exception;
+
+  /**
+   * Stages bytes for a key. They have the storage class and location class of its table.
+   *
+   * @param path the table and the key, which need not exist
+   * @param bytes the bytes between its position and its limit
+   * @return the bytes, to be named by lists of steps
+   * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
+   * @see #stage(String, CrailBuffer, CrailStorageClass, CrailLocationClass)
+   */
+  public final Upcoming<StagedBytes> stage(String path, CrailBuffer bytes) throws Exception {
+    return stage(path, bytes, CrailStorageClass.PARENT, CrailLocationClass.PARENT);
+  }
+
+  /**
+   * Writes bytes to datanodes, where no reader sees them until a list of steps links them to a key:
+   * {@link CompoundOperation.Builder#writeFull(StagedBytes)} and {@link
+   * CompoundOperation.Builder#append(StagedBytes)}. So guards decide about values of any length.
+   * Staged bytes count towards a quota like those of a key. Many may be staged for one key.
+   *
+   * @param path the table and the key, which need not exist
+   * @param bytes the bytes between its position and its limit, at least one; its position moves to
+   *     the limit; direct memory, which must not change until the operation has ended
+   * @param storageClass the tier for the bytes
+   * @param locationClass the host for the bytes
+   * @return the bytes, to be closed; the operation fails with a typed error as for {@code put}
+   * @throws Exception an {@code InvalidPathException} or {@code InvalidArgumentException}
+   */
+  public abstract Upcoming<StagedBytes> stage(
+      String path,
+      CrailBuffer bytes,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass)
+      throws Exception;
+
+  /**
+   * Moves the bytes of a key-value from the namenode to datanodes, so that {@link
+   * CompoundOperation.Builder#append(StagedBytes)} can add to them, and the namenode has memory for
+   * others. It is a list of steps: the key keeps its version, epoch and attributes, and gets
+   * another id. Waits for the network.
+   *
+   * @param path the table and the key
+   * @return whether bytes were moved; false when none are at the namenode
+   * @throws Exception a {@code NodeNotFoundException}, a {@code WriteLeaseHeldException} while a
+   *     stream writes to the key, and a {@code ConditionFailedException} when others change its
+   *     bytes all the time
+   */
+  public abstract boolean settle(String path) throws Exception;
 
   /**
    * Gives a node another path. Every reader sees this as one step.

@@ -17,6 +17,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
+import io.crail.compound.StagedBytes;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A store that does what a test wants before each call: one of them fails, for example. */
@@ -109,6 +110,17 @@ final class FailingStore extends CrailStore {
   public Upcoming<CompoundResult> operate(String path, CompoundOperation operation)
       throws Exception {
     return store("operate").operate(path, operation);
+  }
+
+  @Override
+  public Upcoming<StagedBytes> stage(
+      String path, CrailBuffer bytes, CrailStorageClass c, CrailLocationClass l) throws Exception {
+    return store("stage").stage(path, bytes, c, l);
+  }
+
+  @Override
+  public boolean settle(String path) throws Exception {
+    return store("settle").settle(path);
   }
 
   @Override

@@ -24,7 +24,9 @@ import io.crail.client.call.NodeCreation;
 import io.crail.client.call.PutCall;
 import io.crail.client.call.RenameCall;
 import io.crail.client.call.RootLookup;
+import io.crail.client.call.Settlement;
 import io.crail.client.call.SpaceUsage;
+import io.crail.client.call.StageCall;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.node.StoreContext;
 import io.crail.client.stream.DirectStream;
@@ -32,8 +34,10 @@ import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
+import io.crail.compound.StagedBytes;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Create;
@@ -47,7 +51,6 @@ import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.StorageTier;
-import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -294,25 +297,66 @@ public final class CoreStore extends CrailStore {
     LoopContext context = store.context();
     context.throttle();
     wirePath = context.namenodes().routed(wirePath);
-    ByteBuffer memory = DirectStream.memoryOf(value);
-    int length = value.remaining();
     int namenode = NodePath.namenodeOf(wirePath, context.namenodes().count());
-    boolean carried = length <= context.mostWithCreateAt(namenode);
-    Put.Draft request =
-        new Put.Draft(
-            enumerable,
-            storageClass.isStrict(),
-            CrailAttributes.FILE_PERMISSIONS,
-            storageClass.value(),
-            length > 0 ? store.leases().newToken() : 0,
-            wirePath,
-            hosts.hostOf(locationClass),
-            memory,
-            value.position(),
-            length,
-            carried);
+    boolean carried = value.remaining() <= context.mostWithCreateAt(namenode);
+    Put.Draft request = draft(wirePath, value, storageClass, locationClass, enumerable, carried);
     PutCall call = new PutCall(store, context, namenode, name, DirectStream.rootOf(value), request);
     value.position(value.limit());
+    call.begin();
+    return call;
+  }
+
+  private Put.Draft draft(
+      Utf8 path,
+      CrailBuffer value,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass,
+      boolean enumerable,
+      boolean carried)
+      throws CrailException {
+    int length = value.remaining();
+    return new Put.Draft(
+        enumerable,
+        storageClass.isStrict(),
+        CrailAttributes.FILE_PERMISSIONS,
+        storageClass.value(),
+        length > 0 ? store.leases().newToken() : 0,
+        path,
+        hosts.hostOf(locationClass),
+        DirectStream.memoryOf(value),
+        value.position(),
+        length,
+        carried);
+  }
+
+  @Override
+  public Upcoming<StagedBytes> stage(
+      String path,
+      CrailBuffer bytes,
+      CrailStorageClass storageClass,
+      CrailLocationClass locationClass)
+      throws Exception {
+    Objects.requireNonNull(path, "path");
+    Objects.requireNonNull(bytes, "bytes");
+    Objects.requireNonNull(storageClass, "storageClass");
+    Objects.requireNonNull(locationClass, "locationClass");
+    store.checkOpen();
+    if (bytes.remaining() == 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(path + ": no bytes to stage");
+    }
+    Utf8 plain = NodePath.parse(path);
+    LoopContext context = store.context();
+    context.throttle();
+    Utf8 wirePath = context.namenodes().routed(plain);
+    StageCall call =
+        new StageCall(
+            store,
+            context,
+            NodePath.namenodeOf(wirePath, context.namenodes().count()),
+            plain.toString(),
+            DirectStream.rootOf(bytes),
+            draft(wirePath, bytes, storageClass, locationClass, true, false));
+    bytes.position(bytes.limit());
     call.begin();
     return call;
   }
@@ -351,6 +395,11 @@ public final class CoreStore extends CrailStore {
         new CompoundCall(context, wirePath, operation, CrailAttributes.FILE_PERMISSIONS);
     call.submit();
     return call;
+  }
+
+  @Override
+  public boolean settle(String path) throws Exception {
+    return Settlement.of(this, path);
   }
 
   /**

@@ -10,6 +10,8 @@ import io.crail.CrailBuffer;
 import io.crail.CrailFile;
 import io.crail.CrailNodeType;
 import io.crail.CrailStore;
+import io.crail.compound.CompoundOperation;
+import io.crail.compound.StagedBytes;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -40,6 +42,8 @@ class LostAnswerTest {
             NameNodeOperations.RENAME,
             NameNodeOperations.SET_ATTRIBUTES,
             NameNodeOperations.PUT,
+            NameNodeOperations.STAGE,
+            NameNodeOperations.OPERATE,
             NameNodeOperations.REMOVE)
         .flatMap(
             operation ->
@@ -81,6 +85,17 @@ class LostAnswerTest {
       CrailBuffer target = Bytes.empty(LARGE);
       assertEquals(length, store.get("/t/" + length, target).get().getLen());
     }
+    for (int round = 1; round <= 2; round++) {
+      byte[] part = Arrays.copyOfRange(bytes, (round - 1) * LARGE / 2, round * LARGE / 2);
+      try (StagedBytes staged = store.stage("/t/log", Bytes.buffer(part)).get()) {
+        CompoundOperation append =
+            CompoundOperation.builder().create().orGoOn().append(staged).build();
+        assertEquals(round * LARGE / 2, store.operate("/t/log", append).get().orThrow().size());
+      }
+    }
+    CrailBuffer log = Bytes.empty(LARGE);
+    log.position((int) store.get("/t/log", log).get().getLen());
+    assertArrayEquals(bytes, Bytes.bytesOf(log));
     store.delete("/d/g", false).get();
     store.delete("/d", false).get();
     store.delete("/t", true).get();

@@ -2,57 +2,19 @@
 package io.crail.client.call;
 
 import io.crail.CrailKeyValue;
-import io.crail.client.lease.AcquireCall;
-import io.crail.client.lease.CreateCall;
-import io.crail.client.loop.Awaitable;
 import io.crail.client.loop.LoopContext;
-import io.crail.client.node.CoreKeyValue;
 import io.crail.client.node.StoreContext;
 import io.crail.client.stream.DirectOutput;
-import io.crail.client.stream.StreamOperation;
-import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.protocol.NameNodeOperations;
-import io.crail.protocol.RoutedCall;
-import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Put;
-import io.crail.protocol.part.Extent;
-import io.crail.protocol.part.NodeInfo;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.RpcPeer;
-import io.crail.rpc.loop.Completion;
 import java.nio.ByteBuffer;
-import java.util.List;
-import java.util.function.UnaryOperator;
 
 /**
- * Puts a whole value: create, write, close. The methods stand in the order of time; each stage
- * begins in the thread that learns of the end of the stage before, and no thread waits in between.
- *
- * <ol>
- *   <li><em>Create.</em> One request, the operation {@code put}. It carries the bytes of a small
- *       value. If the namenode keeps them, the node is closed from the beginning, and the put has
- *       ended. Otherwise the node gets a write lease and space for all bytes. So puts take effect
- *       in the order of their creates, whatever happens to the bytes.
- *   <li><em>Write.</em> The bytes go to that space.
- *   <li><em>Close.</em> The lease goes back, with the length.
- * </ol>
+ * Puts a whole value: create, write, close. Puts take effect in the order of their creates,
+ * whatever happens to the bytes. With the close, the lease goes back, with the length.
  */
-public final class PutCall extends Completion implements Awaitable<CrailKeyValue> {
-  /** Create, perhaps the lease again, space after the first extent, and the close. */
-  private static final int MOST_REQUESTS = 4;
-
-  private final StoreContext store;
-  private final LoopContext context;
-  private final String path;
-  private final ByteBuffer root;
-  private Put.Draft request;
-  private final long deadlineNanos;
-  private final Creation create;
-
-  private volatile CoreKeyValue value;
-
+public final class PutCall extends ValueCall<CrailKeyValue> {
   /**
    * Creates a call; {@link #begin} starts it.
    *
@@ -68,214 +30,16 @@ public final class PutCall extends Completion implements Awaitable<CrailKeyValue
       String path,
       ByteBuffer root,
       Put.Draft request) {
-    this.store = store;
-    this.context = context;
-    this.path = path;
-    this.root = root;
-    this.request = request;
-    this.create = new Creation(context.namenodes().peer(namenode));
-    this.deadlineNanos =
-        create.sentNanos() + MOST_REQUESTS * context.rpcTimeoutNanos() + mostOfWriteNanos();
-  }
-
-  private long mostOfWriteNanos() {
-    return store.streams().timeoutNanos(request.length()) + context.spacePatienceNanos();
-  }
-
-  /** Sends the create. */
-  public void begin() {
-    create.submit();
-  }
-
-  private final class Creation extends CreateCall implements RoutedCall {
-    private Put.Response response;
-
-    Creation(RpcPeer namenode) {
-      super(context, namenode);
-    }
-
-    @Override
-    public Utf8 path() {
-      return request.path();
-    }
-
-    @Override
-    public void route(UnaryOperator<Utf8> form) {
-      request = request.by(form);
-    }
-
-    @Override
-    protected boolean isOverdue() {
-      return context.nanoTime() - deadlineNanos() >= 0;
-    }
-
-    @Override
-    protected long token() {
-      return request.token();
-    }
-
-    @Override
-    protected int opcode() {
-      return NameNodeOperations.PUT.number();
-    }
-
-    @Override
-    protected boolean changes() {
-      return NameNodeOperations.PUT.changes();
-    }
-
-    @Override
-    protected int bodyLength() {
-      return request.encodedLength();
-    }
-
-    @Override
-    protected void encode(ByteBuffer out, int offset) {
-      request.encode(out, offset);
-    }
-
-    @Override
-    protected void decode(ByteBuffer in, int offset, int length) throws CrailException {
-      response = Put.Response.CODEC.decode(in, offset, length);
-      made();
-    }
-
-    @Override
-    public NodeInfo node() {
-      return response.node();
-    }
-
-    @Override
-    public List<Extent> extents() {
-      return response.extents();
-    }
-
-    @Override
-    protected void completed() {
-      if (isFailed()) {
-        refused();
-      } else if (request.token() == 0 || node().size() > 0) {
-        kept();
-      } else {
-        if (request.carried()) {
-          // So that the next values do not take their bytes there in vain.
-          context.smallValuesFull(node().id());
-        }
-        open();
-      }
-    }
-
-    @Override
-    public String toString() {
-      return "put " + path;
-    }
-  }
-
-  private void refused() {
-    CrailException failure = create.failure();
-    // A put does not wait for space to come: its caller may put again.
-    fail(
-        failure.code() == ErrorCode.SPACE_TO_COME
-            ? ErrorCode.NO_SPACE.exception(failure.detail())
-            : failure);
-  }
-
-  /** The namenode has all bytes. */
-  private void kept() {
-    value = new CoreKeyValue(store, path, create.node(), List.of(), SmallValue.NONE, 0);
-    succeed();
-  }
-
-  /** Takes the lease that the create has brought. */
-  private void open() {
-    // Only this call knows the handle, so its lease is not given back as unused.
-    CoreKeyValue made = new CoreKeyValue(store, path, create, request.token());
-    made.lease().useAtOnce();
-    DirectOutput output;
-    try {
-      output = made.openCreated(context, request.length());
-    } catch (CrailException | InterruptedException | RuntimeException e) {
-      failed(e);
-      return;
-    }
-    if (output != null) {
-      write(made, output);
-    } else {
-      acquire(made);
-    }
-  }
-
-  /** Acquires the lease again, since half of its time was over when the answer came. */
-  private void acquire(CoreKeyValue made) {
-    long sentNanos = context.nanoTime();
-    AcquireCall call = new AcquireCall(context, made.id(), request.token());
-    call.whenComplete(
-        () -> {
-          try {
-            write(made, made.openAcquired(context, call, sentNanos, request.length()));
-          } catch (CrailException | RuntimeException e) {
-            failed(e);
-          }
-        });
-    call.submit();
-  }
-
-  /** Writes all bytes in the stream of the node. */
-  private void write(CoreKeyValue made, DirectOutput output) {
-    value = made;
-    StreamOperation write;
-    try {
-      if (deadlineNanos - context.nanoTime() < mostOfWriteNanos()) {
-        // The caller may stop waiting before all is written, and then the memory is the caller's
-        // again.
-        throw ErrorCode.TIMED_OUT.exception(toString());
-      }
-      write = output.write(request.memory(), root, request.from(), request.length());
-    } catch (CrailException | InterruptedException | RuntimeException e) {
-      output.beginClose(later -> failed(e));
-      return;
-    }
-    write.whenComplete(() -> output.beginClose(this::closed));
-  }
-
-  private void closed(CrailException failure) {
-    if (failure == null) {
-      succeed();
-    } else {
-      fail(failure);
-    }
-  }
-
-  private void failed(Throwable cause) {
-    if (cause instanceof CrailException failure) {
-      fail(failure);
-    } else if (cause instanceof InterruptedException) {
-      Thread.currentThread().interrupt();
-      fail(ErrorCode.CLOSED.exception("interrupted"));
-    } else {
-      CrailException bug = ErrorCode.INTERNAL.exception(toString());
-      bug.initCause(cause);
-      fail(bug);
-    }
+    super(NameNodeOperations.PUT, store, context, namenode, path, root, request);
   }
 
   @Override
-  public ClientLoop loop() {
-    return context.loop();
-  }
-
-  @Override
-  public long deadlineNanos() {
-    return deadlineNanos;
+  void written(DirectOutput output, CrailException failure) {
+    output.beginClose(this::closed);
   }
 
   @Override
   public CrailKeyValue result() {
-    return value;
-  }
-
-  @Override
-  public String toString() {
-    return "put " + path;
+    return value();
   }
 }

@@ -23,6 +23,7 @@ import io.crail.Upcoming;
 import io.crail.client.ClientKeys;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
+import io.crail.compound.StagedBytes;
 import io.crail.conf.CrailConfiguration;
 import io.crail.embedded.EmbeddedCrail;
 import java.io.IOException;
@@ -185,6 +186,17 @@ class StoresTest {
 
     @Override
     public Upcoming<CompoundResult> operate(String path, CompoundOperation operation) {
+      throw unused();
+    }
+
+    @Override
+    public Upcoming<StagedBytes> stage(
+        String path, CrailBuffer bytes, CrailStorageClass storage, CrailLocationClass location) {
+      throw unused();
+    }
+
+    @Override
+    public boolean settle(String path) {
       throw unused();
     }
 
