@@ -112,9 +112,31 @@ class QuotaConcurrencyTest {
       }
     }
 
+    /** Stages bytes, and links them, gives them back, or leaves them. */
+    private void link() throws CrailException {
+      String key = key();
+      long length = 1 + random.nextInt(200_000);
+      long id = wire.call(NameNodeOperations.STAGE, TestStore.put(key, token, length)).node().id();
+      switch (random.nextInt(8)) {
+        case 0 -> {}
+        case 1 ->
+            wire.call(NameNodeOperations.SET_SIZE, new SetSize.Request(id, token, 0, SetSize.END));
+        default ->
+            wire.call(
+                NameNodeOperations.OPERATE,
+                new Operate.Request(
+                    0644,
+                    Utf8.of(key),
+                    List.of(
+                        Steps.create().going(),
+                        Steps.link(id, token, length, random.nextBoolean()))));
+      }
+    }
+
     void round() throws CrailException {
-      switch (random.nextInt(16)) {
+      switch (random.nextInt(18)) {
         case 12, 13, 14, 15 -> moveDirectories();
+        case 16, 17 -> link();
         case 0, 1 -> {
           Create.Request create =
               random.nextBoolean()

@@ -429,7 +429,16 @@ class StagedBytesTest {
             first, TOKEN, last.fileOffset(), last.place(), BeginMove.ANY_DATANODE);
     final BeginMove.Response tooLate = store.call(NameNodeOperations.BEGIN_MOVE, begin);
     // What is staged has a writer, and is not moved.
-    long second = stage("/t/k", LENGTH);
+    Put.Response staged =
+        store.call(NameNodeOperations.STAGE, TestStore.put("/t/k", TOKEN, LENGTH));
+    long second = staged.node().id();
+    refused(
+        ErrorCode.WRITE_LEASE_HELD,
+        () ->
+            store.call(
+                NameNodeOperations.BEGIN_MOVE,
+                new BeginMove.Request(
+                    second, TOKEN, 0, staged.extents().get(0).place(), BeginMove.ANY_DATANODE)));
     done("/t/k", link(second, TOKEN, LENGTH, true));
     refused(ErrorCode.STALE_EXTENT, () -> commit(first, tooLate, last));
     BeginMove.Response again = store.call(NameNodeOperations.BEGIN_MOVE, begin);
