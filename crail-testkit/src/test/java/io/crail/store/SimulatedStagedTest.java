@@ -133,7 +133,7 @@ class SimulatedStagedTest {
       }
     }
 
-    private void fault() {
+    private void fault() throws Exception {
       String client = host(random.nextInt(CLIENTS));
       switch (random.nextInt(4)) {
         case 0 -> network.breakConnections(0.03);
@@ -143,12 +143,16 @@ class SimulatedStagedTest {
       }
     }
 
-    private void heal() {
+    private void heal() throws Exception {
       network.breakConnections(0);
       for (int i = 0; i < CLIENTS; i++) {
         network.heal(host(i), SimulatedCluster.NAMENODE);
       }
       network.runFor(Duration.ofMillis(100));
+      for (CrailStore store : stores) {
+        // An attempt to connect may have begun before.
+        TestCluster.await("a connection", () -> isConnected(store));
+      }
     }
 
     /** While lists are on their way, whose guards name the old epoch. */
@@ -156,6 +160,16 @@ class SimulatedStagedTest {
       heal();
       CompoundOperation seal = CompoundOperation.builder().raiseEpoch(1).readSize().build();
       sealed = stores.get(0).operate(KEY, seal).get().orThrow().number(1);
+    }
+
+    private boolean isConnected(CrailStore store) throws Exception {
+      try {
+        store.lookup("/nothing").get();
+        return true;
+      } catch (ExecutionException e) {
+        assertEquals(ErrorCode.UNAVAILABLE, ((CrailException) e.getCause()).code());
+        return false;
+      }
     }
 
     private void begin(int number, List<Call> pending) throws Exception {
