@@ -20,8 +20,12 @@ public final class AllocationList extends NodeSpace {
   }
 
   private AllocationList(Allocation[] items, long size) {
+    this(items, items.length, size);
+  }
+
+  private AllocationList(Allocation[] items, int count, long size) {
     this.items = items;
-    this.count = items.length;
+    this.count = count;
     commit(size);
   }
 
@@ -90,7 +94,7 @@ public final class AllocationList extends NodeSpace {
   /**
    * The extents of {@code space}, which may be null, and behind its bytes those of {@code added},
    * which begin with byte 0 and hold {@code size} bytes. The rest of the last extent of the first
-   * stays unused, as after a seal.
+   * stays unused. The former list is not added to any more.
    */
   static NodeSpace joined(NodeSpace space, NodeSpace added, long size) {
     long end = space == null ? 0 : space.size();
@@ -99,14 +103,21 @@ public final class AllocationList extends NodeSpace {
       added.commit(size);
       return added;
     }
-    Allocation[] items = new Allocation[before + added.count()];
-    for (int i = 0; i < items.length; i++) {
-      items[i] = i < before ? space.at(i) : added.at(i - before).behind(end);
+    AllocationList joined = new AllocationList(itemsOf(space), before, end + size);
+    Allocation last = space.at(before - 1);
+    if (last.fileEnd() > end) {
+      // To readers of the former list, which has no byte after that end, both are the same.
+      joined.items[before - 1] = last.cutAt(end);
     }
-    if (items[before - 1].fileEnd() > end) {
-      items[before - 1] = items[before - 1].sealedAt(end);
+    for (int i = 0; i < added.count(); i++) {
+      joined.add(added.at(i).behind(end));
     }
-    return new AllocationList(items, end + size);
+    return joined;
+  }
+
+  /** Of a list the array itself: its next one continues in it, so that many appends are cheap. */
+  private static Allocation[] itemsOf(NodeSpace space) {
+    return space instanceof AllocationList list ? list.items : new Allocation[] {space.at(0)};
   }
 
   /** The extents of {@code space}, one of which is replaced by other extents for the same bytes. */

@@ -99,8 +99,11 @@ public abstract class NodeSpace {
     private final long generation;
     private final int length;
     private final short region;
-    // The exponent of the allocated length. With it an extent has 56 bytes.
+    // The exponent of the allocated length, and CUT. With it an extent has 56 bytes.
     private final byte order;
+
+    /** Bit of the order: the end was cut off without a writer that may still write after it. */
+    private static final int CUT = 0x40;
 
     /** An extent of a node at a position, with all of a piece of space. */
     Allocation(DatanodeSpace datanode, FreePieces.Piece piece, long fileOffset) {
@@ -165,12 +168,12 @@ public abstract class NodeSpace {
 
     /** The length of its space in bytes, a power of two. */
     public int allocatedLength() {
-      return 1 << order;
+      return 1 << (order & ~CUT);
     }
 
     /** True when a writer that lost its lease may still write after the end. */
     boolean isSealed() {
-      return length < allocatedLength();
+      return length < allocatedLength() && (order & CUT) == 0;
     }
 
     /** True when it is the same space as another one. It may hold fewer of its bytes. */
@@ -189,6 +192,15 @@ public abstract class NodeSpace {
 
     /** The same space, sealed: it holds no byte of the node from {@code fileEnd} on. */
     public Allocation sealedAt(long fileEnd) {
+      return endingAt(fileEnd, order & ~CUT);
+    }
+
+    /** As {@link #sealedAt}, when no writer has written after that end, unless it was sealed. */
+    Allocation cutAt(long fileEnd) {
+      return endingAt(fileEnd, isSealed() ? order : order | CUT);
+    }
+
+    private Allocation endingAt(long fileEnd, int newOrder) {
       return new Allocation(
           datanode,
           region(),
@@ -196,7 +208,7 @@ public abstract class NodeSpace {
           fileOffset,
           generation,
           (int) (fileEnd - fileOffset),
-          order);
+          newOrder);
     }
 
     /** The same space, so many bytes further back in a node. */
