@@ -187,7 +187,7 @@ public final class Applier {
     tree.unstage(staged, old == null || old.isEnumerable());
     prepare(staged, kept, null, extras, Container.of(staged), path, old);
     if (sink != null) {
-      report(Change.Link.of(staged, Change.idOf(old), -1, extras(staged)));
+      report(Change.Link.ofStaged(staged, Change.idOf(old), extras(staged)));
     }
     tree.linkStaged(staged, old);
     giveBytes(staged, giveBackAfter(former, kept));
@@ -206,7 +206,7 @@ public final class Applier {
    */
   public void append(
       Node node, Node staged, long size, NodeSpace kept, NodeExtras extras, long nowMillis) {
-    final long from = Math.max(0, node.size() - 1);
+    final long before = node.size();
     final boolean isSame = node.hasExtras() && extras(node).attributes() == extras.attributes();
     NodeSpace former = staged.space();
     endLease(staged, staged.lease());
@@ -216,8 +216,8 @@ public final class Applier {
     tree.extras(node, extras);
     reportContents(
         node,
-        from,
-        Long.MAX_VALUE,
+        Math.max(0, before - 1),
+        before,
         ALL_BYTES,
         staged,
         isSame ? Change.Contents.SAME_ATTRIBUTES : Change.Contents.NEW_ATTRIBUTES);

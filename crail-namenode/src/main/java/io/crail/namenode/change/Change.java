@@ -23,10 +23,10 @@ import java.util.List;
  * SpaceChange} have given before.
  *
  * <p>What follows from a change has no record of its own: the end of what is below a removed
- * container, also of staged nodes, and of a node that was to replace one that ends; free space, and
- * how long it rests. A request that has found a node before a container above it was removed may
- * still change that node, or create one there. Its record comes after that of the removal, and has
- * no effect.
+ * container, and of a node that was to replace one that ends; free space, and how long it rests. A
+ * staged node ends with a record of its own, also after the end of its container. A request that
+ * has found a node before a container above it was removed may still change that node, or create
+ * one there. Its record comes after that of the removal, and has no effect.
  *
  * <p>A record is made only if it is received, see {@link ChangeSink}.
  */
@@ -76,7 +76,8 @@ public interface Change {
    * @param value whether there is a small value, and which: {@link #NO_VALUE}, {@link #NEW_VALUE},
    *     {@link #SAME_VALUE} or {@link #LONGER_VALUE}
    * @param replaces the node whose place this one takes with its last bytes, or the staged node
-   *     whose extents it gets; that node ends; 0 for none
+   *     whose extents it gets behind its former size, and which are not listed; that node ends; 0
+   *     for none
    * @param moved whether the listed extent is a copy: {@link #NOT_MOVED}, {@link #MOVED} or {@link
    *     #MOVED_BACK}
    * @param extents the extents
@@ -245,7 +246,7 @@ public interface Change {
   }
 
   /**
-   * A new node, or one that was staged and gets its name.
+   * A new node, or one that was staged and gets its name; the extents of that are not listed again.
    *
    * @param parent the container's id
    * @param accessedMillis milliseconds since 1970
@@ -291,6 +292,15 @@ public interface Change {
     public static final Codec<Link> CODEC = Codec.of(Link.class, LAYOUT);
 
     static Link of(Node node, long replaces, long whole, NodeExtras extras) {
+      return of(node, replaces, whole, Long.MAX_VALUE, extras);
+    }
+
+    /** A node that was staged, whose extents are as they were, and which gets its name. */
+    static Link ofStaged(Node node, long replaces, NodeExtras extras) {
+      return of(node, replaces, -1, 0, extras);
+    }
+
+    private static Link of(Node node, long replaces, long whole, long to, NodeExtras extras) {
       return new Link(
           node.parent().id(),
           node.accessedMillis(),
@@ -304,7 +314,7 @@ public interface Change {
           Contents.of(
               node,
               0,
-              Long.MAX_VALUE,
+              to,
               0,
               0,
               Contents.NOT_MOVED,

@@ -11,8 +11,9 @@ import java.util.function.BooleanSupplier;
 /**
  * Takes the locks under which decisions are made and applied. All locks of nodes are taken here, in
  * one order, so that no two threads wait for each other: containers by their ids; then the {@link
- * RenameSequence}; then nodes with bytes, a node before the one that is to replace it. The lock of
- * all datanodes is taken without any of these, and that of all shares before them.
+ * RenameSequence}; then nodes with bytes, a node before the one that is to replace it, or that is
+ * staged for it. The lock of all datanodes is taken without any of these, and that of all shares
+ * before them.
  *
  * <p>The classes of the state have locks of their own. They are taken under those above and never
  * the other way round, and most of them one at a time. The others have this order: {@code

@@ -17,6 +17,7 @@ import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.node.Names;
+import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
@@ -357,6 +358,9 @@ final class ChangeModel implements ChangeSink {
     entry.host = host(link.host());
     attributes(entry, link.attributes());
     entry.accessed = link.accessedMillis();
+    if (before != null) {
+      entry.extents.putAll(before.extents);
+    }
     contents(contents);
     Entry parent = require(link.parent());
     entry.isStaged = link.replaces() == 0 && link.whole() >= 0;
@@ -423,14 +427,6 @@ final class ChangeModel implements ChangeSink {
     entries.remove(id);
     gone.add(id);
     entry.children.forEach(this::end);
-    List<Long> staged = new ArrayList<>();
-    entries.forEach(
-        (other, each) -> {
-          if (each.isStaged && each.parent == id) {
-            staged.add(other);
-          }
-        });
-    staged.forEach(this::end);
   }
 
   private void unlink(Change.Unlink unlink) {
@@ -502,6 +498,7 @@ final class ChangeModel implements ChangeSink {
         moved.add(before.extent().place());
       }
     }
+    final long formerSize = entry.size;
     entry.size = contents.size();
     entry.modified = contents.modifiedMillis();
     entry.flags = contents.flags();
@@ -541,6 +538,13 @@ final class ChangeModel implements ChangeSink {
           default -> contents.bytes();
         };
     if (isStaged(contents.replaces())) {
+      for (Change.Held held : require(contents.replaces()).extents.values()) {
+        long at = held.extent().fileOffset() + formerSize;
+        if (at < contents.end()) {
+          Extent moved = new Extent(at, held.extent().length(), held.extent().place());
+          entry.extents.put(at, new Change.Held(moved, held.allocated()));
+        }
+      }
       end(contents.replaces());
     } else if (contents.replaces() != 0) {
       require(contents.replaces()).heir = 0;
@@ -664,7 +668,13 @@ final class ChangeModel implements ChangeSink {
               return true;
             });
     Map<Long, String> expected = new TreeMap<>();
-    entries.forEach((id, entry) -> expected.put(id, entry.toString()));
+    entries.forEach(
+        (id, entry) -> {
+          // What is staged in a removed container has no place in the tree.
+          if (!entry.isStaged || entries.containsKey(entry.parent)) {
+            expected.put(id, entry.toString());
+          }
+        });
     if (!expected.equals(found)) {
       StringBuilder text = new StringBuilder("the records say otherwise:");
       expected.forEach(
