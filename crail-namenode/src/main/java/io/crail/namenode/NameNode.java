@@ -178,7 +178,7 @@ public final class NameNode {
             new SetSizeRule(options, state, locks, applier, clock),
             new MoveRule(state, locks, applier),
             new ExpiryRule(state, locks, applier, spread, clock),
-            new CompoundRule(state, locks, applier, clock, NodeClasses.load(clock)),
+            new CompoundRule(state, locks, applier, datanodes, clock, NodeClasses.load(clock)),
             new DatanodeRule(
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
     this.activity = new Activity(clock.nanoTime());

@@ -8,6 +8,7 @@ import static io.crail.namenode.Steps.link;
 import static io.crail.namenode.Steps.of;
 import static io.crail.namenode.Steps.read;
 import static io.crail.namenode.Steps.set;
+import static io.crail.namenode.Steps.settle;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -250,7 +251,97 @@ class StagedBytesTest {
   }
 
   @Test
-  void onlyWhoHasStagedThemLinksThem() throws Exception {
+  void aSettlementLosesNoPutAndKeepsTheVersion() throws Exception {
+    final long version = done("/t/k", create(), append("old"), set("a", "1")).version();
+    long put =
+        store.call(NameNodeOperations.PUT, TestStore.put("/t/k", TOKEN + 1, LENGTH)).node().id();
+    long early = stage("/t/k", 3);
+    fails(ErrorCode.CONDITION_FAILED, 0, "/t/k", settle(early, TOKEN, 3));
+    store.setSize(put, TOKEN + 1, LENGTH, SetSize.END);
+    assertEquals(put, store.lookup("/t/k").node().id());
+    extents(put, LENGTH);
+    done("/t/l", create(), append("old"), set("a", "1"));
+    long id = stage("/t/l", 3);
+    Operate.Response settled = done("/t/l", of(StepKind.SIZE, 3), settle(id, TOKEN, 3));
+    assertEquals(List.of(id, version), List.of(settled.id(), settled.version()));
+    assertEquals(version, done("/t/l", of(StepKind.READ_ATTRIBUTES)).version());
+    // With another change it is one of many.
+    long next = stage("/t/l", 3);
+    assertEquals(version + 1, done("/t/l", settle(next, TOKEN, 3), set("b", "2")).version());
+    long more = stage("/t/l", 3);
+    CompoundStep link = settle(more, TOKEN, 3);
+    for (int form : new int[] {-1, 3}) {
+      CompoundStep unknown =
+          new CompoundStep(
+              link.kind(), 0, false, more, form, link.name(), link.data(), link.expected());
+      fails(ErrorCode.INVALID_ARGUMENT, 0, "/t/l", unknown);
+    }
+  }
+
+  @Test
+  void bytesThatAreKnownToBeLostReplaceNone() throws Exception {
+    store.datanode(2, "other", 1, true, ALL);
+    Put.Request elsewhere =
+        new Put.Request(
+            true,
+            true,
+            0644,
+            1,
+            TOKEN,
+            LENGTH,
+            Utf8.of("/t/k"),
+            Create.PARENT_HOST,
+            Steps.value(""));
+    done("/t/k", create(), append("old"));
+    long id = store.call(NameNodeOperations.STAGE, elsewhere).node().id();
+    for (int i = 0; i < 10; i++) {
+      // Its client lives, and its datanode does not.
+      store.passAlive(5_000, datanode);
+      store.extend(id, TOKEN, 0, LENGTH);
+    }
+    fails(ErrorCode.UNAVAILABLE, 0, "/t/k", link(id, TOKEN, LENGTH, false));
+    // Another one comes in its place.
+    store.call(
+        NameNodeOperations.REGISTER_DATANODE, TestStore.registration(3, "other", 1002, 1, true));
+    fails(ErrorCode.DATA_LOST, 0, "/t/k", link(id, TOKEN, LENGTH, false));
+    assertEquals(3, store.lookup("/t/k").node().size());
+    store.setSize(id, TOKEN, 0, SetSize.END);
+  }
+
+  @Test
+  void theyAreWhereThoseOfTheirKeyAre() throws Exception {
+    store.datanode(2, "other", 1, true, ALL);
+    Put.Request elsewhere =
+        new Put.Request(
+            true, true, 0644, 1, TOKEN, LENGTH, Utf8.of("/t/k"), Utf8.of("other"), Steps.value(""));
+    long key = store.call(NameNodeOperations.PUT, elsewhere).node().id();
+    store.setSize(key, TOKEN, LENGTH, SetSize.END);
+    final NodeInfo present = store.lookup("/t/k").node();
+    final int host = store.namenode.tree().find(key).host();
+    long id = stage("/t/k", LENGTH);
+    done("/t/k", link(id, TOKEN, LENGTH, false));
+    NodeInfo next = store.lookup("/t/k").node();
+    assertEquals(1, next.storageClass());
+    assertEquals(present.flags() | NodeInfo.EXTENDED, next.flags());
+    assertEquals(host, store.namenode.tree().find(id).host());
+    // One that is not there yet is like its table.
+    stage("/t/none", LENGTH);
+    assertEquals(SPACE, store.usage(0).usedBytes());
+  }
+
+  @Test
+  void theSpaceOfWhatWasAppendedIsFreeAtOnce() throws Exception {
+    done("/t/k", create());
+    for (int i = 0; i < 5; i++) {
+      done("/t/k", link(stage("/t/k", LENGTH), TOKEN, LENGTH, true));
+    }
+    assertEquals(5 * SPACE, store.usage(0).usedBytes());
+    store.remove("/t/k", false);
+    assertEquals(ALL, store.usage(0).freeBytes());
+  }
+
+  @Test
+  void onlyWhoKnowsTheirTokenLinksThem() throws Exception {
     done("/t/k", create());
     long id = stage("/t/k", LENGTH);
     fails(ErrorCode.WRITE_LEASE_LOST, 0, "/t/k", link(id, TOKEN + 1, LENGTH, false));

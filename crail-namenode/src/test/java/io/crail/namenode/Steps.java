@@ -112,6 +112,20 @@ public final class Steps {
     return (isBehind ? list.append(staged) : list.writeFull(staged)).build().steps().get(0);
   }
 
+  /** Links staged bytes that are the same. */
+  static CompoundStep settle(long id, long token, long length) {
+    CompoundStep link = link(id, token, length, false);
+    return new CompoundStep(
+        link.kind(),
+        link.comparison(),
+        false,
+        id,
+        CompoundStep.LINK_SAME,
+        link.name(),
+        link.data(),
+        link.expected());
+  }
+
   /** Limits of a directory; -1 for none. */
   public static CompoundStep limit(long bytes, long names) {
     return CompoundOperation.builder().limit(bytes, names).build().steps().get(0);

@@ -23,10 +23,12 @@ import java.util.List;
 public final class CompoundOperation {
   private final List<CompoundStep> steps;
   private final boolean changes;
+  private final StagedBytes staged;
 
-  private CompoundOperation(List<CompoundStep> steps, boolean changes) {
+  private CompoundOperation(List<CompoundStep> steps, boolean changes, StagedBytes staged) {
     this.steps = steps;
     this.changes = changes;
+    this.staged = staged;
   }
 
   /** {@return a list without steps, to be filled} */
@@ -44,12 +46,18 @@ public final class CompoundOperation {
     return changes;
   }
 
+  /** {@return the staged bytes that a step links; null for none} */
+  public StagedBytes staged() {
+    return staged;
+  }
+
   /** Collects steps. Not thread-safe. */
   public static final class Builder {
     private static final byte[] NONE = {};
 
     private final List<CompoundStep> steps = new ArrayList<>();
     private boolean changes;
+    private StagedBytes staged;
 
     private Builder() {}
 
@@ -228,15 +236,16 @@ public final class CompoundOperation {
 
     /**
      * Change: replaces all bytes with staged ones. As with a put, they are those of another node:
-     * it has another id, and who reads the former one gets a stale error. The key keeps its
-     * version, epoch, attributes, lifetime, owner and permissions. The number of the step is the
-     * size afterwards. All steps of a list that name staged bytes name the same.
+     * it has another id, and whoever reads the former one gets a stale error. The key keeps its
+     * epoch, attributes, lifetime, owner and permissions; storage class and location class are
+     * those of the staged bytes. The number of the step is the size afterwards. A list can link
+     * only one {@link StagedBytes}.
      *
      * @param bytes the bytes, staged for the path of the list
      * @return this
      */
     public Builder writeFull(StagedBytes bytes) {
-      return link(bytes, 0);
+      return link(bytes, CompoundStep.LINK_WHOLE);
     }
 
     /**
@@ -248,10 +257,23 @@ public final class CompoundOperation {
      * @return this
      */
     public Builder append(StagedBytes bytes) {
-      return link(bytes, 1);
+      return link(bytes, CompoundStep.LINK_BEHIND);
+    }
+
+    /**
+     * Change: as {@link #writeFull(StagedBytes)}, for bytes that are the same, as guards of the
+     * list have to say. The version stays. The step fails as a guard does while a put to the key is
+     * under way, which would be lost.
+     *
+     * @param bytes the bytes, staged for the path of the list
+     * @return this
+     */
+    public Builder settle(StagedBytes bytes) {
+      return link(bytes, CompoundStep.LINK_SAME);
     }
 
     private Builder link(StagedBytes bytes, int form) {
+      staged = bytes;
       byte[] data =
           ByteBuffer.allocate(2 * Long.BYTES)
               .order(ByteOrder.LITTLE_ENDIAN)
@@ -471,7 +493,7 @@ public final class CompoundOperation {
 
     /** {@return the list} */
     public CompoundOperation build() {
-      return new CompoundOperation(List.copyOf(steps), changes);
+      return new CompoundOperation(List.copyOf(steps), changes, staged);
     }
 
     private Builder add(StepKind kind) {

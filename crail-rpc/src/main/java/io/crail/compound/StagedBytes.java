@@ -2,11 +2,11 @@
 package io.crail.compound;
 
 /**
- * Bytes of any number that are at datanodes and that no reader sees, until a list of steps makes
- * them the content of their key; see {@link CompoundOperation.Builder#writeFull(StagedBytes)} and
- * {@link CompoundOperation.Builder#append(StagedBytes)}. A list that fails leaves them as they are,
- * for the next one. They end with the first list that has linked them, with their {@link #close},
- * or when the store that has staged them is closed or gone. Thread-safe.
+ * Any number of bytes at datanodes that no reader sees, until a list of steps makes them the
+ * content of their key; see {@link CompoundOperation.Builder#writeFull(StagedBytes)} and {@link
+ * CompoundOperation.Builder#append(StagedBytes)}. A list that fails leaves them as they are, for
+ * the next one. A list that links them uses them up. They end with their {@link #close}, and when
+ * the store that has staged them is closed or gone. Thread-safe.
  */
 public interface StagedBytes extends AutoCloseable {
   /** {@return the id of their node} */

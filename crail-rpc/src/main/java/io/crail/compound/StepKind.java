@@ -63,8 +63,8 @@ public enum StepKind {
   LIMIT(30, "limit"),
   /**
    * Links {@link StagedBytes}: the number is their id, and the data their token and length, each as
-   * 8 bytes, the lowest first. The length is 0 if they replace all bytes, or 1 if they are added at
-   * the end.
+   * 8 bytes, the lowest first. The length is 0 if they replace all bytes, 1 if they are added at
+   * the end, or 2 if they replace the same bytes, so that the version stays.
    */
   LINK(31, "link"),
   /** Reads the number of bytes. */

@@ -68,11 +68,12 @@ public final class Settlement {
               .requireId(id)
               .requireSize(Comparison.EQUAL, bytes.length)
               .requireBytes(0, Comparison.EQUAL, bytes)
-              .writeFull(staged)
+              .settle(staged)
               .build();
       CompoundResult result = operate(store, path, list);
       int failed = result.failedStep();
-      if (failed == list.steps().size() - 1) {
+      boolean isLinkRefused = failed == list.steps().size() - 1;
+      if (isLinkRefused && result.code(failed) != ErrorCode.CONDITION_FAILED) {
         result.orThrow();
       }
       return result;

@@ -10,6 +10,7 @@ import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.State;
 import io.crail.namenode.classes.NodeClasses;
 import io.crail.namenode.name.PathBytes;
+import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.quota.Quota;
 import io.crail.namenode.quota.QuotaCharge;
 import io.crail.namenode.space.NodeSpace;
@@ -37,9 +38,17 @@ public final class CompoundRule {
   private final Locks locks;
   private final Applier applier;
   private final Clock clock;
+  private final DatanodeReports datanodes;
   private final NodeClasses classes;
 
-  public CompoundRule(State state, Locks locks, Applier applier, Clock clock, NodeClasses classes) {
+  public CompoundRule(
+      State state,
+      Locks locks,
+      Applier applier,
+      DatanodeReports datanodes,
+      Clock clock,
+      NodeClasses classes) {
+    this.datanodes = datanodes;
     this.classes = classes;
     this.state = state;
     this.tree = state.tree();
@@ -155,7 +164,7 @@ public final class CompoundRule {
   private Operate.Response decide(Container parent, Node found, Attempt attempt)
       throws CrailException {
     StagedNode staged =
-        StagedNode.of(attempt.request.steps(), tree, state.leases(), parent, attempt.path);
+        StagedNode.of(attempt.request.steps(), state, datanodes, parent, found, attempt.path);
     return staged.node() == null
         ? decide(parent, found, staged, attempt)
         : locks.of(staged.node(), () -> decide(parent, found, staged, attempt));

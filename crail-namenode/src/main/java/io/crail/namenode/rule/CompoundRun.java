@@ -47,6 +47,7 @@ final class CompoundRun {
   private int dataBytes;
   private int calls;
   private boolean hasChanged;
+  private boolean isSettled;
   private int failed = Operate.NONE_FAILED;
   private String reason = "";
 
@@ -131,6 +132,7 @@ final class CompoundRun {
     copy.exists = exists;
     copy.isNew = isNew;
     copy.hasChanged = hasChanged;
+    copy.isSettled = isSettled;
     copy.limits = limits;
     return copy;
   }
@@ -142,6 +144,7 @@ final class CompoundRun {
     isNew = copy.isNew;
     extras = copy.extras;
     hasChanged = copy.hasChanged;
+    isSettled = copy.isSettled;
     limits = copy.limits;
   }
 
@@ -256,7 +259,7 @@ final class CompoundRun {
         extras = extras.withLifetimeOfChildren(lifetime(step));
       }
       case LIMIT -> limits = limits.limit(step);
-      case LINK -> bytes.link(staged.require(step), step.length() != 0);
+      case LINK -> bytes.link(staged.require(step), step.length() == CompoundStep.LINK_BEHIND);
       case DELETE -> {
         exists = false;
         isNew = false;
@@ -264,7 +267,11 @@ final class CompoundRun {
       }
       default -> throw new AssertionError(kind);
     }
-    hasChanged = true;
+    if (kind == StepKind.LINK && step.length() == CompoundStep.LINK_SAME) {
+      isSettled = true;
+    } else {
+      hasChanged = true;
+    }
     if (kind == StepKind.APPEND || kind == StepKind.LINK) {
       number = bytes.size();
     }
@@ -396,7 +403,7 @@ final class CompoundRun {
 
   /** True when there is something to apply. */
   boolean isToBeApplied() {
-    return hasChanged && failed == Operate.NONE_FAILED;
+    return (hasChanged || isSettled) && failed == Operate.NONE_FAILED;
   }
 
   /** True when there is a node afterwards. */
@@ -415,7 +422,7 @@ final class CompoundRun {
 
   /** What the node has afterwards. */
   NodeExtras extras() {
-    return extras.changed();
+    return hasChanged ? extras.changed() : extras;
   }
 
   /**

@@ -144,7 +144,11 @@ public final class CreateRule {
       return null;
     }
     tree.requireOpen(parent);
-    old = request.isStaged() ? null : tree.child(parent, request.path());
+    old = tree.child(parent, request.path());
+    if (request.isStaged()) {
+      request.placeLike(old);
+      old = null;
+    }
     if (old == null) {
       return make();
     }

@@ -33,6 +33,8 @@ public final class NewNode {
   private int storageClass;
   private int host;
   private int hostLength;
+  // That of the key for which bytes are staged; null for none.
+  private Integer hostOfKey;
   private long token;
   private long length;
   private int value;
@@ -194,6 +196,22 @@ public final class NewNode {
     return (flags & NodeInfo.STAGED) != 0;
   }
 
+  /**
+   * Lets staged bytes be where those of their key are, unless the request says where.
+   *
+   * @param key the node that has the name; null for none
+   */
+  void placeLike(Node key) {
+    if (key == null) {
+      return;
+    }
+    if (storageClass == Create.PARENT_CLASS) {
+      storageClass = key.storageClass();
+      flags |= key.isStrict() ? NodeInfo.STRICT : 0;
+    }
+    hostOfKey = key.host();
+  }
+
   private static int flags(byte enumerable, byte strict) {
     return (enumerable != 0 ? NodeInfo.ENUMERABLE : 0) | (strict != 0 ? NodeInfo.STRICT : 0);
   }
@@ -201,6 +219,7 @@ public final class NewNode {
   private void readTexts(ByteBuffer buffer, int at, int pathLength, int newHostLength)
       throws CrailException {
     in = buffer;
+    hostOfKey = null;
     host = at + pathLength;
     hostLength = newHostLength;
     path.read(buffer, at, pathLength);
@@ -270,6 +289,9 @@ public final class NewNode {
       return HostNames.ANY;
     }
     boolean isParents = hostLength == 1 && in.get(host) == Create.PARENT_HOST.byteAt(0);
+    if (isParents && hostOfKey != null) {
+      return hostOfKey;
+    }
     return isParents ? parent.host() : hosts.find(Utf8.copyOf(in, host, hostLength));
   }
 

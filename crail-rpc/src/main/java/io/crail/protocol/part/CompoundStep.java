@@ -15,8 +15,8 @@ import java.nio.ByteBuffer;
  * @param goesOn whether the list goes on when this step fails
  * @param number the number to compare with, to add or to set; a position in the bytes; milliseconds
  *     of a lifetime, 0 for no limit; or the id of staged bytes
- * @param length bytes to read; 1 for a lifetime that begins again with each access; or 1 for staged
- *     bytes that are added at the end
+ * @param length bytes to read; 1 for a lifetime that begins again with each access; or how staged
+ *     bytes are linked
  * @param name name of an attribute; empty where there is none
  * @param data the bytes to compare with, or to write; or token and length of staged bytes
  * @param expected the present value of an attribute that is replaced
@@ -30,6 +30,15 @@ public record CompoundStep(
     Utf8 name,
     SmallValue data,
     SmallValue expected) {
+  /** Form of a link: the staged bytes replace all bytes. */
+  public static final int LINK_WHOLE = 0;
+
+  /** Form of a link: they are added at the end. */
+  public static final int LINK_BEHIND = 1;
+
+  /** Form of a link: they replace bytes that are the same, and the version stays. */
+  public static final int LINK_SAME = 2;
+
   /** The layout. */
   public static final Layout LAYOUT =
       Layout.of("CompoundStep")
@@ -37,7 +46,7 @@ public record CompoundStep(
           .u8("comparison", "0 equal, 1 not, 2 less, 3 at most, 4 greater, 5 at least")
           .u8("goesOn", "whether the list goes on when it fails; 0 or 1")
           .i64("number", "to compare with, to add or to set; a position; a lifetime; or an id")
-          .i32("length", "bytes to read; or 1: a lifetime since the last access, or an addition")
+          .i32("length", "bytes to read; 1: a lifetime since the last access; or a form of a link")
           .u16("nameLength", "bytes of name")
           .i32("dataLength", "bytes of data")
           .i32("expectedLength", "bytes of expected")
