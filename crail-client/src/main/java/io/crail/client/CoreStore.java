@@ -18,6 +18,7 @@ import io.crail.client.call.AttributeRequests;
 import io.crail.client.call.CompoundCall;
 import io.crail.client.call.DeleteCall;
 import io.crail.client.call.GetCall;
+import io.crail.client.call.LinkCall;
 import io.crail.client.call.LookupCall;
 import io.crail.client.call.NodeCall;
 import io.crail.client.call.NodeCreation;
@@ -393,6 +394,11 @@ public final class CoreStore extends CrailStore {
     context.throttle();
     CompoundCall call =
         new CompoundCall(context, wirePath, operation, CrailAttributes.FILE_PERMISSIONS);
+    if (operation.staged() != null) {
+      LinkCall link = new LinkCall(call, operation.staged());
+      link.begin();
+      return link;
+    }
     call.submit();
     return call;
   }

@@ -12,9 +12,12 @@ import io.crail.CrailBuffer;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailResult;
+import io.crail.CrailStatistics;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.Upcoming;
 import io.crail.common.error.ConditionFailedException;
+import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.InvalidArgumentException;
 import io.crail.common.error.NodeNotFoundException;
@@ -22,6 +25,8 @@ import io.crail.compound.Comparison;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
 import io.crail.compound.StagedBytes;
+import io.crail.conf.CrailConfiguration;
+import io.crail.embedded.EmbeddedCrail;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -31,6 +36,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -154,12 +160,14 @@ class StagedBytesStoreTest {
     Bytes.create(store, "/t", CrailNodeType.TABLE);
     byte[] kept = Bytes.random(random, 30_000);
     byte[] more = Bytes.random(random, LARGE);
-    operate("/t/k", list().create().append(kept).add("n", 5).raiseEpoch(3)).orThrow();
+    final long version =
+        operate("/t/k", list().create().append(kept).add("n", 5).raiseEpoch(3)).orThrow().version();
     try (StagedBytes staged = stage("/t/k", more)) {
       CompoundResult refused = operate("/t/k", list().append(staged));
       assertEquals(ErrorCode.NOT_KEPT, refused.code(0));
       assertTrue(store.settle("/t/k"));
       assertFalse(store.settle("/t/k"));
+      assertEquals(version, operate("/t/k", list().readSize()).orThrow().version());
       CompoundResult appended =
           operate(
                   "/t/k",
@@ -174,6 +182,21 @@ class StagedBytesStoreTest {
     assertThrows(NodeNotFoundException.class, () -> store.settle("/t/none"));
     operate("/t/empty", list().create()).orThrow();
     assertFalse(store.settle("/t/empty"));
+  }
+
+  @Test
+  void aPutThatIsUnderWayWinsOverASettlement() throws Exception {
+    start(1);
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    byte[] kept = Bytes.random(random, 3_000);
+    byte[] put = Bytes.random(random, LARGE);
+    for (int round = 0; round < 10; round++) {
+      operate("/t/k" + round, list().create().append(kept).add("n", 5)).orThrow();
+      Upcoming<?> putting = cluster.newStore().put("/t/k" + round, Bytes.buffer(put));
+      isSettled("/t/k" + round);
+      putting.get();
+      assertArrayEquals(put, value(store, "/t/k" + round));
+    }
   }
 
   /** Appends until the key is full, while it is settled: each is there once. */
@@ -315,6 +338,89 @@ class StagedBytesStoreTest {
           stage("/t/other", new byte[10]).close();
           return used() == 0;
         });
+  }
+
+  /** Only the list knows them. */
+  @Test
+  void aListHoldsWhatItLinks() throws Exception {
+    start(1);
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    byte[] bytes = Bytes.random(random, LARGE);
+    CompoundOperation list =
+        list().create().writeFull(store.stage("/t/k", Bytes.buffer(bytes)).get()).build();
+    store.stage("/t/k", Bytes.buffer(bytes)).get();
+    TestCluster.await(
+        "the collector",
+        () -> {
+          System.gc();
+          // Opening another stream looks for what was dropped.
+          stage("/t/other", new byte[10]).close();
+          return used() < 2 * LARGE;
+        });
+    store.operate("/t/k", list).get().orThrow();
+    assertArrayEquals(bytes, value(store, "/t/k"));
+  }
+
+  /** The namenode has ended the lease, so its end is not asked for once more. */
+  @Test
+  void whatIsLinkedIsClosedWithoutARequest() throws Exception {
+    start(1);
+    Bytes.create(store, "/t", CrailNodeType.TABLE);
+    StagedBytes staged = stage("/t/k", new byte[100_000]);
+    assertFalse(staged.toString().contains(String.valueOf(staged.token())));
+    operate("/t/k", list().create().writeFull(staged)).orThrow();
+    staged.close();
+    staged.close();
+    assertEquals(List.of(), named("set-size"));
+    StagedBytes unused = stage("/t/k", new byte[100_000]);
+    unused.close();
+    unused.close();
+    assertEquals(1, named("set-size").get(0).getCount());
+    assertEquals(0, used() >> 18);
+  }
+
+  private List<CrailStatistics.OperationStatistics> named(String operation) {
+    return store.getStatistics().getOperations().stream()
+        .filter(each -> each.getName().equals(operation) && each.getCount() > 0)
+        .toList();
+  }
+
+  /** The end of a datanode whose memory is mapped breaks no request, so it has to be asked for. */
+  @Test
+  void bytesOfADatanodeThatHasEndedReplaceNone() throws Exception {
+    start(1);
+    try (EmbeddedCrail crail =
+            EmbeddedCrail.builder()
+                .storage(16 << 20)
+                .set("crail.namenode.smallvalue", "64k")
+                .set("crail.storage.localmap", "true")
+                .mapped(true)
+                .start();
+        CrailStore mapping = CrailStore.newInstance(CrailConfiguration.of(crail.configuration()))) {
+      Bytes.create(mapping, "/t", CrailNodeType.TABLE);
+      byte[] old = Bytes.random(random, 1_000);
+      mapping.operate("/t/k", list().create().append(old).build()).get().orThrow();
+      byte[] bytes = Bytes.random(random, 100_000);
+      try (StagedBytes staged = mapping.stage("/t/k", Bytes.buffer(bytes)).get()) {
+        crail.stopDatanode(0);
+        CompoundOperation guarded =
+            list().requireEpoch(Comparison.EQUAL, 9).writeFull(staged).build();
+        TestCluster.await("that it is noticed", () -> isLost(mapping, guarded));
+        assertTrue(isLost(mapping, list().writeFull(staged).build()));
+      }
+      assertArrayEquals(old, value(mapping, "/t/k"));
+    }
+  }
+
+  private static boolean isLost(CrailStore from, CompoundOperation list) throws Exception {
+    try {
+      CompoundResult result = from.operate("/t/k", list).get();
+      assertFalse(result.isSuccess());
+      return result.code(result.failedStep()) == ErrorCode.DATA_LOST;
+    } catch (ExecutionException e) {
+      assertEquals(ErrorCode.UNAVAILABLE, ((CrailException) e.getCause()).code());
+      return true;
+    }
   }
 
   @Test

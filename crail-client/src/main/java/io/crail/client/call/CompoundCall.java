@@ -71,6 +71,18 @@ public final class CompoundCall extends OperationCall<Operate.Request, Operate.R
     }
   }
 
+  /** Whether this has succeeded, and a node has the bytes that it was to link. */
+  boolean hasLinked() {
+    CompoundResult result = result();
+    for (int i = 0; result.isSuccess() && result.exists() && i < result.count(); i++) {
+      if (request.steps().get(i).kind() == StepKind.LINK.number()
+          && result.code(i) == ErrorCode.OK) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   @Override
   public ClientLoop loop() {
     return context.loop();

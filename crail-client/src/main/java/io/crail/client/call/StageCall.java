@@ -13,13 +13,13 @@ import io.crail.protocol.node.Put;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.loop.Completion;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Stages bytes: create and write, as a put does. The stream stays open, so the lease is renewed
- * until the bytes are closed, or dropped by the program; if they were linked meanwhile, the
- * namenode knows no such lease any more.
+ * until the bytes are linked, closed, or dropped by the program.
  */
 public final class StageCall extends Completion implements Awaitable<StagedBytes> {
   private static final Logger LOG = LoggerFactory.getLogger(StageCall.class);
@@ -99,8 +99,9 @@ public final class StageCall extends Completion implements Awaitable<StagedBytes
 
     @Override
     void written(DirectOutput stream, CrailException failure) {
-      if (failure != null) {
-        stream.beginClose(later -> closed(failure));
+      CrailException lost = failure == null ? stream.loss() : failure;
+      if (lost != null) {
+        stream.beginClose(later -> closed(lost));
       } else {
         output = stream;
         closed(null);
@@ -118,18 +119,66 @@ public final class StageCall extends Completion implements Awaitable<StagedBytes
     }
   }
 
-  private record Staged(long id, long token, long length, OpenedOutput output)
-      implements StagedBytes {
+  /** What the program has. Thread-safe. */
+  static final class Staged implements StagedBytes {
+    private final long id;
+    private final long token;
+    private final long length;
+    private final OpenedOutput output;
+    private final AtomicBoolean ended = new AtomicBoolean();
+
+    private Staged(long id, long token, long length, OpenedOutput output) {
+      this.id = id;
+      this.token = token;
+      this.length = length;
+      this.output = output;
+    }
+
+    @Override
+    public long id() {
+      return id;
+    }
+
+    @Override
+    public long token() {
+      return token;
+    }
+
+    @Override
+    public long length() {
+      return length;
+    }
+
+    /** Why they are lost, as far as that is known here; else null. */
+    CrailException holderLost() {
+      return output.holderLost();
+    }
+
+    /** A list has linked them, so there is no lease to give back. Does not block. */
+    void linked() {
+      if (ended.compareAndSet(false, true)) {
+        output.leaseEnded();
+      }
+    }
+
     @Override
     public void close() {
+      if (!ended.compareAndSet(false, true)) {
+        return;
+      }
       try {
         output.close();
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-      } catch (Exception e) {
-        // They were linked, or end with their lease.
-        LOG.debug("the end of staged bytes, node {}", id, e);
+      } catch (CrailException e) {
+        // They end with their lease.
+        LOG.debug("the end of {}", this, e);
       }
+    }
+
+    @Override
+    public String toString() {
+      return length + " staged bytes, node " + id;
     }
   }
 }

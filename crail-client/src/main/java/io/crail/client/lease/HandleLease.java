@@ -185,6 +185,12 @@ public final class HandleLease {
     }
   }
 
+  /** The stream has ended, and the namenode has ended its lease. */
+  public synchronized void leaseEnded() {
+    used = false;
+    token = 0;
+  }
+
   /** Under the monitor. */
   private void giveBack(LeaseReturn lease) {
     token = 0;

@@ -92,6 +92,12 @@ public final class DirectOutput extends DirectStream
     return bytesLost(writes);
   }
 
+  /** As {@link #bytesLost}, also because of a datanode that has ended. */
+  public CrailException loss() {
+    CrailException lost = bytesLost();
+    return lost == null ? holderLost() : lost;
+  }
+
   @Override
   boolean isWriter() {
     return true;
@@ -327,7 +333,7 @@ public final class DirectOutput extends DirectStream
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() throws CrailException, InterruptedException {
     if (closed) {
       return;
     }
@@ -380,12 +386,23 @@ public final class DirectOutput extends DirectStream
         });
   }
 
+  /** The namenode has ended the lease of a stream in which no write is in flight. */
+  void leaseEnded() {
+    closed = true;
+    handle.leaseEnded();
+    ended();
+  }
+
   private void ended(LeaseReturn last) {
+    handle.endUse(last);
+    ended();
+  }
+
+  private void ended() {
     holdNothing();
     lease.close();
     streams().closed(this);
     file().writerClosed();
-    handle.endUse(last);
     if (file().getType() == CrailNodeType.KEYVALUE) {
       streams().valueWritten(position);
     }

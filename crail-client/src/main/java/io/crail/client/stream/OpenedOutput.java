@@ -5,6 +5,7 @@ import io.crail.CrailBuffer;
 import io.crail.CrailNode;
 import io.crail.CrailOutputStream;
 import io.crail.CrailResult;
+import io.crail.common.error.CrailException;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.util.concurrent.Future;
@@ -53,8 +54,19 @@ public final class OpenedOutput implements CrailOutputStream {
     return output.getWriteHint();
   }
 
+  /** Why acknowledged bytes of this are lost, as far as that is known here; else null. */
+  public CrailException holderLost() {
+    return output.holderLost();
+  }
+
+  /** As {@link #close}, once the namenode has ended the lease. Does not wait. */
+  public void leaseEnded() {
+    entry.closed();
+    output.leaseEnded();
+  }
+
   @Override
-  public void close() throws Exception {
+  public void close() throws CrailException, InterruptedException {
     entry.closed();
     output.close();
   }

@@ -104,13 +104,13 @@ public final class UnclosedStreams {
   private void report(Entry entry) {
     if (found.getAndIncrement() == 0) {
       LOG.warn(
-          "a stream of {} was never closed; its memory and its lease are given back now, and what"
-              + " it had not sent is lost. More of them are counted and not logged; see debug"
+          "a stream or staged bytes of {} were never closed; their memory and lease are given back now, and"
+              + " what was not sent is lost. More of them are counted and not logged; see debug"
               + " messages of {}",
           entry.path,
           LOG.getName());
     }
-    LOG.debug("a stream of {} was never closed", entry.path, entry.place);
+    LOG.debug("a stream or staged bytes of {} were never closed", entry.path, entry.place);
   }
 
   /**
