@@ -100,10 +100,7 @@ class CachedHdfsTest {
     List<String> failures = new ArrayList<>();
     CacheLoader loader =
         new CacheLoader(
-            byName(),
-            4,
-            Duration.ofMinutes(1),
-            (path, cause) -> failures.add(path + ": " + cause));
+            byName(), 4, Duration.ofMinutes(1), (path, cause) -> failures.add(path + ": " + cause));
     loader.load(new Path("crailcache://lake/"), () -> {});
     assertEquals(List.of(), failures);
     assertEquals(2L * LENGTH, loader.sourceBytes());

@@ -372,6 +372,7 @@ class FsckCommandTest {
             0,
             0,
             false,
+            false,
             path,
             Utf8.EMPTY,
             Utf8.EMPTY,
