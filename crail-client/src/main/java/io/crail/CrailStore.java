@@ -203,7 +203,8 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
       throws Exception;
 
   /**
-   * Stages bytes for a key. They have the storage class and location class of its table.
+   * Stages bytes for a key. They have its storage class and location class, or those of its table
+   * if there is no such key.
    *
    * @param path the table and the key, which need not exist
    * @param bytes the bytes between its position and its limit
@@ -240,13 +241,15 @@ public abstract class CrailStore implements CrailBufferCache, AutoCloseable {
    * Moves the bytes of a key-value from the namenode to datanodes, so that {@link
    * CompoundOperation.Builder#append(StagedBytes)} can add to them, and the namenode has memory for
    * others. It is a list of steps: the key keeps its version, epoch and attributes, and gets
-   * another id. Waits for the network.
+   * another id. From then on steps that append, write, read or compare plain bytes fail with
+   * NOT_KEPT, so this is not for keys of queues or logs. Waits for the network.
    *
    * @param path the table and the key
    * @return whether bytes were moved; false when none are at the namenode
-   * @throws Exception a {@code NodeNotFoundException}, a {@code WriteLeaseHeldException} while a
-   *     stream writes to the key, and a {@code ConditionFailedException} when others change its
-   *     bytes all the time
+   * @throws Exception a {@code NodeNotFoundException}; a {@code WrongTypeException} for what is no
+   *     key-value; a {@code WriteLeaseHeldException} while a stream writes to the key; a {@code
+   *     ConditionFailedException} when others change its bytes all the time, or put it; a {@code
+   *     NoSpaceException}, or a {@code LimitExceededException} of a quota
    */
   public abstract boolean settle(String path) throws Exception;
 
