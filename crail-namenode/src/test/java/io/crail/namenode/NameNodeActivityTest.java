@@ -68,6 +68,7 @@ class NameNodeActivityTest {
             "lend-quota",
             "list-datanodes",
             "list-extents",
+            "list-shares",
             "login",
             "names",
             "ping",
