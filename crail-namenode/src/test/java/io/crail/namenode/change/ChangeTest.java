@@ -542,4 +542,29 @@ class ChangeTest {
     model.verify(store.namenode);
     store.namenode.verify();
   }
+
+  /** More of them than a record has room for. */
+  @Test
+  void linksOfAnyNumberOfExtentsHaveRecords() throws CrailException {
+    ChangeModel records = new ChangeModel();
+    TestStore small = new TestStore(clock, records, "crail.blocksize", "4k");
+    records.begin(small.namenode);
+    small.datanode(3, "three", 0, true, 1L << 30);
+    small.create(NodeType.TABLE, "/t", 0);
+    final long length = (Change.Contents.MAX_EXTENTS + 100L) << 12;
+    for (int i = 0; i < 2; i++) {
+      Put.Request put = TestStore.put("/t/k", 9, length);
+      long id = small.call(NameNodeOperations.STAGE, put).node().id();
+      for (long at = 0; at < length; ) {
+        List<Extent> extents = small.extend(id, 9, at, length - at);
+        at = extents.get(extents.size() - 1).fileEnd();
+      }
+      List<CompoundStep> steps =
+          List.of(Steps.of(StepKind.CREATE).going(), Steps.link(id, 9, length - 10, i > 0));
+      Operate.Response response =
+          small.call(NameNodeOperations.OPERATE, new Operate.Request(0644, Utf8.of("/t/k"), steps));
+      assertEquals((i + 1) * (length - 10), response.size(), response.toString());
+      records.verify(small.namenode);
+    }
+  }
 }
