@@ -41,8 +41,8 @@ public final class ShareRule {
   /** What is known of the starts of each owner. Under the lock of all shares. */
   private final Starts[] starts;
 
-  /** The number of each owner's last loan. Under the lock of all shares. */
-  private final long[] loans;
+  /** What each owner has lent last. Under the lock of all shares. */
+  private final Loans[] loans;
 
   /** The starts of an owner, as its messages show them. */
   private static final class Starts {
@@ -51,6 +51,22 @@ public final class ShareRule {
     private long version;
     // The one before; 0 for none.
     private long ended;
+  }
+
+  /** The last loan of an owner to shares of one of its starts. */
+  private static final class Loans {
+    private long incarnation;
+    private long version;
+
+    /** Whether a later loan came before. Versions of another start may be lower. */
+    boolean isLate(long start, long number) {
+      if (incarnation == start && number < version) {
+        return true;
+      }
+      incarnation = start;
+      version = number;
+      return false;
+    }
   }
 
   public ShareRule(
@@ -69,7 +85,8 @@ public final class ShareRule {
     this.clock = clock;
     this.starts = new Starts[options.count()];
     Arrays.setAll(starts, owner -> new Starts());
-    this.loans = new long[options.count()];
+    this.loans = new Loans[options.count()];
+    Arrays.setAll(loans, owner -> new Loans());
   }
 
   /** Sets the state of a share. Returns the children that it has. */
@@ -136,12 +153,12 @@ public final class ShareRule {
    * Whether a message is of a start of the owner that has ended: served late, it would bring shares
    * back that are gone. The first message of a start drops what the one before had: the comparison
    * would do that too, but whoever finds a new directory must not find children of an old one with
-   * its path. A start with lower versions than another one, since its clock was set back, is none
-   * that has ended.
+   * its path. A start with lower versions than another one, since its clock was set back, has not
+   * ended. Nor has one that says something newer than all that was heard before.
    */
   private boolean isOver(int owner, long incarnation, long version) {
     Starts known = starts[owner];
-    if (incarnation == known.ended && known.ended != 0) {
+    if (incarnation == known.ended && known.ended != 0 && version <= known.version) {
       return true;
     }
     if (incarnation != known.present && version > known.version) {
@@ -264,14 +281,14 @@ public final class ShareRule {
     }
     return locks.ofShares(
         () -> {
-          boolean isLate = request.version() < loans[request.owner()];
-          loans[request.owner()] = Math.max(request.version(), loans[request.owner()]);
+          Loans known = loans[request.owner()];
           List<LendQuota.Use> uses = new ArrayList<>();
           for (LendQuota.Slice slice : request.slices()) {
             Share share = tree.spread().shares().get(slice.id());
             if (share != null
                 && share.owningNamenode() == request.owner()
                 && share.incarnation() == request.incarnation()) {
+              boolean isLate = known.isLate(request.incarnation(), request.version());
               uses.add(locks.of(share, () -> lend(share, slice, isLate)));
             }
           }

@@ -194,8 +194,14 @@ public final class SpreadStandings {
   /** A page of all directories that have shares, and of the shares of others' directories. */
   public synchronized ListShares.Response list(ListShares.Request request) {
     TreeMap<Long, ListShares.Share> all = new TreeMap<>(Long::compareUnsigned);
-    standings.tailMap(request.first(), true).forEach((id, each) -> all.put(id, listed(id, each)));
-    for (Share share : state.tree().spread().shares().tailMap(request.first(), true).values()) {
+    long most = ListShares.MAX_LENGTH / ListShares.Share.LAYOUT.fixedLength() + 1;
+    standings.tailMap(request.first(), true).entrySet().stream()
+        .limit(most)
+        .forEach(each -> all.put(each.getKey(), listed(each.getKey(), each.getValue())));
+    Iterable<Share> shares =
+        state.tree().spread().shares().tailMap(request.first(), true).values().stream().limit(most)
+            ::iterator;
+    for (Share share : shares) {
       all.put(
           share.id(),
           new ListShares.Share(

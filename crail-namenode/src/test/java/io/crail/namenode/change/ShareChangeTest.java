@@ -102,6 +102,16 @@ class ShareChangeTest {
     assertEquals(Set.of(3L, 5L, 7L), store.namenode.tree().spread().shares().keySet());
   }
 
+  /** A start that was taken for ended, and then says something newer, is served again. */
+  @Test
+  void aStartThatLivesOnIsServedAgain() throws Exception {
+    store.call(NameNodeOperations.SET_SHARE, said(5, 3, 10, "/first"));
+    store.call(NameNodeOperations.SET_SHARE, said(6, 5, 20, "/second"));
+    store.call(NameNodeOperations.CHECK_SHARES, check(5, 30));
+    store.call(NameNodeOperations.SET_SHARE, said(6, 7, 31, "/third"));
+    assertEquals(Set.of(7L), store.namenode.tree().spread().shares().keySet());
+  }
+
   private static SetShare.Request said(long start, long id, long version, String path) {
     return Shares.state(OWNER, start, id, version, SetShare.OPEN, true, 0, path, "", "");
   }
@@ -234,6 +244,22 @@ class ShareChangeTest {
     create("/c");
     model.verify(store.namenode);
     store.namenode.verify();
+  }
+
+  /** A start whose clock was set back lends with lower numbers. */
+  @Test
+  void aLoanOfAStartWithLowerNumbersCounts() throws Exception {
+    sayOne(1, SetShare.OPEN, true);
+    lend(5, 100, 2);
+    store.call(
+        NameNodeOperations.SET_SHARE,
+        Shares.limited(
+            Shares.state(OWNER, 6, id(1), 1, SetShare.OPEN, true, 0, "/spread1", "", "")));
+    LendQuota.Slice slice = new LendQuota.Slice(id(1), -1, 4);
+    LendQuota.Request loan = new LendQuota.Request(OWNER, 6, 7, List.of(slice));
+    assertEquals(
+        List.of(new LendQuota.Use(id(1), true, false, 0, 0, -1, 4)),
+        store.call(NameNodeOperations.LEND_QUOTA, loan).uses());
   }
 
   @Test
