@@ -54,8 +54,9 @@ public interface CrailContainer extends CrailNode {
 
   /**
    * Lists what there is, as {@link #listStatus()} does, also when namenodes are down: their
-   * children are left out. The iterator does not throw for that. A spread container is listed by
-   * its handle also while the namenode that owns it is down, without a check of the paths.
+   * children are left out. The iterator does not throw for that, if this is the root or spread. A
+   * spread container is listed by its handle also while the namenode that owns it is down, without
+   * a check of the paths.
    *
    * @param missing gets each namenode whose children were left out, before the iterator ends
    * @return the handles

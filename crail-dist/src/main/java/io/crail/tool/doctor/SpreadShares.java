@@ -7,7 +7,7 @@ import io.crail.protocol.cluster.ListShares;
 import io.crail.protocol.cluster.ListShares.Share;
 import io.crail.tool.admin.AdminClient;
 import java.io.IOException;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -56,7 +56,7 @@ final class SpreadShares {
    * @param missing gets the namenodes that went down since they were asked
    */
   List<String> check(List<MissingNamenode> missing) throws IOException, InterruptedException {
-    List<String> found = compare();
+    Map<Difference, String> found = compare();
     for (int i = 1; i < PROOFS && !found.isEmpty(); i++) {
       TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
       SpreadShares again = new SpreadShares(cluster);
@@ -71,13 +71,19 @@ final class SpreadShares {
           missing.add(each);
         }
       }
-      found.retainAll(again.compare());
+      found.keySet().retainAll(again.compare().keySet());
     }
-    return found;
+    return List.copyOf(found.values());
   }
 
-  private List<String> compare() {
-    List<String> wrong = new ArrayList<>();
+  /**
+   * What is the same each time in which it is found. A directory that is changed meanwhile has
+   * other versions.
+   */
+  private record Difference(int owner, int other, long id, long version, long versionOfShare) {}
+
+  private Map<Difference, String> compare() {
+    Map<Difference, String> wrong = new LinkedHashMap<>();
     for (int owner : answers.keySet()) {
       for (int other : answers.keySet()) {
         if (owner != other) {
@@ -93,29 +99,47 @@ final class SpreadShares {
     return wrong;
   }
 
+  /** A directory that comes or goes has no path. */
+  private static String pathOf(Share share) {
+    return share.path().length() == 0
+        ? "directory " + Long.toUnsignedString(share.id())
+        : share.path().toString();
+  }
+
   private void compare(
-      int owner, Map<Long, Share> own, int other, Map<Long, Share> shares, List<String> wrong) {
+      int owner,
+      Map<Long, Share> own,
+      int other,
+      Map<Long, Share> shares,
+      Map<Difference, String> wrong) {
     own.forEach(
         (id, directory) -> {
           Share share = shares.get(id);
-          String path = directory.path() + " of " + cluster.name(owner);
+          long version = share == null ? 0 : share.version();
+          Difference difference = new Difference(owner, other, id, directory.version(), version);
+          String path = pathOf(directory) + " of " + cluster.name(owner);
           if (share == null) {
-            wrong.add(cluster.name(other) + " lacks its share of " + path);
+            wrong.put(difference, cluster.name(other) + " lacks its share of " + path);
           } else if (share.incarnation() != directory.incarnation()) {
-            wrong.add(cluster.name(other) + " has its share of " + path + " from an earlier start");
+            wrong.put(
+                difference,
+                cluster.name(other) + " has its share of " + path + " from an earlier start");
           } else if (share.version() != directory.version()) {
-            wrong.add(cluster.name(other) + " has its share of " + path + " in another state");
+            wrong.put(
+                difference,
+                cluster.name(other) + " has its share of " + path + " in another state");
           }
         });
     shares.forEach(
         (id, share) -> {
           if (!own.containsKey(id)) {
-            wrong.add(
+            wrong.put(
+                new Difference(owner, other, id, 0, share.version()),
                 String.format(
                     Locale.ROOT,
                     "%s has a share of %s, which %s does not own",
                     cluster.name(other),
-                    share.path(),
+                    pathOf(share),
                     cluster.name(owner)));
           }
         });

@@ -27,7 +27,8 @@ public final class ListCommand extends PathCommand {
         Without a path it lists the root. Each line has a whole path, in the order of the namenode;
         'sort' sorts. Control characters in names are shown as escapes. Nodes that were made not to be
         listed are not shown. Where a namenode is down, the listing of / and of a spread directory
-        shows what the others have, says what is missing, and ends with 3.
+        shows what the others have, says what is missing, and ends with 3, unless the directory
+        itself is at that namenode.
         """,
         flag("l", "long", "also show type, size and the time of the last change"),
         flag("R", "recursive", "also list what is below"),
