@@ -6,6 +6,7 @@ import io.crail.cache.mount.MountedFileSystem;
 import java.io.IOException;
 import java.net.URI;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonPathCapabilities;
@@ -43,6 +44,9 @@ import org.apache.hadoop.util.ReflectionUtils;
  * program: the slow file system answers then. All else passes through. Thread-safe.
  */
 public class CacheFileSystem extends ForgetfulFileSystem {
+  /** How long after its change a file may still be too new to be cached. */
+  private static final long JUST_NOW_MILLIS = 5_000;
+
   /** The scheme of paths that a configuration gives a source. */
   public static final String SCHEME = MountedFileSystem.SCHEME;
 
@@ -213,23 +217,24 @@ public class CacheFileSystem extends ForgetfulFileSystem {
    * @param path a file
    * @param from the first byte of the part
    * @param bytes how long the part is at most; all blocks that it touches are loaded
-   * @param usedBeforeMillis only blocks that were last used before this time, by the clock of the
-   *     namenodes, are removed to make room; in milliseconds since 1970
+   * @param usedBeforeMillis only blocks that were last used before this time are removed to make
+   *     room; in milliseconds since 1970
+   * @param read gets the bytes of each block that was read from the slow file system, when it is in
+   *     the cache; the others were there
+   * @return the same for all parts that are loaded while the file is not changed
    * @throws NotCachedException if the part is not in the cache now, since there is no room, the
    *     file was changed in the last two seconds, or Crail does not answer; it may be soon
-   * @throws IOException the error of the slow file system, as {@link #open} throws it
+   * @throws IOException the error of the slow file system, as {@link #open} throws it; or if its
+   *     files cannot be cached
    */
-  public LoadedPart load(Path path, long from, long bytes, long usedBeforeMillis)
+  public String load(Path path, long from, long bytes, long usedBeforeMillis, LongConsumer read)
       throws IOException {
-    CachedFile file = cached(makeQualified(path));
+    Path qualified = makeQualified(path);
+    CachedFile file = cached(qualified);
     if (file == null) {
-      boolean isOfFile = crail.mayAsk();
-      throw new NotCachedException(
-          path + (isOfFile ? " was changed just now" : " is not cached: Crail does not answer"),
-          isOfFile);
+      throw notCached(statuses.find(qualified).status());
     }
     long end = Math.min(file.length(), from + Math.min(bytes, file.length()));
-    long loaded = 0;
     try {
       for (long at = from; at < end; at = (file.blockOf(at) + 1) * file.blockBytes()) {
         Loaded block = blocks.load(file, file.blockOf(at), usedBeforeMillis);
@@ -237,21 +242,33 @@ public class CacheFileSystem extends ForgetfulFileSystem {
           String why = crail.mayAsk() ? "there is no room" : "Crail does not answer";
           throw new NotCachedException(path + " is not whole in the cache: " + why, false);
         }
-        loaded += block == Loaded.READ ? file.bytesOf(file.blockOf(at)) : 0;
+        if (block == Loaded.READ) {
+          read.accept(file.bytesOf(file.blockOf(at)));
+        }
       }
     } finally {
       file.source().close();
     }
-    return new LoadedPart(file.identity(), loaded);
+    return file.identity();
   }
 
-  /**
-   * A part of a file that is in the cache.
-   *
-   * @param content the same for all parts that were loaded while the file was not changed
-   * @param sourceBytes bytes that were read from the slow file system; the others were there
-   */
-  public record LoadedPart(String content, long sourceBytes) {}
+  /** Why the status of a file is not in the cache. */
+  private IOException notCached(FileStatus status) {
+    Path path = status.getPath();
+    long ageMillis = System.currentTimeMillis() - status.getModificationTime();
+    if (status.isDirectory() || settings.statusAgeMillis() == 0 || ageMillis < 0) {
+      return new IOException(
+          path
+              + (ageMillis < 0
+                  ? " is not cached: it was changed later than now"
+                  : " is not cached: crail.cache.statusage is 0, or it is a directory"));
+    }
+    if (ageMillis < JUST_NOW_MILLIS) {
+      return new NotCachedException(path + " was changed just now", true);
+    }
+    String why = crail.mayAsk() ? "its status has no room" : "Crail does not answer";
+    return new NotCachedException(path + " is not cached: " + why, false);
+  }
 
   /** A part of a file is not in the cache, through no fault of the slow file system. */
   public static final class NotCachedException extends IOException {

@@ -36,7 +36,7 @@ class CacheLoaderTest {
   /** Several pieces, the last of which is no whole block. */
   private static final int LARGE = 150 * BLOCK + 17;
 
-  /** Enough for no outage, since there is none. */
+  /** Short, since there is no outage. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
   private static final org.apache.hadoop.fs.Path ROOT =
@@ -151,7 +151,7 @@ class CacheLoaderTest {
     loader.load(ROOT, () -> {});
     assertEquals(4, loader.files());
     assertEquals(1, loader.failed());
-    assertTrue(failures.get("new").contains("just now"), failures::toString);
+    assertTrue(failures.get("new").contains("later than now"), failures::toString);
     assertAll(fs);
   }
 

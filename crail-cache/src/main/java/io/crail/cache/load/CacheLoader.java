@@ -2,7 +2,6 @@
 package io.crail.cache.load;
 
 import io.crail.cache.CacheFileSystem;
-import io.crail.cache.CacheFileSystem.LoadedPart;
 import io.crail.cache.CacheFileSystem.NotCachedException;
 import io.crail.common.Threads;
 import java.io.IOException;
@@ -55,8 +54,11 @@ public final class CacheLoader {
   private final LongAdder sourceBytes = new LongAdder();
   private final LongAdder failed = new LongAdder();
 
-  /** When Crail has taken something last, by the clock of {@link System#nanoTime}. */
-  private volatile long takenNanos = System.nanoTime();
+  /**
+   * Since when Crail has refused and taken nothing, by the clock of {@link System#nanoTime}; null
+   * if it takes what it gets.
+   */
+  private final AtomicReference<Long> refusedNanos = new AtomicReference<>();
 
   private volatile boolean hasGivenUp;
 
@@ -196,10 +198,8 @@ public final class CacheLoader {
         if (failure.get() == null && !hasGivenUp) {
           // It may have become longer since it was listed.
           long most = piece == pieces - 1 ? Long.MAX_VALUE : pieceBytes;
-          LoadedPart part = patiently(piece * pieceBytes, most);
-          sourceBytes.add(part.sourceBytes());
-          if (!content.compareAndSet(null, part.content())
-              && !content.get().equals(part.content())) {
+          String part = patiently(piece * pieceBytes, most);
+          if (!content.compareAndSet(null, part) && !content.get().equals(part)) {
             throw new IOException(status.getPath() + " was changed while it was loaded");
           }
           loaded.incrementAndGet();
@@ -214,20 +214,21 @@ public final class CacheLoader {
       }
     }
 
-    private LoadedPart patiently(long from, long bytes) throws IOException {
-      long beganNanos = System.nanoTime();
-      while (true) {
+    private String patiently(long from, long bytes) throws IOException {
+      long firstNanos = 0;
+      for (int refusals = 0; true; refusals++) {
         try {
-          LoadedPart part = cache.load(status.getPath(), from, bytes, beganMillis);
-          takenNanos = System.nanoTime();
-          return part;
+          return cache.load(status.getPath(), from, bytes, beganMillis, this::taken);
         } catch (NotCachedException e) {
           long now = System.nanoTime();
-          if (!e.isOfFile() && now - takenNanos >= patienceNanos) {
-            hasGivenUp = true;
-          }
+          firstNanos = refusals == 0 ? now : firstNanos;
           long most = e.isOfFile() ? Math.min(SETTLED_NANOS, patienceNanos) : patienceNanos;
-          if (hasGivenUp || now - beganNanos >= most) {
+          if (!e.isOfFile()) {
+            refusedNanos.compareAndSet(null, now);
+            Long since = refusedNanos.get();
+            hasGivenUp = hasGivenUp || since != null && now - since >= patienceNanos;
+          }
+          if (hasGivenUp || now - firstNanos >= most) {
             throw e;
           }
         }
@@ -237,6 +238,11 @@ public final class CacheLoader {
           throw new InterruptedIOException(status.getPath() + ": the load was ended");
         }
       }
+    }
+
+    private void taken(long count) {
+      sourceBytes.add(count);
+      refusedNanos.set(null);
     }
 
     private void end() {

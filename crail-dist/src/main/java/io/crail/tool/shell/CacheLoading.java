@@ -20,8 +20,8 @@ import org.apache.hadoop.fs.Path;
 
 /** Loads files into a cache from a command line. It needs Hadoop. */
 public final class CacheLoading {
-  /** Longer than an outage of Crail that its clients survive. */
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  /** Longer than the longest pause of a cache after an error of Crail. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private CacheLoading() {}
 
