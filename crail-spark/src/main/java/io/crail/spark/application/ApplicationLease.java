@@ -42,7 +42,7 @@ final class ApplicationLease implements AutoCloseable {
   /** Logs the first of several failures. */
   private void renew() {
     try {
-      List<String> renewed = place.renewRoots();
+      List<String> renewed = place.renewRoots(place.lease().dividedBy(RENEWALS));
       List<String> gone = present.stream().filter(root -> !renewed.contains(root)).toList();
       if (!gone.isEmpty()) {
         LOG.warn(

@@ -19,9 +19,13 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Where the map outputs of an application lie: below its roots, in a directory for each shuffle.
@@ -118,42 +122,52 @@ public record OutputPlace(
 
   private void createRoots(List<String> paths) throws IOException {
     createDirectories(paths);
-    renew(paths);
+    renew(paths, PATIENCE);
   }
 
   /**
    * Renews the lease of the roots, at every namenode that answers. A root that is missing needs
    * none: the driver makes it again when it is needed.
    *
+   * @param most how long all namenodes together are waited for
    * @return the roots that are there
    * @throws IOException the error of the first root whose lease could not be renewed
    */
-  public List<String> renewRoots() throws IOException {
-    return renew(roots);
+  public List<String> renewRoots(Duration most) throws IOException {
+    return renew(roots, most);
   }
 
-  /** Sets the lifetime each time, in case whoever made a root has died before. */
-  private List<String> renew(List<String> paths) throws IOException {
+  /**
+   * Sets the lifetime each time, in case whoever made a root has died before. A namenode that hangs
+   * must not keep the roots of the others waiting until their lease is over.
+   */
+  private List<String> renew(List<String> paths, Duration most) throws IOException {
     CompoundOperation expire =
         CompoundOperation.builder().expire(Lifetime.sinceAccess(lease)).build();
+    Map<String, Upcoming<CompoundResult>> renewals = new LinkedHashMap<>();
     List<String> present = new ArrayList<>();
     Exception failure = null;
-    try {
-      List<Upcoming<CompoundResult>> renewals = new ArrayList<>();
-      for (String path : paths) {
-        renewals.add(store.operate(path, expire));
+    for (String path : paths) {
+      try {
+        renewals.put(path, store.operate(path, expire));
+      } catch (Exception e) {
+        failure = e;
       }
-      for (int i = 0; i < paths.size(); i++) {
-        try {
-          renewals.get(i).get().orThrow();
-          present.add(paths.get(i));
-        } catch (ExecutionException | CrailException e) {
-          boolean isMissing = StoreFailure.of(e) instanceof NodeNotFoundException;
-          failure = failure == null && !isMissing ? e : failure;
-        }
+    }
+    long untilNanos = System.nanoTime() + most.toNanos();
+    for (Map.Entry<String, Upcoming<CompoundResult>> each : renewals.entrySet()) {
+      try {
+        long left = Math.max(0, untilNanos - System.nanoTime());
+        each.getValue().get(left, TimeUnit.NANOSECONDS).orThrow();
+        present.add(each.getKey());
+      } catch (TimeoutException e) {
+        failure = new IOException(each.getKey() + ": its namenode has not answered in time", e);
+      } catch (ExecutionException | CrailException e) {
+        boolean isMissing = StoreFailure.of(e) instanceof NodeNotFoundException;
+        failure = failure == null && !isMissing ? e : failure;
+      } catch (Exception e) {
+        throw StoreFailure.of(e);
       }
-    } catch (Exception e) {
-      throw StoreFailure.of(e);
     }
     if (failure != null) {
       throw StoreFailure.of(failure);

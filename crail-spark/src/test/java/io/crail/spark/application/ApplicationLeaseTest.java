@@ -142,7 +142,7 @@ class ApplicationLeaseTest {
 
   @Test
   void thereIsNothingToRenewWithoutARoot() throws Exception {
-    assertEquals(List.of(), place(store, "none", LONG).renewRoots());
+    assertEquals(List.of(), place(store, "none", LONG).renewRoots(LONG));
     assertEquals(Map.of(), roots("none"));
   }
 
@@ -163,7 +163,7 @@ class ApplicationLeaseTest {
                   .anyMatch(each -> !each.getValue().equals(now.get(each.getKey())));
             });
       }
-      assertThrows(IOException.class, () -> place(half, "alive", LONG).renewRoots());
+      assertThrows(IOException.class, () -> place(half, "alive", LONG).renewRoots(LONG));
     }
     Map<String, Long> renewed = roots("alive");
     renewed.entrySet().removeAll(made.entrySet());
@@ -195,7 +195,8 @@ class ApplicationLeaseTest {
     place(store, "a", LONG).createRoots();
     try (Valve valve = new Valve(cluster.namenodeAddresses().get(1));
         CrailStore slow = through(valve.address(), "60s");
-        ApplicationLease lease = new ApplicationLease(place(slow, "a", SHORT))) {
+        // A renewal waits for a quarter of it.
+        ApplicationLease lease = new ApplicationLease(place(slow, "a", SHORT.multipliedBy(4)))) {
       Map<String, Long> made = roots("a");
       Eventually.holds("a renewal", () -> !roots("a").equals(made));
       valve.hold(true);
