@@ -148,7 +148,8 @@ class PathCommandsTest {
       done("put", file("short" + i, "text").toString(), "/short/f" + i);
     }
     done("expire", "--after", "500ms", "/ending");
-    await(() -> !done("ls", "-R", "/").contains("/ending"));
+    // Not with what is in them: a directory may end between its name and its contents.
+    await(() -> !done("ls", "/").contains("/ending"));
     await(() -> done("ls", "/short").isEmpty());
     misused("exclude each other", "expire", "--never", "--idle", "1s", "/staying");
     misused("--children needs", "expire", "--children", "/staying");

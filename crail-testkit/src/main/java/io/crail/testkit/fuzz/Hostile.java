@@ -108,8 +108,25 @@ public final class Hostile {
       Layout.Tail tail = layout.tails().get(i);
       put(message, tail.countField(), parts.get(i).length / tail.elementLength());
       message.put(parts.get(i));
+      if (tail.page() != null && tail.page().countField() != null) {
+        limit(message, tail.page().countField(), tail.page().maxCount());
+      }
     }
     return message.array();
+  }
+
+  /** Whoever sends a greater number breaks the protocol, which is no message of this layout. */
+  private static void limit(ByteBuffer message, Layout.Field field, int most) {
+    long number =
+        switch (field.width()) {
+          case 1 -> Byte.toUnsignedLong(message.get(field.offset()));
+          case 2 -> Short.toUnsignedLong(message.getShort(field.offset()));
+          case 4 -> message.getInt(field.offset());
+          default -> message.getLong(field.offset());
+        };
+    if (number < 0 || number > most) {
+      put(message, field, most);
+    }
   }
 
   static boolean isPath(Layout.Tail tail) {

@@ -89,6 +89,9 @@ final class PathModel {
   private final int namenode;
   private final List<Change> changes = new ArrayList<>();
 
+  /** Whether one that was dropped may have made a node with a lifetime. */
+  private boolean hasLimited;
+
   /** How long a node lives whose table gives it a lifetime; 0 if no table does. */
   private long childNanos;
 
@@ -249,8 +252,14 @@ final class PathModel {
       case CREATED, PUT ->
           mayBeLimited && change.begin + least(change.livesNanos, childNanos) <= end;
       case MOVED -> mayBeLimited || change.node() == 0;
-      case SEEN, REMOVED -> mayBeLimited;
+      // Whoever made it, and perhaps gave it a lifetime, may have no answer.
+      case SEEN, REMOVED -> mayBeLimited || hasLimited();
     };
+  }
+
+  private boolean hasLimited() {
+    hasLimited = hasLimited || changes.stream().anyMatch(each -> each.livesNanos > 0);
+    return hasLimited;
   }
 
   private static long least(long a, long b) {
@@ -381,6 +390,7 @@ final class PathModel {
   /** Drops changes that no client can find any more. */
   private void trim(long oldest) {
     if (changes.size() > MANY) {
+      hasLimited();
       List<Change> over = changes.stream().filter(c -> isOver(c, oldest)).toList();
       changes.removeAll(over);
     }
