@@ -296,13 +296,11 @@ public final class ShareRule {
         });
   }
 
-  private LendQuota.Use lend(Share share, LendQuota.Slice slice, boolean isLate)
-      throws CrailException {
+  private LendQuota.Use lend(Share share, LendQuota.Slice slice, boolean isLate) {
     if (!share.hasOwnQuota()) {
-      if (isLate || share.childCount() > 0) {
+      if (isLate || share.childCount() > 0 || !state.budget().take(Quota.FOOTPRINT, 0)) {
         return new LendQuota.Use(share.id(), false, false, 0, 0, Quota.UNLIMITED, Quota.UNLIMITED);
       }
-      state.budget().require(Quota.FOOTPRINT, 0, share.path());
     }
     Quota.Report report =
         isLate

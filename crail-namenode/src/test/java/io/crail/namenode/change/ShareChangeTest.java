@@ -12,6 +12,7 @@ import io.crail.namenode.ManualClock;
 import io.crail.namenode.Refusals;
 import io.crail.namenode.Shares;
 import io.crail.namenode.TestStore;
+import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.LendQuota;
@@ -281,6 +282,32 @@ class ShareChangeTest {
     create("/a");
     assertEquals(new LendQuota.Use(id(0), false, false, 0, 0, -1, -1), lend(5, 2, 1));
     create("/b");
+    store.namenode.verify();
+  }
+
+  @Test
+  void aShareForWhichThereIsNoHeapDoesNotCountAndOthersDo() throws Exception {
+    sayOne(1, SetShare.OPEN, true);
+    lend(5, 2, 1);
+    store.call(
+        NameNodeOperations.SET_SHARE,
+        Shares.state(OWNER, 5, id(1), 3, SetShare.OPEN, true, 0, "/spread1", "", ""));
+    HeapBudget budget = store.namenode.budget();
+    long free = budget.capacity() - budget.used();
+    budget.add(free);
+    LendQuota.Request request =
+        new LendQuota.Request(
+            OWNER,
+            5,
+            4,
+            List.of(new LendQuota.Slice(id(1), -1, 7), new LendQuota.Slice(id(0), -1, 7)));
+    List<LendQuota.Use> uses = store.call(NameNodeOperations.LEND_QUOTA, request).uses();
+    budget.give(free);
+    assertEquals(
+        List.of(
+            new LendQuota.Use(id(1), false, false, 0, 0, -1, -1),
+            new LendQuota.Use(id(0), true, false, 0, 0, -1, 7)),
+        uses);
     store.namenode.verify();
   }
 
