@@ -22,12 +22,15 @@ import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * The calls of a namenode to the others. It says how the shares of its spread directories stand,
@@ -148,32 +151,41 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     Lending[] all = lendings;
     AtomicInteger left = new AtomicInteger(all.length - 1);
     AtomicReference<CrailException> first = new AtomicReference<>();
-    for (Lending each : all) {
-      if (each != null) {
-        each.lend(
-            loans,
-            failure -> {
-              first.compareAndSet(null, failure);
-              if (left.decrementAndGet() == 0) {
-                done.accept(first.get());
-              }
-            });
+    Consumer<CrailException> answered =
+        failure -> {
+          first.compareAndSet(null, failure);
+          if (left.decrementAndGet() == 0) {
+            done.accept(first.get());
+          }
+        };
+    forEach(others(all), each -> each.lend(loans, answered));
+  }
+
+  private static Iterator<Lending> others(Lending[] all) {
+    return Stream.of(all).filter(Objects::nonNull).iterator();
+  }
+
+  /** Does something with all, whichever of them throws. */
+  private static <T> void forEach(Iterator<T> all, Consumer<T> action) {
+    try {
+      while (all.hasNext()) {
+        action.accept(all.next());
+      }
+    } finally {
+      if (all.hasNext()) {
+        forEach(all, action);
       }
     }
   }
 
   /** Begins the comparisons and loans that are due. */
   synchronized void tick(SpreadStandings directories, SpreadRule.QuotaLoans loans) {
-    for (Lending each : lendings) {
-      if (each != null) {
-        each.tick(loans);
-      }
-    }
     for (Check check : checks) {
       if (check != null) {
         check.tick(directories);
       }
     }
+    forEach(others(lendings), each -> each.tick(loans));
   }
 
   /** The comparison with one namenode. */
@@ -256,7 +268,10 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   private final class Lending {
     private final int namenode;
     private final List<Consumer<CrailException>> waiting = new ArrayList<>();
-    private boolean running;
+
+    /** Those that wait for the present request; null while there is none. */
+    private List<Consumer<CrailException>> served;
+
     private long nextNanos = clock.nanoTime();
 
     Lending(int namenode) {
@@ -276,52 +291,80 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     }
 
     private void send(SpreadRule.QuotaLoans loans, boolean now) {
-      List<Consumer<CrailException>> served;
+      List<Consumer<CrailException>> mine;
       synchronized (this) {
-        if (running || !now && clock.nanoTime() - nextNanos < 0) {
+        if (served != null || !now && clock.nanoTime() - nextNanos < 0) {
           return;
         }
-        running = true;
-        served = List.copyOf(waiting);
+        mine = new ArrayList<>(waiting);
+        served = mine;
         waiting.clear();
       }
-      LendQuota.Request request = loans.offer(namenode);
-      if (request == null) {
-        ended(loans, served, null);
-        return;
+      boolean isSent = false;
+      CrailException failure = failed();
+      try {
+        LendQuota.Request request = loans.offer(namenode);
+        if (request == null) {
+          failure = null;
+        } else {
+          OperationCall<LendQuota.Request, LendQuota.Response> call =
+              client.newCallAt(namenode, NameNodeOperations.LEND_QUOTA, request);
+          call.whenComplete(() -> answered(loans, mine, request, call));
+          call.submit();
+          isSent = true;
+        }
+      } finally {
+        if (!isSent) {
+          ended(loans, mine, failure);
+        }
       }
-      NameNodeClient to = client;
-      OperationCall<LendQuota.Request, LendQuota.Response> call =
-          to.newCallAt(namenode, NameNodeOperations.LEND_QUOTA, request);
-      call.whenComplete(
-          () -> {
-            CrailException failure = null;
-            try {
-              if (call.failure() == null) {
-                loans.answered(namenode, request, call.response());
-              } else {
-                failure = failureOf(to, namenode, call);
-              }
-            } finally {
-              ended(loans, served, failure);
-            }
-          });
-      call.submit();
     }
 
-    private void ended(
+    private CrailException failed() {
+      return ErrorCode.INTERNAL.exception("a loan to namenode " + namenode);
+    }
+
+    private void answered(
         SpreadRule.QuotaLoans loans,
-        List<Consumer<CrailException>> served,
-        CrailException failure) {
+        List<Consumer<CrailException>> mine,
+        LendQuota.Request request,
+        OperationCall<?, LendQuota.Response> call) {
+      CrailException failure = failed();
+      try {
+        if (call.failure() != null) {
+          failure = failureOf(client, namenode, call);
+        } else {
+          synchronized (this) {
+            // An answer to an earlier request says less than what has been lent since.
+            if (served == mine) {
+              loans.answered(namenode, request, call.response());
+            }
+          }
+          failure = null;
+        }
+      } finally {
+        ended(loans, mine, failure);
+      }
+    }
+
+    /** Ends the present request, unless it has ended. */
+    private void ended(
+        SpreadRule.QuotaLoans loans, List<Consumer<CrailException>> mine, CrailException failure) {
       boolean again;
       synchronized (this) {
-        running = false;
+        if (served != mine) {
+          return;
+        }
+        served = null;
         nextNanos = clock.nanoTime() + LEND_NANOS;
         again = !waiting.isEmpty();
       }
-      served.forEach(done -> done.accept(failure));
-      if (again) {
-        send(loans, true);
+      try {
+        forEach(mine.iterator(), done -> done.accept(failure));
+      } finally {
+        if (again) {
+          send(loans, true);
+        }
       }
     }
   }

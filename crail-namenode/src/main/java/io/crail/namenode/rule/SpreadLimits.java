@@ -142,8 +142,11 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
     return ErrorCode.NOT_EMPTY.exception(path + ": its first limits are set while it is empty");
   }
 
-  /** The account of a directory, without limits if it begins now. Under the directory's lock. */
-  private Quota begin(Container directory, PathBytes path) throws CrailException {
+  /**
+   * The account of a directory, without limits if it begins now. Under the directory's lock, and
+   * one at a time, as they are counted.
+   */
+  private synchronized Quota begin(Container directory, PathBytes path) throws CrailException {
     if (!directory.hasOwnQuota()) {
       if (directory.childCount() > 0) {
         throw notEmpty(path);

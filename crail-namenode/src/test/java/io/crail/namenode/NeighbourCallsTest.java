@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.crail.common.Clock;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.rule.SpreadRule;
+import io.crail.protocol.cluster.LendQuota;
+import io.crail.rpc.Transport;
+import io.crail.rpc.TransportProvider;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Loans of which something throws: all requests that wait for them end all the same. */
+class NeighbourCallsTest {
+  private final Configuration conf = Configuration.builder().build();
+  private final List<ErrorCode> ended = new ArrayList<>();
+  private Transport transport;
+  private NeighbourCalls calls;
+
+  /** Has nothing to lend. */
+  private static final class Loans implements SpreadRule.QuotaLoans {
+    private Runnable next;
+
+    Loans(Runnable first) {
+      this.next = first;
+    }
+
+    @Override
+    public LendQuota.Request offer(int namenode) {
+      Runnable present = next;
+      next = () -> {};
+      present.run();
+      return null;
+    }
+
+    @Override
+    public void answered(int namenode, LendQuota.Request request, LendQuota.Response response) {
+      throw new AssertionError("nothing was lent");
+    }
+  }
+
+  @BeforeEach
+  void start() throws Exception {
+    transport = TransportProvider.open(conf);
+    calls = new NeighbourCalls(conf, 0, Clock.SYSTEM);
+  }
+
+  @AfterEach
+  void stop() {
+    calls.close();
+    transport.close();
+  }
+
+  /** Nothing is sent to them. */
+  private void open(int namenodes) {
+    InetSocketAddress address = InetSocketAddress.createUnresolved("none", 1);
+    calls.open(conf, transport, Collections.nCopies(namenodes, address), new Random(1));
+  }
+
+  private static void wrong() {
+    throw new IllegalStateException("wrong");
+  }
+
+  private Consumer<CrailException> ends() {
+    return failure -> ended.add(failure == null ? ErrorCode.OK : failure.code());
+  }
+
+  @Test
+  void anOfferThatFailsEndsAndTheNextOneIsMade() {
+    open(3);
+    SpreadRule.QuotaLoans loans = new Loans(NeighbourCallsTest::wrong);
+    assertThrows(IllegalStateException.class, () -> calls.lend(loans, ends()));
+    assertEquals(List.of(ErrorCode.INTERNAL), ended);
+    calls.lend(loans, ends());
+    assertEquals(List.of(ErrorCode.INTERNAL, ErrorCode.OK), ended);
+  }
+
+  @Test
+  void oneThatWaitsIsServedAfterAnotherHasThrown() {
+    open(2);
+    List<SpreadRule.QuotaLoans> own = new ArrayList<>();
+    SpreadRule.QuotaLoans loans =
+        new Loans(
+            () -> {
+              calls.lend(own.get(0), ends());
+              calls.lend(own.get(0), failure -> wrong());
+              calls.lend(own.get(0), ends());
+            });
+    own.add(loans);
+    assertThrows(IllegalStateException.class, () -> calls.lend(loans, failure -> wrong()));
+    assertEquals(List.of(ErrorCode.OK, ErrorCode.OK), ended);
+  }
+}
