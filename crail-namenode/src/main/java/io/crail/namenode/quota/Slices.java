@@ -13,6 +13,12 @@ import java.util.Arrays;
  * there any more. So use is never above the limit. Used under the lock of the {@link Quota}.
  */
 final class Slices {
+  /**
+   * A namenode that has refused something counts as short for so many answers after it: for some
+   * seconds, so that whoever was refused there finds room when it tries again.
+   */
+  static final int SHORT_ANSWERS = 16;
+
   /** No limit, and a bound that is not known. */
   private static final long UNLIMITED = -1;
 
@@ -22,11 +28,13 @@ final class Slices {
   private final long[] used;
   private final boolean[] isCounted;
 
-  /** Whether a namenode has refused something lately, and so needs more. */
-  private final boolean[] isShort;
+  /**
+   * For how many more answers a namenode is short, and so gets more; for this one, for how many
+   * more offers.
+   */
+  private final int[] shortFor;
 
-  /** For how many more offers that is true of this namenode. */
-  private int shortOffers;
+  private long offers;
 
   /**
    * Nothing is known of the others yet, so they may use all.
@@ -41,7 +49,7 @@ final class Slices {
     this.bounds = new long[count];
     this.used = new long[count];
     this.isCounted = new boolean[count];
-    this.isShort = new boolean[count];
+    this.shortFor = new int[count];
     Arrays.fill(bounds, UNLIMITED);
     bounds[index] = 0;
     isCounted[index] = true;
@@ -81,19 +89,24 @@ final class Slices {
 
   /** Notes that this namenode has refused something. */
   void refused() {
-    shortOffers = bounds.length;
+    shortFor[index] = offersIn(SHORT_ANSWERS);
+  }
+
+  /** The offers in which each of the others answers so often. */
+  private int offersIn(int answers) {
+    return answers * (bounds.length - 1);
   }
 
   /**
    * The slice that another namenode is offered. What is more than before is its own from now on.
-   * Half of what is free is divided evenly, and the other half between those that are short of it;
-   * where none is, all is divided evenly.
+   * Half of what is free is divided evenly, and the other half between those that are short of it,
+   * of which one has what does not divide; where none is short, all is divided evenly.
    *
    * @param own what this namenode uses
    */
   long offer(int namenode, long limit, long own) {
-    isShort[index] = shortOffers > 0;
-    shortOffers = Math.max(0, shortOffers - 1);
+    shortFor[index] = Math.max(0, shortFor[index] - 1);
+    offers++;
     if (limit < 0) {
       bounds[namenode] = UNLIMITED;
       return UNLIMITED;
@@ -104,13 +117,19 @@ final class Slices {
       return 0;
     }
     int shorts = 0;
-    for (boolean each : isShort) {
-      shorts += each ? 1 : 0;
+    int before = 0;
+    for (int i = 0; i < shortFor.length; i++) {
+      shorts += shortFor[i] > 0 ? 1 : 0;
+      before += i < namenode && shortFor[i] > 0 ? 1 : 0;
     }
     long free = Math.max(0, limit - own - elsewhere());
     long part = (shorts == 0 ? free : free / 2) / bounds.length / step * step;
-    if (isShort[namenode]) {
-      part += (free - part * bounds.length) / shorts / step * step;
+    if (shortFor[namenode] > 0) {
+      long left = free - part * bounds.length;
+      long each = left / shorts / step * step;
+      // They take turns, which are long enough to be met by whoever tries again.
+      boolean hasTurn = before == offers / offersIn(SHORT_ANSWERS) % shorts;
+      part += hasTurn ? (left - each * (shorts - 1)) / step * step : each;
     }
     long slice = used[namenode] + part;
     long bound = bounds[namenode];
@@ -132,7 +151,7 @@ final class Slices {
   void answered(int namenode, long use, long slice, boolean hasRefused, boolean counts) {
     used[namenode] = use;
     bounds[namenode] = slice;
-    isShort[namenode] = hasRefused;
+    shortFor[namenode] = hasRefused ? SHORT_ANSWERS : Math.max(0, shortFor[namenode] - 1);
     isCounted[namenode] = counts;
   }
 }

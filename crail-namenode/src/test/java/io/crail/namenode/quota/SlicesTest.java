@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.protocol.part.Extent;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,12 @@ import org.junit.jupiter.api.Test;
 class SlicesTest {
   private static final long SEED = Long.getLong("crail.seed", System.nanoTime());
   private static final int MOST_ROUNDS = 30;
+
+  /** In which clients try once that try once a second. */
+  private static final int ROUNDS_PER_SECOND = 4;
+
+  /** After these, who has been refused before is as all others. */
+  private static final int ROUNDS_TO_REST = Slices.SHORT_ANSWERS + 3;
 
   private record Message(long version, Quota.Limits slice) {}
 
@@ -63,6 +70,12 @@ class SlicesTest {
       share.open = ++version;
       Message message = new Message(version, owner.offer(i));
       answer(i, message);
+    }
+  }
+
+  private void rounds(int count) {
+    for (int i = 0; i < count; i++) {
+      round();
     }
   }
 
@@ -144,9 +157,7 @@ class SlicesTest {
     round();
     assertTrue(owner.isCounted());
     assertTrue(shares.get(1).quota.take(0, 1) != null, "its slice is what it uses");
-    for (int i = 0; i < 6; i++) {
-      round();
-    }
+    rounds(ROUNDS_TO_REST);
     // Five are left, and each has a third of them, and the owner what does not divide.
     assertNull(owner.take(0, 3));
     assertNull(shares.get(1).quota.take(0, 1));
@@ -175,10 +186,9 @@ class SlicesTest {
       rounds++;
       assertTrue(rounds < MOST_ROUNDS, "after " + rounds + " rounds " + one.usage());
     }
-    // It gives up what it does not need.
+    // It gives up what it does not need, once it has not been refused for a while.
     one.give(32 << 20, 500);
-    round();
-    round();
+    rounds(ROUNDS_TO_REST);
     Quota other = shares.get(3).quota;
     long taken = 0;
     while (other.take(0, 1) == null) {
@@ -187,6 +197,51 @@ class SlicesTest {
     System.out.println(
         most + " rounds for 99 %, " + rounds + " for all, then " + taken + " of 500 at once");
     assertTrue(taken >= 500 / 4 - 1, "taken " + taken);
+  }
+
+  /** More namenodes than free names, and two clients that try again, but not often. */
+  @Test
+  void whoeverTriesAgainGetsWhatIsFree() {
+    begin(8);
+    owner.limit(new Quota.Limits(-1, 5));
+    rounds(2);
+    for (int second = 0; names() < 5; second++) {
+      assertTrue(second < 30, () -> names() + " of 5 names");
+      shares.get(3).quota.take(0, 1);
+      shares.get(6).quota.take(0, 1);
+      rounds(ROUNDS_PER_SECOND);
+    }
+    // The last one goes to each of those that want it, in turns.
+    shares.get(3).quota.give(0, shares.get(3).quota.usage().names());
+    shares.get(6).quota.give(0, shares.get(6).quota.usage().names());
+    owner.limit(new Quota.Limits(-1, 1));
+    int[] taken = new int[8];
+    for (int second = 0; taken[2] == 0 || taken[5] == 0 || taken[0] == 0; second++) {
+      assertTrue(second < 60, () -> Arrays.toString(taken));
+      for (int i : new int[] {0, 2, 5}) {
+        Quota each = shares.get(i).quota;
+        if (each.take(0, 1) == null) {
+          taken[i]++;
+          each.give(0, 1);
+        }
+      }
+      rounds(ROUNDS_PER_SECOND);
+    }
+  }
+
+  @Test
+  void oneThatNeedsMoreThanItsPartAtOnceGetsIt() {
+    begin(8);
+    owner.limit(new Quota.Limits(-1, 80));
+    rounds(2);
+    for (Quota each : List.of(shares.get(5).quota, owner)) {
+      for (int second = 0; each.take(0, 40) != null; second++) {
+        assertTrue(second < 5, () -> each.usage() + " is too little");
+        rounds(ROUNDS_PER_SECOND);
+      }
+      each.give(0, 40);
+      rounds(ROUNDS_TO_REST);
+    }
   }
 
   @Test
