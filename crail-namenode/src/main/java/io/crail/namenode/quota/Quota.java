@@ -211,6 +211,15 @@ public final class Quota {
     }
   }
 
+  /** Another namenode has answered that it has no share of the directory, and so nothing below. */
+  public void missing(int namenode) {
+    synchronized (lock) {
+      byteSlices.missing(namenode);
+      nameSlices.missing(namenode);
+      divided();
+    }
+  }
+
   private void divided() {
     here =
         byteSlices == null
@@ -218,10 +227,17 @@ public final class Quota {
             : new Limits(byteSlices.rest(limits.bytes), nameSlices.rest(limits.names));
   }
 
-  /** True when all namenodes count what is below the directory. */
+  /** True when all that is below the directory is counted, at each namenode that has a share. */
   public boolean isCounted() {
     synchronized (lock) {
       return byteSlices == null || byteSlices.areCounted();
+    }
+  }
+
+  /** True when a namenode has no share of the directory, as far as is known. */
+  public boolean lacksShare() {
+    synchronized (lock) {
+      return byteSlices != null && byteSlices.lackShare();
     }
   }
 

@@ -28,6 +28,9 @@ final class Slices {
   private final long[] used;
   private final boolean[] isCounted;
 
+  /** Whether a namenode has no share of the directory. */
+  private final boolean[] isMissing;
+
   /**
    * For how many more answers a namenode is short, and so gets more; for this one, for how many
    * more offers.
@@ -49,6 +52,7 @@ final class Slices {
     this.bounds = new long[count];
     this.used = new long[count];
     this.isCounted = new boolean[count];
+    this.isMissing = new boolean[count];
     this.shortFor = new int[count];
     Arrays.fill(bounds, UNLIMITED);
     bounds[index] = 0;
@@ -77,7 +81,7 @@ final class Slices {
     return spare;
   }
 
-  /** True when all namenodes count what is below the directory. */
+  /** True when all that is below the directory is counted. */
   boolean areCounted() {
     for (boolean each : isCounted) {
       if (!each) {
@@ -85,6 +89,16 @@ final class Slices {
       }
     }
     return true;
+  }
+
+  /** True when a namenode has no share of the directory. */
+  boolean lackShare() {
+    for (boolean each : isMissing) {
+      if (each) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Notes that this namenode has refused something. */
@@ -153,5 +167,12 @@ final class Slices {
     bounds[namenode] = slice;
     shortFor[namenode] = hasRefused ? SHORT_ANSWERS : Math.max(0, shortFor[namenode] - 1);
     isCounted[namenode] = counts;
+    isMissing[namenode] = false;
+  }
+
+  /** Another namenode has answered that it has no share: so it has nothing that is not counted. */
+  void missing(int namenode) {
+    answered(namenode, 0, 0, false, true);
+    isMissing[namenode] = true;
   }
 }

@@ -326,7 +326,11 @@ final class CompoundRun {
     NodeClass.Decision decision = classes.call(step.name().toString(), new View(), step.data());
     requireRoom(decision.output().length);
     for (CompoundStep decided : decision.steps().steps()) {
-      perform(decided, StepKind.of(decided.kind()));
+      StepKind kind = StepKind.of(decided.kind());
+      if (kind == StepKind.LIMIT) {
+        limits.requireMethodMay();
+      }
+      perform(decided, kind);
     }
     number = 0;
     data = SmallValue.of(decision.output());

@@ -43,9 +43,8 @@ record LimitSteps(Container container, boolean isEmpty, Quota.Limits decided) {
     if (container.type() == NodeType.MULTIFILE || step.data().length() != Long.BYTES) {
       throw ErrorCode.INVALID_ARGUMENT.exception("limits are for directories and tables");
     }
-    if (container.isSpread() && !container.hasOwnQuota()) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          "the first limits of a spread directory are set by a step of a list, not by a method");
+    if (container.isSpread()) {
+      requireCounted();
     }
     long names = ByteBuffer.wrap(step.data().bytes()).order(ByteOrder.LITTLE_ENDIAN).getLong();
     if (step.number() < Quota.UNLIMITED || names < Quota.UNLIMITED) {
@@ -58,12 +57,35 @@ record LimitSteps(Container container, boolean isEmpty, Quota.Limits decided) {
     return new LimitSteps(container, isEmpty, new Quota.Limits(step.number(), names));
   }
 
+  /** Before a step that a method has decided, and that sets the limits. */
+  void requireMethodMay() throws CrailException {
+    if (container != null && container.isSpread()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "the limits of a spread directory are set by a step of a list, not by a method");
+    }
+  }
+
+  /** The limits would not be held where something is not counted. */
+  private void requireCounted() throws CrailException {
+    if (!container.hasOwnQuota()) {
+      throw ErrorCode.BEING_REMOVED.exception("it has just been made");
+    }
+    if (!container.quota().isCounted()) {
+      throw ErrorCode.NOT_EMPTY.exception(
+          "its first limits are set while it is empty, and while no namenode is short of heap");
+    }
+    if (container.quota().lacksShare()) {
+      throw ErrorCode.UNAVAILABLE.exception("a namenode has no share of it yet");
+    }
+  }
+
   /** What a step reads. */
   DirectoryUsage usage() throws CrailException {
     requireContainer();
     Quota quota = container.quota();
     boolean begins = decided != null && !container.hasOwnQuota();
-    if (quota == null && !begins) {
+    // An account that does not count all is what first limits leave that were refused.
+    if (!begins && (quota == null || !quota.isCounted())) {
       throw ErrorCode.CONDITION_FAILED.exception("there is no quota");
     }
     Quota.Usage usage = begins ? new Quota.Usage(0, 0, decided) : quota.wholeUsage();

@@ -30,10 +30,6 @@ import java.util.Map;
  * then get slices of what is free. So the limits hold when the client is answered. Thread-safe.
  */
 public final class SpreadLimits implements SpreadRule.QuotaLoans {
-  /** What a share has that is not there. */
-  private static final Quota.Report NOTHING =
-      new Quota.Report(new Quota.Usage(0, 0, new Quota.Limits(0, 0)), false);
-
   private final NameNodeOptions options;
   private final State state;
   private final Tree tree;
@@ -113,9 +109,6 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
         failure -> {
           Operate.Response response = null;
           CrailException refusal = failure;
-          if (refusal == null && !quota.isCounted()) {
-            refusal = notEmpty(path);
-          }
           try {
             response = refusal == null ? performer.perform() : null;
           } catch (CrailException e) {
@@ -138,10 +131,6 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
     return held;
   }
 
-  private static CrailException notEmpty(PathBytes path) {
-    return ErrorCode.NOT_EMPTY.exception(path + ": its first limits are set while it is empty");
-  }
-
   /**
    * The account of a directory, without limits if it begins now. Under the directory's lock, and
    * one at a time, as they are counted.
@@ -149,7 +138,7 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
   private synchronized Quota begin(Container directory, PathBytes path) throws CrailException {
     if (!directory.hasOwnQuota()) {
       if (directory.childCount() > 0) {
-        throw notEmpty(path);
+        throw ErrorCode.NOT_EMPTY.exception(path + ": its first limits are set while it is empty");
       }
       if (limited().size() >= LendQuota.MAX_DIRECTORIES) {
         throw ErrorCode.LIMIT_EXCEEDED.exception(
@@ -193,9 +182,11 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
       Container directory = tree.spread().owned().get(slice.id());
       if (directory != null) {
         LendQuota.Use use = uses.get(slice.id());
-        directory
-            .quota()
-            .answered(namenode, use == null ? NOTHING : report(use), use != null && use.counted());
+        if (use == null) {
+          directory.quota().missing(namenode);
+        } else {
+          directory.quota().answered(namenode, report(use), use.counted());
+        }
       }
     }
   }

@@ -245,6 +245,22 @@ class SlicesTest {
   }
 
   @Test
+  void aNamenodeWithoutAShareHasNothingThatIsNotCounted() {
+    begin(2);
+    assertFalse(owner.isCounted());
+    owner.offer(1);
+    owner.missing(1);
+    assertTrue(owner.isCounted());
+    assertTrue(owner.lacksShare());
+    round();
+    assertFalse(owner.lacksShare());
+    owner.offer(1);
+    owner.answered(1, shares.get(1).quota.report(), false);
+    assertFalse(owner.isCounted());
+    assertFalse(owner.lacksShare());
+  }
+
+  @Test
   void limitsBelowTheUseAdmitNothing() {
     begin(2);
     owner.limit(new Quota.Limits(-1, 10));
