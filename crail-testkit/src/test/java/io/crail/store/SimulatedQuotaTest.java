@@ -16,6 +16,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.DirectoryUsage;
+import io.crail.compound.Lifetime;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
 import io.crail.storage.StorageTier;
@@ -25,9 +26,11 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -44,24 +47,61 @@ class SimulatedQuotaTest {
   private static final int CHILDREN = 60;
   private static final String DIRECTORY = "/limited";
 
+  /** What is done with a cluster. */
+  private interface Script {
+    void perform(Run run) throws Exception;
+  }
+
+  private static void perform(Script script) throws Exception {
+    long given = Long.getLong("crail.seed", 0);
+    perform(given != 0 ? given : System.nanoTime(), new EnumMap<>(ErrorCode.class), script);
+  }
+
+  private static void perform(long seed, Map<ErrorCode, Integer> outcomes, Script script)
+      throws Exception {
+    try (Run run = new Run(seed, outcomes)) {
+      try {
+        script.perform(run);
+      } catch (Exception | AssertionError e) {
+        throw new AssertionError(
+            "-Dcrail.seed=" + seed + " " + e.getMessage() + " after\n" + run.trail(), e);
+      }
+    }
+  }
+
   @Test
   void thereAreNeverMoreThanTheLimit() throws Exception {
     long given = Long.getLong("crail.seed", 0);
     long first = given != 0 ? given : System.nanoTime();
     Map<ErrorCode, Integer> outcomes = new EnumMap<>(ErrorCode.class);
     for (long seed = first; seed < first + (given != 0 ? 1 : SEEDS); seed++) {
-      try (Run run = new Run(seed, outcomes)) {
-        try {
-          run.steps();
-          run.finish();
-        } catch (Exception | AssertionError e) {
-          throw new AssertionError(
-              "-Dcrail.seed=" + seed + " " + e.getMessage() + " after\n" + run.trail(), e);
-        }
-      }
+      perform(
+          seed,
+          outcomes,
+          run -> {
+            run.steps();
+            run.finish();
+          });
     }
     System.out.println("outcomes " + outcomes);
     assertTrue(outcomes.containsKey(ErrorCode.QUOTA_EXCEEDED), outcomes::toString);
+  }
+
+  /** What else a list with limits says is said to all namenodes as well. */
+  @Test
+  void aLifetimeOfChildrenIsSetWithLimits() throws Exception {
+    perform(Run::childrenEnd);
+  }
+
+  @Test
+  void limitsThatAreRefusedLeaveNoQuota() throws Exception {
+    perform(Run::limitTooLate);
+  }
+
+  /** A namenode that is started again has no share for a while. */
+  @Test
+  void limitsMayBeChangedOnceAllSharesAreThere() throws Exception {
+    perform(Run::limitBesideStarts);
   }
 
   /** One cluster. */
@@ -147,10 +187,7 @@ class SimulatedQuotaTest {
       }
     }
 
-    private void begin() throws Exception {
-      heal();
-      network.runFor(Duration.ofSeconds(10));
-      end(store.delete(DIRECTORY, true));
+    private void make() throws Exception {
       ErrorCode made =
           end(
               store.createSpread(
@@ -160,6 +197,91 @@ class SimulatedQuotaTest {
                   CrailLocationClass.DEFAULT,
                   true));
       assertEquals(ErrorCode.OK, made);
+    }
+
+    private ErrorCode create(String child) throws Exception {
+      return end(
+          store.create(
+              child,
+              CrailNodeType.DATAFILE,
+              CrailStorageClass.PARENT,
+              CrailLocationClass.PARENT,
+              true));
+    }
+
+    private int owner() {
+      return NodePath.namenodeOf(Utf8.of(DIRECTORY), count);
+    }
+
+    /** The outcome of a list, or of its step that has failed. */
+    private ErrorCode operate(CompoundOperation.Builder steps) throws Exception {
+      try {
+        store.operate(DIRECTORY, steps.build()).get().orThrow();
+        return ErrorCode.OK;
+      } catch (ExecutionException e) {
+        return ((CrailException) e.getCause()).code();
+      } catch (CrailException e) {
+        return e.code();
+      }
+    }
+
+    private ErrorCode limit(long names) throws Exception {
+      return operate(CompoundOperation.builder().limit(-1, names));
+    }
+
+    void childrenEnd() throws Exception {
+      make();
+      CompoundOperation.Builder steps =
+          CompoundOperation.builder().limit(-1, 10_000).expireChildren(new Lifetime(10_000, false));
+      assertEquals(ErrorCode.OK, operate(steps));
+      for (int i = 0; i < CHILDREN; i++) {
+        assertEquals(ErrorCode.OK, create(DIRECTORY + "/child" + i));
+      }
+      assertEquals(CHILDREN, files());
+      network.runFor(Duration.ofSeconds(11));
+      assertEquals(0, files());
+    }
+
+    void limitTooLate() throws Exception {
+      make();
+      int i = 0;
+      while (NodePath.namenodeOf(Utf8.of("/child" + i), count) == owner()) {
+        i++;
+      }
+      assertEquals(ErrorCode.OK, create(DIRECTORY + "/child" + i));
+      assertEquals(ErrorCode.NOT_EMPTY, limit(5));
+      network.runFor(Duration.ofSeconds(1));
+      assertEquals(ErrorCode.CONDITION_FAILED, operate(CompoundOperation.builder().readUsage()));
+      assertEquals(ErrorCode.OK, end(store.delete(DIRECTORY + "/child" + i, false)));
+      network.runFor(Duration.ofSeconds(1));
+      assertEquals(ErrorCode.OK, limit(5));
+      assertEquals(ErrorCode.OK, operate(CompoundOperation.builder().readUsage()));
+    }
+
+    void limitBesideStarts() throws Exception {
+      make();
+      assertEquals(ErrorCode.OK, limit(10_000));
+      for (int i = 0; i < CHILDREN; i++) {
+        assertEquals(ErrorCode.OK, create(DIRECTORY + "/child" + i));
+      }
+      Set<ErrorCode> outcomes = EnumSet.noneOf(ErrorCode.class);
+      for (int i = 0; i < 20; i++) {
+        restart((owner() + 1) % count);
+        network.runFor(Duration.ofMillis(random.nextInt(500)));
+        outcomes.add(limit(5_000 + i));
+        assertEquals(ErrorCode.OK, operate(CompoundOperation.builder().readUsage()));
+        network.runFor(Duration.ofSeconds(10));
+        assertEquals(ErrorCode.OK, limit(6_000 + i));
+      }
+      outcomes.remove(ErrorCode.OK);
+      assertEquals(EnumSet.of(ErrorCode.UNAVAILABLE), outcomes);
+    }
+
+    private void begin() throws Exception {
+      heal();
+      network.runFor(Duration.ofSeconds(10));
+      end(store.delete(DIRECTORY, true));
+      make();
       CompoundOperation names = CompoundOperation.builder().limit(-1, limit).build();
       store.operate(DIRECTORY, names).get().orThrow();
       limited = true;
@@ -195,7 +317,7 @@ class SimulatedQuotaTest {
       namenodes.get(namenode).kill(random.nextBoolean());
       network.runFor(Duration.ofMillis(random.nextInt(100)));
       namenodes.get(namenode).restart();
-      limited &= NodePath.namenodeOf(Utf8.of(DIRECTORY), count) != namenode;
+      limited &= owner() != namenode;
       did("restarted " + namenode + " of " + count);
     }
 
@@ -209,16 +331,7 @@ class SimulatedQuotaTest {
 
     private void act() throws Exception {
       String child = DIRECTORY + "/child" + random.nextInt(CHILDREN);
-      ErrorCode code =
-          random.nextInt(3) == 0
-              ? end(store.delete(child, false))
-              : end(
-                  store.create(
-                      child,
-                      CrailNodeType.DATAFILE,
-                      CrailStorageClass.PARENT,
-                      CrailLocationClass.PARENT,
-                      true));
+      ErrorCode code = random.nextInt(3) == 0 ? end(store.delete(child, false)) : create(child);
       outcomes.merge(code, 1, Integer::sum);
       did(child + " " + code);
       network.runFor(Duration.ofMillis(random.nextInt(300)));
@@ -233,13 +346,7 @@ class SimulatedQuotaTest {
       network.runFor(Duration.ofSeconds(10));
       for (int round = 0; round < 40 && files() < limit; round++) {
         for (int i = 0; i < CHILDREN && files() < limit; i++) {
-          end(
-              store.create(
-                  DIRECTORY + "/child" + i,
-                  CrailNodeType.DATAFILE,
-                  CrailStorageClass.PARENT,
-                  CrailLocationClass.PARENT,
-                  true));
+          create(DIRECTORY + "/child" + i);
         }
         network.runFor(Duration.ofSeconds(1));
       }

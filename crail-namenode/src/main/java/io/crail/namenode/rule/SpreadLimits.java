@@ -14,6 +14,7 @@ import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.Outcome;
 import io.crail.protocol.cluster.LendQuota;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.part.CompoundStep;
 import java.util.ArrayList;
@@ -122,13 +123,23 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
             return;
           }
           Operate.Response answer = response;
-          neighbours.lend(
-              this,
-              missed ->
-                  neighbours.lend(
-                      this, last -> spread.end(held, answer, missed == null ? last : missed)));
+          SetShare.Request changed = spread.stateAfter(request, answer);
+          if (changed == null) {
+            end(held, answer);
+          } else {
+            neighbours.say(changed, round -> end(held, answer));
+          }
         });
     return held;
+  }
+
+  /** Ends a request once the limits hold at all namenodes, and all have got what is free. */
+  private void end(Outcome.Held<Operate.Response> held, Operate.Response answer) {
+    neighbours.lend(
+        this,
+        missed ->
+            neighbours.lend(
+                this, last -> spread.end(held, answer, missed == null ? last : missed)));
   }
 
   /**

@@ -273,10 +273,10 @@ public final class SpreadRule {
   }
 
   /**
-   * Tells all shares the lifetime that new children get now, if a list may have changed it. The
-   * list is performed in any case: a namenode that is silent learns it later.
+   * The state that all shares get, with the lifetime that new children get now; null if a list
+   * cannot have changed it.
    */
-  public Outcome<Operate.Response> operated(Operate.Request request, Operate.Response answer) {
+  SetShare.Request stateAfter(Operate.Request request, Operate.Response answer) {
     boolean mayHaveChanged = answer.failed() == Operate.NONE_FAILED;
     boolean changes = false;
     for (CompoundStep step : request.steps()) {
@@ -285,13 +285,20 @@ public final class SpreadRule {
           step.kind() == StepKind.EXPIRE_CHILDREN.number() || step.kind() == StepKind.CALL.number();
     }
     Container directory = tree.spread().owned().get(answer.id());
-    SetShare.Request state =
-        mayHaveChanged && changes && directory != null ? standings.renew(directory) : null;
+    return mayHaveChanged && changes && directory != null ? standings.renew(directory) : null;
+  }
+
+  /**
+   * Tells all shares the lifetime that new children get now, if a list may have changed it. The
+   * list is performed in any case: a namenode that is silent learns it later.
+   */
+  public Outcome<Operate.Response> operated(Operate.Request request, Operate.Response answer) {
+    SetShare.Request state = stateAfter(request, answer);
     if (state == null) {
       return Outcome.now(answer);
     }
     try {
-      takePlace(directory.path());
+      takePlace(state.path().toString());
     } catch (CrailException e) {
       // The shares learn it with the next comparison.
       return Outcome.now(answer);
