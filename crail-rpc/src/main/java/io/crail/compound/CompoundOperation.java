@@ -416,8 +416,8 @@ public final class CompoundOperation {
     /**
      * Change: limits what a directory or table may hold, with all that is below it. From then on
      * its bytes and names are counted, and {@link #readUsage} reads them. The first time it has to
-     * be empty, and it must not be spread. Limits may be below what is there: then nothing is added
-     * until there is less.
+     * be empty, and of a spread directory, all namenodes have to answer each time. Limits may be
+     * below what is there: then nothing is added until there is less.
      *
      * @param bytes the most bytes of space that files and values may have; -1 for any number
      * @param names the most names; -1 for any number

@@ -180,7 +180,7 @@ public final class Quota {
     }
   }
 
-  /** The slice that another namenode is offered. What it gets more is not used here any more. */
+  /** The slice that another namenode is offered. What is added to it is no longer used here. */
   public Limits offer(int namenode) {
     synchronized (lock) {
       if (hasRefused) {
