@@ -282,6 +282,12 @@ class ChangeTest {
             new SetSize.Request(bytes.id, bytes.token, 0, 1 + random.nextInt(2)));
         return;
       }
+      if (random.nextInt(3) == 0) {
+        // Otherwise there is nearly always a key.
+        List<CompoundStep> delete = List.of(Steps.of(StepKind.DELETE).going());
+        wire.call(
+            NameNodeOperations.OPERATE, new Operate.Request(0644, Utf8.of(bytes.path), delete));
+      }
       List<CompoundStep> steps = new ArrayList<>();
       if (random.nextInt(3) > 0) {
         steps.add(Steps.of(StepKind.CREATE).going());
