@@ -44,8 +44,11 @@ import org.apache.hadoop.util.ReflectionUtils;
  * program: the slow file system answers then. All else passes through. Thread-safe.
  */
 public class CacheFileSystem extends ForgetfulFileSystem {
-  /** How long after its change a file may still be too new to be cached. */
-  private static final long JUST_NOW_MILLIS = 5_000;
+  /**
+   * How long after its change a file may still be too new to be cached, in milliseconds: with some
+   * time for another clock.
+   */
+  public static final long JUST_NOW_MILLIS = 2 * StatusRecord.RACY_MILLIS;
 
   /** The scheme of paths that a configuration gives a source. */
   public static final String SCHEME = MountedFileSystem.SCHEME;

@@ -34,7 +34,7 @@ record StatusRecord(long loadedMillis, long salt, FileStatus status) {
    * A file that was changed so shortly before it was looked at may be changed once more without
    * another time. Some file systems count whole seconds.
    */
-  private static final long RACY_MILLIS = 2_000;
+  static final long RACY_MILLIS = 2_000;
 
   /** The status of a cached file, without what only its file system knows. */
   private static final class CachedFileStatus extends FileStatus implements EtagSource {

@@ -17,7 +17,9 @@ import java.util.concurrent.Future;
  */
 public final class KeyValueAppend extends KeyValues {
   private static final long EPOCH = 1;
-  private static final int LISTS_OF_A_FILLING = 4;
+
+  /** Of so many lists of a worker, one replaces all bytes. */
+  public static final int LISTS_OF_A_FILLING = 4;
 
   private final String key;
   private final CompoundOperation append;

@@ -40,7 +40,8 @@ public final class CacheLoader {
   private static final long RETRY_MILLIS = 250;
 
   /** After this time a file that was changed just now would be cached. */
-  private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(4);
+  private static final long SETTLED_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(CacheFileSystem.JUST_NOW_MILLIS);
 
   private final CacheFileSystem cache;
   private final long pieceBytes;

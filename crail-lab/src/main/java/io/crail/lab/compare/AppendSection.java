@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.lab.compare;
 
+import io.crail.bench.value.KeyValueAppend;
 import io.crail.lab.figures.Plot;
 import io.crail.lab.figures.Samples;
 import io.crail.lab.programs.LabCluster;
@@ -26,9 +27,6 @@ final class AppendSection extends Section {
   private static final int EXPERIMENTS = 3;
   private static final String PER_CPU = "/CPU s";
   private static final String KEY = "appended";
-
-  /** Of so many lists one begins the bytes anew, as iobench does. */
-  private static final int ANEW = 4;
 
   private static final String TRANSACTIONS = "io.crail.lab.programs.RedisTransactions";
 
@@ -185,7 +183,7 @@ final class AppendSection extends Section {
             KEY,
             1,
             SIZE,
-            ANEW,
+            KeyValueAppend.LISTS_OF_A_FILLING,
             shape.clients,
             shape.operations(),
             shape.operations());
