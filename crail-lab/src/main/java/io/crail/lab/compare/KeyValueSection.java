@@ -70,7 +70,7 @@ final class KeyValueSection extends Section {
 
   private static final Group[] DEEP_GROUPS = {
     new Group(new int[] {4, 1 << 10}, DEPTH, DEEP_WARM_UP, 400_000),
-    new Group(new int[] {4 << 10}, DEPTH, 500_000, 80_000)
+    new Group(new int[] {4 << 10}, DEPTH, 1_000_000, 800_000)
   };
 
   private static final String[] WAYS = {"TCP", "mapped"};
