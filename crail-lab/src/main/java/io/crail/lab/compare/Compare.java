@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -36,11 +37,20 @@ public final class Compare {
   private final Map<String, Object> about = new LinkedHashMap<>();
   private final Map<String, Long> seconds = new LinkedHashMap<>();
   private final List<String> failed = new ArrayList<>();
+  private final Function<Part, Section> maker;
+  private boolean written = true;
 
-  private Compare(CompareSession with, CompareOptions options, PrintStream err) {
+  /**
+   * Creates a comparison that has measured nothing.
+   *
+   * @param maker makes the sections
+   */
+  Compare(
+      CompareSession with, CompareOptions options, PrintStream err, Function<Part, Section> maker) {
     this.with = with;
     this.options = options;
     this.err = err;
+    this.maker = maker;
   }
 
   /** The help text. */
@@ -87,13 +97,12 @@ public final class Compare {
         null,
         (programs, regions) -> {
           CompareSession with = new CompareSession(programs, surroundings, options, regions, err);
-          Compare compare = new Compare(with, options, err);
+          Compare compare = new Compare(with, options, err, part -> section(part, with));
           compare.measure(command(args, settings));
           done.set(compare);
           return compare.text();
         });
-    // The text is printed even when the files cannot be written.
-    return done.get() != null && done.get().writeFiles() && done.get().failed.isEmpty();
+    return done.get() != null && done.get().written && done.get().failed.isEmpty();
   }
 
   /** The command as it was given. */
@@ -104,7 +113,10 @@ public final class Compare {
     return String.join(" ", words);
   }
 
-  private void measure(String command) throws IOException, InterruptedException {
+  /**
+   * Measures all sections. The files are written anew after each, so no end of the run loses it.
+   */
+  void measure(String command) throws IOException, InterruptedException {
     Instant begin = Instant.now();
     about.put("time", begin.truncatedTo(ChronoUnit.MINUTES).toString());
     about.put("command", command);
@@ -120,42 +132,48 @@ public final class Compare {
           with.stopHdfs();
         }
         measure(part);
+        about.put("failed", failed);
+        about.put("notMeasured", notMeasured());
+        about.put("busyAfter", Machine.busyProcessors(QUIET_MILLIS));
+        about.put("runs", options.runs());
+        about.put("seconds", Duration.between(begin, Instant.now()).toSeconds());
+        about.put("secondsOfSections", seconds);
+        writeFiles(part);
       }
     }
-    about.put("failed", failed);
-    about.put("busyAfter", Machine.busyProcessors(QUIET_MILLIS));
-    about.put("runs", options.runs());
-    about.put("seconds", Duration.between(begin, Instant.now()).toSeconds());
-    about.put("secondsOfSections", seconds);
   }
 
-  /** Writes the requested files. Returns true unless one could not be written. */
-  private boolean writeFiles() {
-    return write("--out", options.out(), file -> Files.writeString(file, text()))
-        & write("--json", options.json(), file -> Files.writeString(file, json()))
-        & write("--plots", options.plots(), file -> Plots.write(file, sections.values()));
+  /** The sections that are still to be measured. */
+  private List<String> notMeasured() {
+    return options.only().stream().filter(word -> !seconds.containsKey(word)).toList();
   }
 
-  /** Writes to a path. */
-  @FunctionalInterface
-  private interface Writer {
-    void write(Path file) throws IOException;
+  /** Writes the requested files, among them the charts of the section that was measured last. */
+  private void writeFiles(Part last) {
+    write("--out", options.out(), path -> writeText(path, text()));
+    write("--json", options.json(), path -> writeText(path, json()));
+    if (sections.containsKey(last)) {
+      write("--plots", options.plots(), path -> Plots.write(path, sections.get(last)));
+    }
   }
 
-  private boolean write(String option, Path file, Writer writer) {
-    if (file == null) {
-      return true;
+  private static void writeText(Path path, String text) throws IOException {
+    WholeFile.write(path, file -> Files.writeString(file, text));
+  }
+
+  private void write(String option, Path path, WholeFile.Writer writer) {
+    if (path == null) {
+      return;
     }
     try {
-      writer.write(file);
-      return true;
+      writer.write(path);
     } catch (IOException | IllegalArgumentException e) {
-      err.println("compare: " + option + " " + file + ": " + e);
-      return false;
+      written = false;
+      err.println("compare: " + option + " " + path + ": " + e);
     }
   }
 
-  private Section section(Part part) {
+  private static Section section(Part part, CompareSession with) {
     return switch (part) {
       case LOOKUP -> new LookupSection(with);
       case HDFS -> new HdfsSection(with);
@@ -176,7 +194,7 @@ public final class Compare {
   /** When a section fails, the figures of the other sections are kept. */
   private void measure(Part part) throws IOException, InterruptedException {
     err.println(part.word() + ": " + part.title());
-    Section section = section(part);
+    Section section = maker.apply(part);
     // The time before belongs to no section.
     with.programs().account().close(0);
     Instant begin = Instant.now();
@@ -239,6 +257,11 @@ public final class Compare {
             .flatMap(section -> section.goals().all().stream())
             .filter(Goals.Goal::isDemanded)
             .toList();
+    if (!notMeasured().isEmpty()) {
+      text.append("**Not measured yet: ")
+          .append(String.join(", ", notMeasured()))
+          .append(".**\n\n");
+    }
     text.append("## Goals\n\n").append(Goals.summary(demanded)).append('\n');
     text.append(
         String.format(

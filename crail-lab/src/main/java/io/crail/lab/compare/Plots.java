@@ -10,7 +10,6 @@ import io.crail.lab.figures.Samples;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,14 +18,12 @@ import java.util.Map;
 final class Plots {
   private Plots() {}
 
-  /** Writes each chart as SVG and as PNG. */
-  static void write(Path directory, Collection<Section> sections) throws IOException {
-    for (Section section : sections) {
-      for (Plot plot : section.plots()) {
-        Chart chart = chart(plot, section.samples());
-        chart.write(directory.resolve(plot.file() + ".svg"));
-        chart.write(directory.resolve(plot.file() + ".png"));
-      }
+  /** Writes each chart of a section as SVG and as PNG. */
+  static void write(Path directory, Section section) throws IOException {
+    for (Plot plot : section.plots()) {
+      Chart chart = chart(plot, section.samples());
+      WholeFile.write(directory.resolve(plot.file() + ".svg"), chart::write);
+      WholeFile.write(directory.resolve(plot.file() + ".png"), chart::write);
     }
   }
 

@@ -21,6 +21,7 @@ import io.crail.lab.programs.Redis;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -215,7 +217,7 @@ class CompareTest {
             List.of(new Plot.Series("TCP", Map.of("1000", "read 4 B", "2000", "read 1 KiB")))));
     section.plot(
         new Plot("bars", "Reads", "latency [us]", "us p50", Plot.Axis.LABELS, List.of(series)));
-    Plots.write(directory, List.of(section));
+    Plots.write(directory, section);
     String lines = Files.readString(directory.resolve("lines.svg"));
     assertTrue(lines.contains(">Reads<") && lines.contains(">TCP<"), lines);
     String load = Files.readString(directory.resolve("load.svg"));
@@ -225,6 +227,106 @@ class CompareTest {
     for (String file : new String[] {"lines.png", "load.png", "bars.png"}) {
       assertTrue(Files.size(directory.resolve(file)) > 1000, file);
     }
+  }
+
+  /** A section with one figure and a chart, which looks at something before it measures. */
+  private static Section figure(CompareSession with, String name, Runnable first) {
+    return new Section(with) {
+      @Override
+      protected void run() {
+        first.run();
+        samples.add(name, "/s", "do " + name, 1000);
+      }
+
+      @Override
+      protected void compare() {
+        plot(
+            new Plot(
+                name,
+                name,
+                "rate",
+                "/s",
+                Plot.Axis.LABELS,
+                List.of(new Plot.Series(name, Map.of("all", name)))));
+      }
+    };
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void whatWasMeasuredStaysWhenTheRunIsEnded() throws Exception {
+    Path launcher = directory.resolve("crail");
+    Files.writeString(launcher, "#!/bin/sh\necho crail 0, of a test\n");
+    assertTrue(launcher.toFile().setExecutable(true));
+    Path out = Files.writeString(directory.resolve("out.md"), "that of the last run");
+    Path json = directory.resolve("all.json");
+    Path plots = Files.createDirectory(directory.resolve("plots"));
+    CompareOptions options =
+        parse(
+            "--runs 1 --only lookup,hdfs,random --out %s --json %s --plots %s"
+                .formatted(out, json, plots));
+    Path own = Files.createDirectory(directory.resolve("own"));
+    List<String> reports = new ArrayList<>();
+    try (Programs programs = new Programs(own)) {
+      PrintStream err = new PrintStream(OutputStream.nullOutputStream());
+      CompareSession with =
+          new CompareSession(
+              programs,
+              new CompareSession.Surroundings(launcher.toString(), List.of(), null),
+              options,
+              own,
+              err);
+      Runnable look = () -> reports.add(read(out));
+      Map<Part, Section> sections =
+          Map.of(
+              Part.LOOKUP,
+              figure(with, "first", look),
+              Part.HDFS,
+              figure(with, "second", look),
+              Part.RANDOM,
+              figure(
+                  with,
+                  "third",
+                  () -> {
+                    look.run();
+                    throw new IllegalStateException("the run is ended");
+                  }));
+      Compare compare = new Compare(with, options, err, sections::get);
+      assertThrows(IllegalStateException.class, () -> compare.measure("crail compare"));
+    }
+    assertEquals("that of the last run", reports.get(0));
+    assertTrue(reports.get(1).contains("**Not measured yet: hdfs, random.**"), reports.get(1));
+    assertTrue(reports.get(1).contains("| first | 1,000 /s |"), reports.get(1));
+    assertFalse(reports.get(1).contains("second"), reports.get(1));
+    assertEquals(reports.get(2), read(out), "as it was when the run was ended");
+    assertTrue(reports.get(2).contains("**Not measured yet: random.**"), reports.get(2));
+    assertTrue(reports.get(2).contains("| second | 1,000 /s |"), reports.get(2));
+    assertTrue(
+        read(json).replaceAll("\\s", "").contains("\"notMeasured\":[\"random\"]"), read(json));
+    try (Stream<Path> files = Files.list(plots)) {
+      assertEquals(
+          List.of("first.png", "first.svg", "second.png", "second.svg"),
+          files.map(file -> file.getFileName().toString()).sorted().toList());
+    }
+    try (Stream<Path> files = Files.list(directory)) {
+      assertTrue(files.noneMatch(file -> file.getFileName().toString().startsWith(".")));
+    }
+  }
+
+  @Test
+  void aLinkIsWrittenTo() throws Exception {
+    Path target = Files.createFile(directory.resolve("target"));
+    Path link = Files.createSymbolicLink(directory.resolve("link"), target);
+    WholeFile.write(link, file -> Files.writeString(file, "text"));
+    assertTrue(Files.isSymbolicLink(link));
+    assertEquals("text", Files.readString(target));
   }
 
   @Test
