@@ -10,19 +10,22 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 
 /**
  * Status and reads of files whose file system takes a millisecond for everything: through a cache
  * in Crail, directly, and beside gets of values of the same length, which are what a hit is made
  * of. A cold figure is that of a cache which had nothing; it is taken in the first run alone. All
  * clients use TCP, as if the servers were other hosts. Servers are a namenode and a datanode each:
- * one, and four, by processor time of all of them.
+ * one, two and four, by processor time of all of them. Numbers of clients and servers in between
+ * have no goal, and are measured in the first run alone.
  */
 final class CacheSection extends Section {
   /**
@@ -32,9 +35,17 @@ final class CacheSection extends Section {
    * @param size bytes of a read; 0 for status
    */
   private record Load(int clients, int size) {
+    String kind() {
+      return size == 0 ? "status" : "read " + Samples.bytes(size);
+    }
+
+    /** Whether it is between those that have a goal. */
+    boolean isBetween() {
+      return clients == 2 || clients == 4;
+    }
+
     String text() {
-      return (size == 0 ? "status" : "read " + Samples.bytes(size))
-          + (clients == 1 ? ", 1 client" : ", " + clients + " clients");
+      return kind() + (clients == 1 ? ", 1 client" : ", " + clients + " clients");
     }
 
     String cached() {
@@ -63,13 +74,12 @@ final class CacheSection extends Section {
   private static final int[] SIZES = {4 << 10, 16 << 10, 256 << 10};
 
   private static final Load[] LOADS = {
-    new Load(1, 0),
-    new Load(8, 0),
-    new Load(1, SIZES[0]),
-    new Load(1, SIZES[1]),
-    new Load(8, SIZES[1]),
-    new Load(1, SIZES[2])
+    new Load(1, 0), new Load(2, 0), new Load(4, 0), new Load(8, 0),
+    new Load(1, SIZES[1]), new Load(2, SIZES[1]), new Load(4, SIZES[1]), new Load(8, SIZES[1]),
+    new Load(1, SIZES[0]), new Load(1, SIZES[2])
   };
+
+  private static final int[] CLIENTS = {1, 2, 4, 8};
 
   /** What the status of a file of this section takes in Crail. */
   private static final int STATUS_BYTES = 128;
@@ -82,7 +92,8 @@ final class CacheSection extends Section {
   /** Files for a cold pass, and for several servers. */
   private static final int FEW = 2_000;
 
-  private static final int[] SERVERS = {1, 4};
+  private static final int[] SERVERS = {1, 2, 4};
+  private static final int MOST_SERVERS = 4;
   private static final Load[] OF_SERVERS = {new Load(2, 0), new Load(2, SIZES[2])};
   private static final long STATUS_WARM_UP = 200_000;
   private static final long READ_WARM_UP = 10_000;
@@ -112,8 +123,8 @@ final class CacheSection extends Section {
   private final Path source;
   private final Path counted;
   private SourceCounts counts;
+  private final Map<Integer, LabCluster> clusters = new LinkedHashMap<>();
   private LabCluster one;
-  private LabCluster four;
   private int caches;
 
   /** Creates the section. */
@@ -139,17 +150,22 @@ final class CacheSection extends Section {
     for (int size : SIZES) {
       makeFile(records(size), (long) RECORDS * size);
     }
-    one = with.newCluster(with.setup(), DATANODE_BYTES);
-    four = with.newCluster(with.setup().of(SERVERS[1]), DATANODE_BYTES);
-    for (int i = 1; i < SERVERS[1]; i++) {
-      four.addDatanode("", with.regions(), DATANODE_BYTES);
+    for (int servers : SERVERS) {
+      LabCluster cluster = with.newCluster(with.setup().of(servers), DATANODE_BYTES);
+      clusters.put(servers, cluster);
+      for (int i = 1; i < servers; i++) {
+        cluster.addDatanode("", with.regions(), DATANODE_BYTES);
+      }
     }
+    one = clusters.get(1);
     load(one, "names", "");
     for (int size : SIZES) {
       load(one, records(size), blocks(size));
     }
-    load(four, records(SIZES[2]), blocks(SIZES[2]));
-    for (LabCluster cluster : new LabCluster[] {one, four}) {
+    for (LabCluster cluster : clusters.values()) {
+      if (cluster != one) {
+        load(cluster, records(SIZES[2]), blocks(SIZES[2]));
+      }
       load(cluster, "few", "");
       warmUp(cluster);
     }
@@ -267,14 +283,20 @@ final class CacheSection extends Section {
   @Override
   protected void run() throws IOException, InterruptedException {
     for (Load load : LOADS) {
-      if (isFirstRun()) {
+      if (isFirstRun() && !load.isBetween()) {
         cold(load);
       }
-      inTurn(() -> cached(load), () -> ofSource(load), () -> ofCrail(load));
+      if (isFirstRun() || !load.isBetween()) {
+        inTurn(() -> cached(load), () -> ofSource(load), () -> ofCrail(load));
+      }
     }
     oneBlock();
     for (Load load : OF_SERVERS) {
-      inTurn(() -> servers(one, SERVERS[0], load), () -> servers(four, SERVERS[1], load));
+      inTurn(
+          clusters.keySet().stream()
+              .filter(servers -> isFirstRun() || servers == 1 || servers == MOST_SERVERS)
+              .map(servers -> (Step) () -> servers(servers, load))
+              .toArray(Step[]::new));
     }
   }
 
@@ -366,8 +388,8 @@ final class CacheSection extends Section {
   }
 
   /** With the same load on each server, so that all sleep as often. */
-  private void servers(LabCluster cluster, int servers, Load each)
-      throws IOException, InterruptedException {
+  private void servers(int servers, Load each) throws IOException, InterruptedException {
+    LabCluster cluster = clusters.get(servers);
     int rate = Math.min(files(), each.size == 0 ? STATUS_RATE : READ_RATE);
     int clients = each.clients * servers;
     String command =
@@ -391,18 +413,13 @@ final class CacheSection extends Section {
   }
 
   private static String of(int servers, Load each) {
-    return (each.size == 0 ? "status" : "read " + Samples.bytes(each.size))
-        + ", cached, "
-        + servers
-        + (servers == 1 ? " server" : " servers");
+    return each.kind() + ", cached, " + servers + (servers == 1 ? " server" : " servers");
   }
 
   @Override
   protected void end() throws InterruptedException {
-    for (LabCluster each : new LabCluster[] {one, four}) {
-      if (each != null) {
-        each.stop();
-      }
+    for (LabCluster each : clusters.values()) {
+      each.stop();
     }
   }
 
@@ -415,14 +432,17 @@ final class CacheSection extends Section {
         goals.add(load.cached(), load.ofCrail(), "us p50", 1.2);
       } else {
         // Clients of the source sleep; these share the processors with the servers, as gets do.
-        goals.add(load.cached(), load.ofCrail(), "/s", 0.83);
+        goals.add(load.cached(), load.ofCrail(), "/s", load.isBetween() ? 0 : 0.83);
       }
-      goals.add(load.cold(), load.ofSource(), "us p50", 0);
+      if (!load.isBetween()) {
+        goals.add(load.cold(), load.ofSource(), "us p50", 0);
+      }
     }
     goals.addAlone(ONE_BLOCK, READS, 1);
     for (Load each : OF_SERVERS) {
+      goals.add(of(2, each), of(1, each), PER_CPU, 0);
       // Four servers with a processor each would do 3.5 times as much as one.
-      goals.add(of(SERVERS[1], each), of(SERVERS[0], each), PER_CPU, 0.875);
+      goals.add(of(MOST_SERVERS, each), of(1, each), PER_CPU, 0.875);
     }
     plot(
         new Plot(
@@ -435,12 +455,42 @@ final class CacheSection extends Section {
                 series("from the source", Load::ofSource),
                 series("cached", Load::cached),
                 series("get of Crail", Load::ofCrail))));
+    plot(
+        new Plot(
+            "cache-clients",
+            "Cached files, by clients",
+            "operations [1/s]",
+            "/s",
+            Plot.Axis.LABELS,
+            List.of(
+                over("status", CLIENTS, clients -> new Load(clients, 0).cached()),
+                over("read 16 KiB", CLIENTS, clients -> new Load(clients, SIZES[1]).cached()))));
+    plot(
+        new Plot(
+            "cache-servers",
+            "Cached files over servers, by their processor time",
+            "operations per processor second",
+            PER_CPU,
+            Plot.Axis.LABELS,
+            Arrays.stream(OF_SERVERS)
+                .map(each -> over(each.kind(), SERVERS, servers -> of(servers, each)))
+                .toList()));
+  }
+
+  private static Plot.Series over(String name, int[] numbers, IntFunction<String> figure) {
+    Map<String, String> points = new LinkedHashMap<>();
+    for (int number : numbers) {
+      points.put(String.valueOf(number), figure.apply(number));
+    }
+    return new Plot.Series(name, points);
   }
 
   private static Plot.Series series(String name, Function<Load, String> way) {
     Map<String, String> points = new LinkedHashMap<>();
     for (Load load : LOADS) {
-      points.put(load.text(), way.apply(load));
+      if (!load.isBetween()) {
+        points.put(load.text(), way.apply(load));
+      }
     }
     return new Plot.Series(name, points);
   }
