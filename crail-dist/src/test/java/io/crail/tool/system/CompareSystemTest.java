@@ -83,12 +83,28 @@ class CompareSystemTest {
     assertTrue(
         text.contains("| 64 cold readers of one block: at most 1 reads of the source | 1.00"),
         text);
-    for (int servers : new int[] {1, 4}) {
+    assertFigure(text, "status, 2 clients, cached", "/s");
+    assertFigure(text, "read 16 KiB, 4 clients, cached", "/s");
+    for (int servers : new int[] {1, 2, 4}) {
       String of = servers + (servers == 1 ? " server" : " servers");
       assertFigure(text, "status, cached, " + of, "/CPU s");
       assertFigure(text, "read 256 KiB, cached, " + of, "/CPU s");
     }
-    assertTrue(Files.size(plots.resolve("cache.svg")) > 1000);
+    for (String chart : List.of("cache", "cache-clients", "cache-servers")) {
+      assertTrue(Files.size(plots.resolve(chart + ".svg")) > 1000, chart);
+    }
+  }
+
+  @Test
+  void manyChildrenAreListedAndRemoved() throws Exception {
+    String text = compare("--only", "children", "--children", "5000");
+    assertFigure(text, "creates, 128 in flight, 5,000 children", "/s");
+    assertFigure(text, "first page of a listing, 5,000 children", "us");
+    assertFigure(text, "names of a whole listing, 5,000 children", "/s");
+    assertFigure(text, "deletes of single children, 128 in flight, 5,000 children", "/s");
+    assertFigure(text, "removal, until it is answered, no children", "us");
+    assertFigure(text, "removal, until it is answered, 5,000 children", "us");
+    assertFigure(text, "freed after the removal, 5,000 children", "/s");
   }
 
   @Test

@@ -181,6 +181,7 @@ public final class Compare {
       case LATENCY -> new LatencySection(with);
       case CLIENTS -> new ClientsSection(with);
       case SPREAD -> new SpreadSection(with);
+      case CHILDREN -> new ChildrenSection(with);
       case KEYVALUE -> new KeyValueSection(with);
       case APPEND -> new AppendSection(with);
       case CACHE -> new CacheSection(with);

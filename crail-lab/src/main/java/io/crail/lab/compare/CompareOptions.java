@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
  * @param runs how often each figure is taken
  * @param only names of the sections to measure, in their order
  * @param files the number of files for measuring the namenode's memory
+ * @param children the number of children of a spread directory in section {@code children}
  * @param cached the number of files that section {@code cache} asks for
  * @param flash the target whose namespace section {@code tiers} writes to, as for {@code
  *     crail.storage.nvmf.targets}; null for none
@@ -27,6 +28,7 @@ record CompareOptions(
     int runs,
     Set<String> only,
     int files,
+    int children,
     int cached,
     String flash,
     Path out,
@@ -37,6 +39,9 @@ record CompareOptions(
   private static final int DEFAULT_FILES = 10_000_000;
   private static final int MAX_FILES = 100_000_000;
   private static final int LEAST_FILES = 100_000;
+  private static final int DEFAULT_CHILDREN = 1_000_000;
+  private static final int MAX_CHILDREN = 10_000_000;
+  private static final int LEAST_CHILDREN = 1_000;
   private static final int DEFAULT_CACHED = 20_000;
   private static final int MAX_CACHED = 1_000_000;
   private static final int LEAST_CACHED = 100;
@@ -61,6 +66,7 @@ record CompareOptions(
         --only <sections>     some of these, separated by commas:
       %s
         --files <n>           files that the namenode's memory is measured with (10000000)
+        --children <n>        children of a spread directory in section children (1000000)
         --cached <n>          files that section cache asks for (20000)
         --flash <target>      flash for section tiers, behind a target of NVMe over Fabrics, such as
                               tcp://10.0.0.7:4420/nqn.2026-11.org.example:a#1; Crail overwrites it
@@ -80,13 +86,14 @@ record CompareOptions(
     LabOptions line =
         LabOptions.parse(
             args,
-            List.of("runs", "only", "files", "cached", "flash", "out", "json", "plots"),
+            List.of("runs", "only", "files", "children", "cached", "flash", "out", "json", "plots"),
             List.of("times"));
     CompareOptions compare =
         new CompareOptions(
             line.number("runs", DEFAULT_RUNS, 1, 1000),
             line.words("only", "section", Part.words()),
             line.number("files", DEFAULT_FILES, LEAST_FILES, MAX_FILES),
+            line.number("children", DEFAULT_CHILDREN, LEAST_CHILDREN, MAX_CHILDREN),
             line.number("cached", DEFAULT_CACHED, LEAST_CACHED, MAX_CACHED),
             line.text(
                 "flash", FLASH, "host:port/nqn, with tcp:// or rdma:// before, #number after"),

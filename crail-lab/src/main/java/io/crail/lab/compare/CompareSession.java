@@ -165,6 +165,11 @@ final class CompareSession {
     return setup;
   }
 
+  /** {@code key=value} for a client that is no command of Crail. */
+  List<String> clientSettings() {
+    return surroundings.settings;
+  }
+
   /** The cluster that most sections use. */
   LabCluster cluster() throws IOException, InterruptedException {
     if (cluster == null) {

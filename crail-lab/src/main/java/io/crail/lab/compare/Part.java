@@ -13,6 +13,7 @@ enum Part {
   LATENCY("Lookups, one in flight"),
   CLIENTS("Lookups of many clients, and of two namenodes"),
   SPREAD("One directory over one to eight namenodes"),
+  CHILDREN("A spread directory of many children"),
   KEYVALUE("Key-values, and reads and writes on the datanode's host"),
   APPEND("Appends of many clients to one object, with and without a guard"),
   CACHE("Files of a slow file system, through a cache in Crail"),

@@ -2,21 +2,15 @@
 package io.crail.lab.spark;
 
 import io.crail.common.config.Configuration;
-import io.crail.protocol.ClusterKeys;
-import io.crail.protocol.NameNodeClient;
+import io.crail.lab.programs.NamenodeQuery;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
-import io.crail.protocol.cluster.Hello;
-import io.crail.rpc.ClientLoop;
-import io.crail.rpc.Transport;
-import io.crail.rpc.TransportProvider;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -30,28 +24,14 @@ final class NamenodeWatch implements AutoCloseable {
   private static final String LINE = "operation ";
   private static final long END_SECONDS = 60;
 
-  private final Transport transport;
-  private final ClientLoop loop;
-  private final NameNodeClient client;
+  private final NamenodeQuery query;
   private final CountDownLatch end = new CountDownLatch(1);
   private final List<NamenodeLoad.Sample> samples = new ArrayList<>();
   private final Thread thread = new Thread(this::watch, "namenode-watch");
   private IOException failure;
 
   private NamenodeWatch(Configuration configuration) throws IOException {
-    transport = TransportProvider.open(configuration);
-    loop = transport.newClientLoop("namenode-watch");
-    client =
-        new NameNodeClient(
-            loop,
-            configuration.get(ClusterKeys.NAMENODE_ADDRESS),
-            new NameNodeClient.Identity(
-                Hello.ROLE_CLIENT,
-                ThreadLocalRandom.current().nextLong(),
-                "",
-                configuration.get(ClusterKeys.CLUSTER_NAME)),
-            transport.peerOptions(),
-            configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
+    query = NamenodeQuery.open(configuration, "namenode-watch");
     thread.setDaemon(true);
   }
 
@@ -77,9 +57,7 @@ final class NamenodeWatch implements AutoCloseable {
 
   private NamenodeLoad.Sample sample() throws IOException, InterruptedException {
     Map<String, Long> counts = new TreeMap<>();
-    for (int index = 0; index < client.count(); index++) {
-      Dump.Response page =
-          client.callAt(index, NameNodeOperations.DUMP, new Dump.Request(0)).join();
+    for (Dump.Response page : query.ask(NameNodeOperations.DUMP, new Dump.Request(0))) {
       counts(page.text().toString()).forEach((name, count) -> counts.merge(name, count, Long::sum));
     }
     return new NamenodeLoad.Sample(System.currentTimeMillis(), counts);
@@ -117,8 +95,6 @@ final class NamenodeWatch implements AutoCloseable {
   public void close() throws InterruptedException {
     end.countDown();
     thread.join(TimeUnit.SECONDS.toMillis(END_SECONDS));
-    client.close();
-    loop.close();
-    transport.close();
+    query.close();
   }
 }

@@ -67,6 +67,8 @@ class CompareTest {
     assertFalse(some.times());
     assertEquals(20_000, options.cached());
     assertEquals(262_144, parse("--cached 262144").cached());
+    assertEquals(1_000_000, options.children());
+    assertEquals(10_000_000, parse("--children 10000000").children());
     assertNull(options.flash());
     String target = "tcp://10.0.0.7:4420/nqn.2026-11.org.example:a#1";
     assertEquals(target, parse("--flash " + target).flash());
@@ -122,6 +124,7 @@ class CompareTest {
     "--runs 0, --runs 0: expected a whole number from 1 to 1000",
     "--runs x, --runs x: expected a whole number",
     "--files 10, --files 10: expected",
+    "--children 10000001, --children 10000001: expected",
     "--cached 10, --cached 10: expected",
     "--flash /dev/nvme0n1, --flash /dev/nvme0n1: expected host:port/nqn",
     "--only lookup;redis, there is no section 'lookup;redis'",
