@@ -26,6 +26,8 @@ import io.crail.protocol.node.Put;
 import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.function.LongConsumer;
 
 /**
@@ -74,16 +76,22 @@ public final class CompoundRule {
     private final PathBytes path;
     private final Maker maker;
     private final LongConsumer committed;
+    private final boolean links;
     // Whether a node may be made, so that its container has to admit it before.
     private boolean makes;
 
-    Attempt(Operate.Request request, PathBytes path, Maker maker, LongConsumer committed) {
+    Attempt(
+        Operate.Request request,
+        PathBytes path,
+        Set<StepKind> kinds,
+        Maker maker,
+        LongConsumer committed) {
       this.request = request;
       this.path = path;
       this.maker = maker;
       this.committed = committed;
-      this.makes =
-          request.steps().stream().anyMatch(step -> step.kind() == StepKind.CREATE.number());
+      this.links = kinds.contains(StepKind.LINK);
+      this.makes = kinds.contains(StepKind.CREATE);
     }
   }
 
@@ -97,8 +105,8 @@ public final class CompoundRule {
       throws CrailException {
     PathBytes path = PathBytes.of(request.path());
     tree.requireOwn(path);
-    check(request, path, maker != null);
-    Attempt attempt = new Attempt(request, path, maker, committed);
+    Set<StepKind> kinds = check(request, path, maker != null);
+    Attempt attempt = new Attempt(request, path, kinds, maker, committed);
     Operate.Response response = null;
     while (response == null) {
       Tree.Place place = tree.locate(path);
@@ -118,9 +126,9 @@ public final class CompoundRule {
     return response;
   }
 
-  private static void check(Operate.Request request, PathBytes path, boolean mayChange)
+  /** Checks a list, and returns the kinds of its steps, so that it is looked through once. */
+  private static Set<StepKind> check(Operate.Request request, PathBytes path, boolean mayChange)
       throws CrailException {
-    StagedNode.requireOne(request.steps());
     if (path.isRoot()) {
       throw ErrorCode.ROOT.exception("/");
     }
@@ -130,11 +138,18 @@ public final class CompoundRule {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           path + ": " + count + " steps, must be 1 to " + Operate.MAX_STEPS);
     }
+    Set<StepKind> kinds = EnumSet.noneOf(StepKind.class);
     for (CompoundStep step : request.steps()) {
-      if (StepKind.of(step.kind()).isChange() && !mayChange) {
+      StepKind kind = StepKind.of(step.kind());
+      if (kind.isChange() && !mayChange) {
         throw ErrorCode.INVALID_ARGUMENT.exception(path + ": a list that only reads");
       }
+      kinds.add(kind);
     }
+    if (kinds.contains(StepKind.LINK)) {
+      StagedNode.requireOne(request.steps());
+    }
+    return kinds;
   }
 
   /**
@@ -164,7 +179,9 @@ public final class CompoundRule {
   private Operate.Response decide(Container parent, Node found, Attempt attempt)
       throws CrailException {
     StagedNode staged =
-        StagedNode.of(attempt.request.steps(), state, datanodes, parent, found, attempt.path);
+        attempt.links
+            ? StagedNode.of(attempt.request.steps(), state, datanodes, parent, found, attempt.path)
+            : StagedNode.NONE;
     return staged.node() == null
         ? decide(parent, found, staged, attempt)
         : locks.of(staged.node(), () -> decide(parent, found, staged, attempt));

@@ -2,6 +2,7 @@
 package io.crail.protocol.part;
 
 import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
@@ -67,6 +68,7 @@ public record CompoundStep(
   private static final int NAME_LENGTH = LAYOUT.offset("nameLength");
   private static final int DATA_LENGTH = LAYOUT.offset("dataLength");
   private static final int EXPECTED_LENGTH = LAYOUT.offset("expectedLength");
+  private static final int FIXED_LENGTH = LAYOUT.fixedLength();
 
   /** The codec. Written by hand, since there are several steps in a request. */
   public static final Codec<CompoundStep> CODEC =
@@ -94,6 +96,19 @@ public record CompoundStep(
           at += step.name.length();
           step.data.copyTo(out, at);
           step.expected.copyTo(out, at + step.data.length());
+        }
+
+        @Override
+        protected int checkedLengthAt(ByteBuffer in, int offset, int left) throws CrailException {
+          if (left >= FIXED_LENGTH
+              && in.getShort(offset + NAME_LENGTH) == 0
+              && in.getInt(offset + EXPECTED_LENGTH) == 0) {
+            int data = in.getInt(offset + DATA_LENGTH);
+            if (data >= 0 && data <= Math.min(SmallValue.MAX_LENGTH, left - FIXED_LENGTH)) {
+              return FIXED_LENGTH + data;
+            }
+          }
+          return super.checkedLengthAt(in, offset, left);
         }
 
         @Override
