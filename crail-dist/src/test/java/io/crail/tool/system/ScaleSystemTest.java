@@ -146,6 +146,16 @@ class ScaleSystemTest {
     return datanodes.lines().anyMatch(each -> each.matches(address + " +online .*"));
   }
 
+  /** When datanodes have registered. */
+  private static List<Instant> registered(CrailProcess controller) {
+    return controller
+        .stdout()
+        .lines()
+        .filter(line -> line.contains(" registered: "))
+        .map(line -> Instant.parse(line.split(" ")[0]))
+        .toList();
+  }
+
   private List<String> stopped() throws Exception {
     Path stopped = logs.resolve("stopped");
     return Files.exists(stopped) ? Files.readAllLines(stopped) : List.of();
@@ -213,6 +223,13 @@ class ScaleSystemTest {
         }
         Instant ordered = Instant.parse(first.await("^(\\S+) add [^;]*above", PATIENCE).group(1));
         assertTrue(Duration.between(begin, ordered).toSeconds() < 10, first.stdout());
+        // The first one was there before. Ten seconds are enough unless the machine is so busy that
+        // a datanode alone takes longer than half of it to start.
+        Instant began = Instant.parse(first.await("^(\\S+) add [^;]*fewer", PATIENCE).group(1));
+        Duration usual = Duration.between(began, registered(first).get(0));
+        Duration waited = Duration.between(begin, registered(first).get(1));
+        System.out.println("new space after " + waited + ", the first datanode after " + usual);
+        assertTrue(waited.toMillis() < Math.max(10_000, 2 * usual.toMillis()), first.stdout());
         assertTrue(first.stdout().contains("100 % in use"), "it was full, so writers waited");
         int peak = datanodes().size();
         assertTrue(peak >= 4 && peak <= 8, () -> "datanodes: " + peak + first.stdout());
