@@ -7,9 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Addresses;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +27,7 @@ import org.apache.hadoop.examples.terasort.TeraValidate;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.StorageStatistics;
 import org.apache.hadoop.tools.DistCp;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
@@ -98,6 +102,43 @@ class JobsSystemTest {
     assertTrue(report.matches("checksum\t[0-9a-f]+\n"), report);
     String generated = text("/tera/checksum/part-r-00000");
     assertEquals(last(generated), last(report));
+  }
+
+  /** Two jobs with the same input, a directory of this host: the second one reads Crail's bytes. */
+  @Test
+  void jobsReadThroughTheCache() throws Exception {
+    long rows = 10_000;
+    Path source = local.resolve("tera");
+    run(new TeraGen(), rows, source.toUri());
+    try (Stream<Path> parts = Files.list(source)) {
+      for (Path part : parts.toList()) {
+        // What was written just now is not cached.
+        Files.setLastModifiedTime(part, FileTime.from(Instant.EPOCH.plusSeconds(1)));
+      }
+    }
+    configuration.set("crail.cache.source.tera", source.toUri().toString());
+    configuration.set("crail.cache.blocksize", "64k");
+    // A process may not have them all in its memory when they are read again.
+    configuration.set("crail.cache.memory", "512k");
+    configuration.set("crail.cache.keepfree", "0");
+    configuration.set("crail.cache.statusage", "60m");
+    String input = "crailcache://tera/";
+    try (FileSystem cached = FileSystem.get(URI.create(input), configuration)) {
+      StorageStatistics counts = cached.getStorageStatistics();
+      run(new TeraValidate(), input, "/cached/checksum");
+      Await.until(
+          "what was loaded is in Crail",
+          ProcessCluster.PATIENCE,
+          () -> counts.getLong("puts").equals(counts.getLong("loads")));
+      assertEquals(rows * ROW, counts.getLong("source_bytes"));
+      long hitBytes = counts.getLong("hit_bytes");
+      run(new TeraSort(), input, "/cached/out");
+      assertEquals(rows * ROW, counts.getLong("source_bytes"));
+      assertTrue(counts.getLong("hit_bytes") - hitBytes >= rows * ROW, counts::toString);
+    }
+    run(new TeraValidate(), "/cached/out", "/cached/report");
+    assertEquals(
+        last(text("/cached/checksum/part-r-00000")), last(text("/cached/report/part-r-00000")));
   }
 
   private static String last(String report) {
