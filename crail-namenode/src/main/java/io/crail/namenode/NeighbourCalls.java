@@ -161,7 +161,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     forEach(others(all), each -> each.lend(loans, answered));
   }
 
-  private static Iterator<Lending> others(Lending[] all) {
+  private static <T> Iterator<T> others(T[] all) {
     return Stream.of(all).filter(Objects::nonNull).iterator();
   }
 
@@ -180,12 +180,11 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
 
   /** Begins the comparisons and loans that are due. */
   synchronized void tick(SpreadStandings directories, SpreadRule.QuotaLoans loans) {
-    for (Check check : checks) {
-      if (check != null) {
-        check.tick(directories);
-      }
+    try {
+      forEach(others(checks), each -> each.tick(directories));
+    } finally {
+      forEach(others(lendings), each -> each.tick(loans));
     }
-    forEach(others(lendings), each -> each.tick(loans));
   }
 
   /** The comparison with one namenode. */
@@ -202,7 +201,15 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     synchronized void tick(SpreadStandings directories) {
       if (!running && (directories.isAny() || left > 0) && clock.nanoTime() - nextNanos >= 0) {
         running = true;
-        send(directories, 0);
+        boolean isSent = false;
+        try {
+          send(directories, 0);
+          isSent = true;
+        } finally {
+          if (!isSent) {
+            end(false);
+          }
+        }
       }
     }
 

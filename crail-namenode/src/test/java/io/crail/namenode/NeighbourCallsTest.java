@@ -9,6 +9,7 @@ import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.rule.SpreadRule;
+import io.crail.namenode.rule.SpreadStandings;
 import io.crail.protocol.cluster.LendQuota;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
@@ -17,12 +18,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Loans of which something throws: all requests that wait for them end all the same. */
+/** Something throws: requests that wait for a loan end all the same, and comparisons go on. */
 class NeighbourCallsTest {
   private final Configuration conf = Configuration.builder().build();
   private final List<ErrorCode> ended = new ArrayList<>();
@@ -101,5 +103,33 @@ class NeighbourCallsTest {
     own.add(loans);
     assertThrows(IllegalStateException.class, () -> calls.lend(loans, failure -> wrong()));
     assertEquals(List.of(ErrorCode.OK, ErrorCode.OK), ended);
+  }
+
+  @Test
+  void comparisonsGoOnAfterAnException() {
+    ManualClock clock = new ManualClock();
+    AtomicInteger reads = new AtomicInteger();
+    SpreadStandings directories =
+        new SpreadStandings(
+            null,
+            null,
+            1,
+            () -> {
+              if (reads.getAndIncrement() > 0) {
+                wrong();
+              }
+              return 1;
+            });
+    calls.close();
+    calls = new NeighbourCalls(conf, 0, clock);
+    open(3);
+    List<String> lent = new ArrayList<>();
+    SpreadRule.QuotaLoans loans = new Loans(() -> lent.add("lent"));
+    assertThrows(IllegalStateException.class, () -> calls.tick(directories, loans));
+    assertEquals(3, reads.get(), "one at its creation, and one for each of two others");
+    assertEquals(List.of("lent"), lent);
+    clock.advanceMillis(1_000);
+    assertThrows(IllegalStateException.class, () -> calls.tick(directories, loans));
+    assertEquals(5, reads.get());
   }
 }
