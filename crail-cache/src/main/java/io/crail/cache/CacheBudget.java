@@ -63,6 +63,9 @@ final class CacheBudget {
   /** Until when there is no room. Guarded by this. */
   private long fullUntilMillis;
 
+  /** What was last used before this time would have been removed to make some. Guarded by this. */
+  private long fullBeforeMillis;
+
   private final AtomicLong tidiedMillis = new AtomicLong();
 
   CacheBudget(
@@ -109,26 +112,31 @@ final class CacheBudget {
 
   /** Crail had no space for a block. The next one finds some, if blocks of this cache have it. */
   synchronized void refused(int length, long usedBeforeMillis) {
-    if (!isFull()) {
+    if (!isFull(usedBeforeMillis)) {
       List<Victim> oldest = new ArrayList<>();
       long total = list(oldest, usedBeforeMillis);
-      noteRoom(remove(oldest, Math.max(CacheContents.takenBytes(length), (long) (SLACK * total))));
+      long wanted = Math.max(CacheContents.takenBytes(length), (long) (SLACK * total));
+      noteRoom(remove(oldest, wanted), usedBeforeMillis);
     }
   }
 
   private boolean findsRoom(long wanted, long usedBeforeMillis) {
-    return !isFull() && noteRoom(look(wanted, usedBeforeMillis));
+    return !isFull(usedBeforeMillis) && noteRoom(look(wanted, usedBeforeMillis), usedBeforeMillis);
   }
 
-  /** Whether a look would find what the last one has found. A clock that was set back ends it. */
-  private boolean isFull() {
+  /**
+   * Whether a look would find what the last one has found. A load may remove less than a reader, so
+   * where it finds no room, a reader looks too. A clock that was set back ends it.
+   */
+  private boolean isFull(long usedBeforeMillis) {
     long leftMillis = fullUntilMillis - clockMillis.getAsLong();
-    return leftMillis > 0 && leftMillis <= NO_ROOM_MILLIS;
+    return leftMillis > 0 && leftMillis <= NO_ROOM_MILLIS && usedBeforeMillis <= fullBeforeMillis;
   }
 
-  private boolean noteRoom(boolean found) {
+  private boolean noteRoom(boolean found, long usedBeforeMillis) {
     if (!found) {
       fullUntilMillis = clockMillis.getAsLong() + NO_ROOM_MILLIS;
+      fullBeforeMillis = usedBeforeMillis;
     }
     return found;
   }

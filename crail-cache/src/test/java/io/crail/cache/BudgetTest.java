@@ -247,6 +247,22 @@ class BudgetTest {
   }
 
   @Test
+  void aLoadThatFindsNoRoomIsNotInTheWayOfReaders() throws Exception {
+    String budget = String.valueOf(BLOCK);
+    CacheFileSystem fs = cluster.open("crail.cache.blocksize", "128k");
+    fs.cacheStatistics().reset();
+    CacheCluster.writeAged(directory.resolve("f"), new byte[BLOCK]);
+    read(fs, "f");
+    settle(fs, 1);
+    try (CacheStore crail = cluster.cacheStore(UnaryOperator.identity())) {
+      CacheBudget full = budget(crail, System::currentTimeMillis, "crail.cache.budget", budget);
+      // A load that began before the block was used does not remove it.
+      assertFalse(full.admits(BLOCK, 0));
+      assertTrue(full.admits(BLOCK, Long.MAX_VALUE));
+    }
+  }
+
+  @Test
   void whatIsTooOldIsRemovedWithoutAnEviction() throws Exception {
     AtomicLong ahead = new AtomicLong();
     try (CacheStore crail = cluster.cacheStore(UnaryOperator.identity())) {
