@@ -3,9 +3,11 @@ package io.crail.job;
 
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
+import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.Threads;
+import io.crail.common.error.IncompleteException;
 import io.crail.common.error.NodeExistsException;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.compound.CompoundOperation;
@@ -13,6 +15,8 @@ import io.crail.compound.Lifetime;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -65,7 +69,37 @@ public final class CrailJob implements AutoCloseable {
   }
 
   /**
-   * Begins a job.
+   * The storage class for a job that will hold so many bytes: the first one, which is the fastest,
+   * with so much free space, whichever namenode the job will be at. If none has so much, the one
+   * that has most, from which the data overflow as they always do. Slow classes so take what would
+   * fill up the fast ones for others. This looks at the present, and reserves nothing.
+   *
+   * @param store the store
+   * @param bytes what the job will hold
+   * @return the class; the default one when no datanode is there
+   * @throws Exception when a namenode does not answer, or as operations of the store do
+   */
+  public static CrailStorageClass storageClassFor(CrailStore store, long bytes) throws Exception {
+    CrailSpace space = store.getSpace();
+    if (!space.missing().isEmpty()) {
+      throw new IncompleteException("the free space", space.missing());
+    }
+    TreeMap<Integer, Long> leastFree = new TreeMap<>();
+    space.parts().forEach(each -> leastFree.merge(each.storageClass(), each.bytes(), Math::min));
+    int chosen = CrailStorageClass.DEFAULT.value();
+    for (Map.Entry<Integer, Long> each : leastFree.entrySet()) {
+      if (each.getValue() >= bytes) {
+        return CrailStorageClass.get(each.getKey());
+      }
+      if (each.getValue() > leastFree.getOrDefault(chosen, -1L)) {
+        chosen = each.getKey();
+      }
+    }
+    return CrailStorageClass.get(chosen);
+  }
+
+  /**
+   * Begins a job without limits.
    *
    * @param store the store, which has to stay open until the job is closed
    * @param name a name for people, a part of that of the directory; other characters than letters,
@@ -80,6 +114,31 @@ public final class CrailJob implements AutoCloseable {
    */
   public static CrailJob begin(
       CrailStore store, String name, Duration lease, CrailStorageClass storageClass)
+      throws Exception {
+    return begin(store, name, lease, storageClass, JobLimits.UNLIMITED);
+  }
+
+  /**
+   * Begins a job.
+   *
+   * @param store the store, which has to stay open until the job is closed
+   * @param name a name for people, a part of that of the directory; other characters than letters,
+   *     digits, {@code .}, {@code _} and {@code -} are replaced
+   * @param lease how long the data stay when the process dies, {@link #LEAST_LEASE} to {@link
+   *     #MOST_LEASE}
+   * @param storageClass the storage class of the data
+   * @param limits what the directory may hold, by all processes together
+   * @return the job, whose directory is there
+   * @throws ExecutionException when the store refuses or does not answer
+   * @throws IllegalArgumentException for another lease
+   * @throws Exception as operations of the store do
+   */
+  public static CrailJob begin(
+      CrailStore store,
+      String name,
+      Duration lease,
+      CrailStorageClass storageClass,
+      JobLimits limits)
       throws Exception {
     if (lease.compareTo(LEAST_LEASE) < 0 || lease.compareTo(MOST_LEASE) > 0) {
       throw new IllegalArgumentException(
@@ -101,9 +160,12 @@ public final class CrailJob implements AutoCloseable {
         .create(root, CrailNodeType.DIRECTORY, storageClass, CrailLocationClass.DEFAULT, true)
         .get();
     try {
-      CompoundOperation own =
-          CompoundOperation.builder().readLifetime().expire(Lifetime.sinceAccess(lease)).build();
-      if (store.operate(root, own).get().orThrow().number(0) < 0) {
+      CompoundOperation.Builder own =
+          CompoundOperation.builder().readLifetime().expire(Lifetime.sinceAccess(lease));
+      if (!limits.equals(JobLimits.UNLIMITED)) {
+        own.limit(limits.bytes(), limits.names());
+      }
+      if (store.operate(root, own.build()).get().orThrow().number(0) < 0) {
         // Whoever made the directory of all jobs has not come so far.
         setLease(store);
       }

@@ -93,6 +93,28 @@ class JobCommandTest {
   }
 
   @Test
+  void theDirectoryHasLimits() throws Exception {
+    Path file = directory.resolve("limits");
+    Path end = directory.resolve("limits-end");
+    String script =
+        "echo $CRAIL_JOB_ROOT > " + file + "; while [ ! -e " + end + " ]; do sleep 0.1; done";
+    CompletableFuture<Ran> ran =
+        CompletableFuture.supplyAsync(
+            () -> job("--bytes", "1m", "--names", "7", "sh", "-c", script));
+    try {
+      Ran quota = Ran.run(directory, "quota", "--json", awaitRoot(file));
+      assertTrue(quota.stdout().contains("\"bytesLimit\": 1048576"), quota.toString());
+      assertTrue(quota.stdout().contains("\"namesLimit\": 7"), quota.toString());
+      Files.createFile(end);
+      String chosen = "crail job: the data go to storage class 0\n";
+      assertEquals(new Ran(0, "", chosen), ran.get(30, TimeUnit.SECONDS));
+    } finally {
+      Files.writeString(end, "");
+    }
+    assertEquals(new Ran(0, "", ""), job("-b", "1m", "-c", "0", "true"));
+  }
+
+  @Test
   void aDirectoryThatHasEndedIsReported() {
     Ran ran = job("sh", "-c", "exit 0");
     assertEquals(0, ran.code());
@@ -119,5 +141,7 @@ class JobCommandTest {
     assertTrue(job("--leese", "1s", "ls").stderr().contains("--leese"));
     assertTrue(job("-l", "1s", "ls").stderr().contains("must be between 2000ms"));
     assertEquals(2, job("-l", "soon", "ls").code());
+    assertTrue(job("--bytes", "much", "ls").stderr().contains("number of bytes, such as 10g"));
+    assertTrue(job("--names", "many", "ls").stderr().contains("must be a number"));
   }
 }

@@ -12,16 +12,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
+import io.crail.CrailSpace;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
 import io.crail.compound.Lifetime;
+import io.crail.embedded.EmbeddedCrail;
 import io.crail.job.CrailJob;
+import io.crail.job.JobLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,6 +132,54 @@ class JobTest {
           () -> CrailJob.begin(store, "name", lease, CrailStorageClass.DEFAULT));
     }
     assertNull(store.lookup("/jobs").get());
+  }
+
+  @Test
+  void aJobHoldsNoMoreThanItsLimits() throws Exception {
+    JobLimits limits = new JobLimits(64 << 10, 2);
+    try (CrailJob job = CrailJob.begin(store, "l", LEASE, CrailStorageClass.DEFAULT, limits)) {
+      make(store, job.root() + "/table", CrailNodeType.TABLE);
+      ExecutionException tooLong =
+          assertThrows(
+              ExecutionException.class,
+              () ->
+                  store.put(job.root() + "/table/v", Bytes.buffer(new byte[(64 << 10) + 1])).get());
+      assertEquals(ErrorCode.QUOTA_EXCEEDED, ((CrailException) tooLong.getCause()).code());
+      store.put(job.root() + "/table/v", Bytes.buffer(new byte[1])).get();
+      ExecutionException tooMany =
+          assertThrows(
+              ExecutionException.class,
+              () -> make(store, job.root() + "/other", CrailNodeType.TABLE));
+      assertEquals(ErrorCode.QUOTA_EXCEEDED, ((CrailException) tooMany.getCause()).code());
+      assertEquals(
+          job.root(),
+          operate(job.root(), CompoundOperation.builder().readUsage()).usage(0).directory());
+      assertTrue(remaining(job.root()) > 0);
+    }
+    assertThrows(IllegalArgumentException.class, () -> new JobLimits(-2, 0));
+  }
+
+  @Test
+  void aJobGetsTheFirstClassThatHasRoomForIt() throws Exception {
+    EmbeddedCrail classes =
+        EmbeddedCrail.builder()
+            .namenodes(2)
+            .storageClasses(0, 1, 1)
+            .storage(16 << 20)
+            .set("crail.storage.tcp.allocationsize", "4m")
+            .set("crail.storage.classes", "2")
+            .start();
+    try (TestCluster other = TestCluster.of(classes)) {
+      CrailStore in = other.newStore();
+      // Each namenode has 8 MiB of the first one, and 16 MiB of the second one.
+      assertEquals(0, CrailJob.storageClassFor(in, 0).value());
+      assertEquals(0, CrailJob.storageClassFor(in, 8 << 20).value());
+      assertEquals(1, CrailJob.storageClassFor(in, (8 << 20) + 1).value());
+      assertEquals(1, CrailJob.storageClassFor(in, 100 << 20).value());
+      assertEquals(
+          in.getSpace().freeBytes(),
+          in.getSpace().parts().stream().mapToLong(CrailSpace.FreePart::bytes).sum());
+    }
   }
 
   @Test

@@ -10,9 +10,13 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Asks the namenodes about their space, and adds up what they tell. */
 public final class SpaceUsage {
+  private static final List<ClassUsage> NOTHING = List.of();
+
   private SpaceUsage() {}
 
   /** Bytes of a block, as the first namenode says that has answered or answers now. */
@@ -47,14 +51,16 @@ public final class SpaceUsage {
     long free = 0;
     long used = 0;
     long waiting = 0;
-    for (Usage.Response answer : answers.present()) {
-      for (ClassUsage each : answer.classes()) {
+    List<CrailSpace.FreePart> parts = new ArrayList<>();
+    for (int i = 0; i < namenodes.count(); i++) {
+      for (ClassUsage each : answers.at(i) == null ? NOTHING : answers.at(i).classes()) {
+        parts.add(new CrailSpace.FreePart(i, each.storageClass(), each.freeBytes()));
         capacity += each.capacityBytes();
         free += each.freeBytes();
         used += each.usedBytes();
         waiting += each.waitingBytes();
       }
     }
-    return new CrailSpace(capacity, free, used, waiting, answers.missing());
+    return new CrailSpace(capacity, free, used, waiting, answers.missing(), parts);
   }
 }

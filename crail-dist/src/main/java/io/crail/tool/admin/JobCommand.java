@@ -3,8 +3,10 @@ package io.crail.tool.admin;
 
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.config.ConfigType;
 import io.crail.conf.CrailConfiguration;
 import io.crail.job.CrailJob;
+import io.crail.job.JobLimits;
 import io.crail.tool.command.CommandContext;
 import io.crail.tool.command.Example;
 import io.crail.tool.command.ExitCode;
@@ -27,6 +29,8 @@ public final class JobCommand extends OptionsCommand {
   private static final String NAME = "n";
   private static final String LEASE = "l";
   private static final String CLASS = "c";
+  private static final String BYTES = "b";
+  private static final String NAMES = "m";
 
   /** The exit code of shells for a command that cannot be run. */
   private static final int CANNOT_RUN = 127;
@@ -44,6 +48,8 @@ public final class JobCommand extends OptionsCommand {
         The directory is in /jobs, and the command finds its path in $CRAIL_JOB_ROOT. It is removed
         when the command ends. If this process is killed, the command runs on, and the directory stays
         for the time of its lease. The exit code is that of the command, or 127 if it cannot be run.
+        With --bytes the data go to the fastest storage class that has so much free space now, or if
+        none has, to the one with most; --class chooses another one.
         Options of this command, and those of every command, stand in front of the command to run.
         """,
         valued(NAME, "name", "name", "a part of the directory's name; by default the command's"),
@@ -54,7 +60,9 @@ public final class JobCommand extends OptionsCommand {
             "how long the data stay if this process is killed; "
                 + CrailJob.LEASE.toSeconds()
                 + "s by default"),
-        valued(CLASS, "class", "class", "storage class of the data, from 0"));
+        valued(CLASS, "class", "class", "storage class of the data, from 0"),
+        valued(BYTES, "bytes", "size", "the most bytes of space, such as 10g"),
+        valued(NAMES, "names", "number", "the most names"));
   }
 
   @Override
@@ -63,7 +71,9 @@ public final class JobCommand extends OptionsCommand {
         new Example("crail job ./etl.sh", "$CRAIL_JOB_ROOT is there while the script runs"),
         new Example(
             "crail job --lease 10m --class 1 ./etl.sh",
-            "the data stay for ten minutes if this dies"));
+            "the data stay for ten minutes if this dies"),
+        new Example(
+            "crail job --bytes 10g ./etl.sh", "at most 10 GiB, where there is room for them"));
   }
 
   @Override
@@ -92,15 +102,16 @@ public final class JobCommand extends OptionsCommand {
         line.hasOption(LEASE)
             ? time(line, LEASE, CrailJob.LEAST_LEASE, CrailJob.MOST_LEASE)
             : CrailJob.LEASE;
-    CrailStorageClass storageClass =
-        line.hasOption(CLASS)
-            ? CrailStorageClass.get(number(line, CLASS, 0, 255))
-            : CrailStorageClass.DEFAULT;
+    JobLimits limits = new JobLimits(limit(line, BYTES), limit(line, NAMES));
+    CrailStorageClass given =
+        line.hasOption(CLASS) ? CrailStorageClass.get(number(line, CLASS, 0, 255)) : null;
     Path program = Path.of(command.get(0)).getFileName();
     String name = line.getOptionValue(NAME, program == null ? "job" : program.toString());
     try (ShutdownGate gate = ShutdownGate.open();
         CrailStore store = CrailStore.newInstance(CrailConfiguration.of(context.configuration()))) {
-      CrailJob job = CrailJob.begin(store, name, lease, storageClass);
+      CrailStorageClass storageClass =
+          given == null ? storageClassFor(context, store, limits) : given;
+      CrailJob job = CrailJob.begin(store, name, lease, storageClass, limits);
       int code = execute(context, gate, command, job.root());
       try {
         job.close();
@@ -115,6 +126,33 @@ public final class JobCommand extends OptionsCommand {
       }
       return code;
     }
+  }
+
+  private static long limit(CommandLine line, String letter) throws UsageException {
+    String text = line.getOptionValue(letter);
+    if (text == null) {
+      return JobLimits.NONE;
+    }
+    try {
+      long value = letter.equals(BYTES) ? ConfigType.parseBytes(text) : Long.parseLong(text);
+      if (value >= 0) {
+        return value;
+      }
+    } catch (IllegalArgumentException e) {
+      // Falls through to the one message below.
+    }
+    String number = letter.equals(BYTES) ? "number of bytes, such as 10g" : "number";
+    throw badValue(letter, text, "must be a " + number);
+  }
+
+  private static CrailStorageClass storageClassFor(
+      CommandContext context, CrailStore store, JobLimits limits) throws Exception {
+    if (limits.bytes() == JobLimits.NONE) {
+      return CrailStorageClass.DEFAULT;
+    }
+    CrailStorageClass found = CrailJob.storageClassFor(store, limits.bytes());
+    context.err().println("crail job: the data go to storage class " + found);
+    return found;
   }
 
   private static int execute(
