@@ -441,6 +441,8 @@ class SpaceTest {
     assertEquals(1, distinct("sequential", 8));
     assertTrue(distinct("random", 40) >= 2);
     assertEquals(1, distinct("mostfree", 3));
+    // The largest, and one of the others if it is not among the two.
+    assertTrue(distinct("freeroftwo", 40) >= 2);
     ConfigException e =
         assertThrows(
             ConfigException.class, () -> new TestStore("crail.namenode.blockselection", "nearest"));

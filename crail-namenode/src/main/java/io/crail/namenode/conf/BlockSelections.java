@@ -16,7 +16,8 @@ final class BlockSelections {
           new Policy("roundrobin", random -> roundRobin()),
           new Policy("random", random -> candidates -> random.nextInt(candidates.count())),
           new Policy("sequential", random -> candidates -> 0),
-          new Policy("mostfree", random -> BlockSelections::mostFree));
+          new Policy("mostfree", random -> BlockSelections::mostFree),
+          new Policy("freeroftwo", random -> candidates -> freerOfTwo(candidates, random)));
 
   private BlockSelections() {}
 
@@ -57,6 +58,17 @@ final class BlockSelections {
   private static BlockSelection roundRobin() {
     AtomicInteger next = new AtomicInteger();
     return candidates -> Integer.remainderUnsigned(next.getAndIncrement(), candidates.count());
+  }
+
+  /** Nearly as even as the one with most, but many at once do not all find the same one. */
+  private static int freerOfTwo(BlockSelection.Candidates candidates, RandomGenerator random) {
+    int count = candidates.count();
+    int one = random.nextInt(count);
+    if (count == 1) {
+      return one;
+    }
+    int other = (one + 1 + random.nextInt(count - 1)) % count;
+    return candidates.freeBytes(other) > candidates.freeBytes(one) ? other : one;
   }
 
   private static int mostFree(BlockSelection.Candidates candidates) {
