@@ -14,16 +14,25 @@ import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.conf.CrailConfiguration;
 import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests the whole store over RDMA: the metadata of two namenodes with messages, and the data in an
@@ -32,6 +41,8 @@ import org.junit.jupiter.api.TestFactory;
 @Tag("rdma")
 @Tag("repeat")
 class RdmaWholeStoreSystemTest extends WholeStoreContract {
+  @TempDir private Path source;
+
   @Override
   ProcessCluster newCluster() throws Exception {
     ProcessCluster started = RdmaCluster.start(2);
@@ -60,6 +71,47 @@ class RdmaWholeStoreSystemTest extends WholeStoreContract {
     CrailProcess bench = cluster().run(line.split(" "));
     assertEquals(0, bench.awaitExit(ProcessCluster.PATIENCE), bench.stdout() + bench.stderr());
     assertTrue(bench.stdout().contains(load.expected()), bench.stdout());
+  }
+
+  /**
+   * What one file system has loaded, another one reads, though the source has no bytes any more.
+   */
+  @Test
+  void aCacheIsReadOverRdma() throws Exception {
+    byte[] bytes = new byte[(3 << 20) + 5];
+    new Random(2).nextBytes(bytes);
+    Path file = Files.write(source.resolve("file"), bytes);
+    FileTime old = FileTime.from(Instant.EPOCH.plusSeconds(1));
+    Files.setLastModifiedTime(file, old);
+    Configuration hadoop = new Configuration();
+    hadoop.set("fs.crail.site.file", cluster().directory() + "/crail-site.conf");
+    hadoop.set("crail.storage.localmap", "false");
+    hadoop.set("crail.cache.source.rdma", source.toUri().toString());
+    hadoop.set("crail.cache.statusage", "60m");
+    hadoop.set("crail.cache.timeout", "60s");
+    URI cache = URI.create("crailcache://rdma/");
+    try (FileSystem first = FileSystem.newInstance(cache, hadoop)) {
+      readCached(first, bytes);
+      // Its end waits for what is put.
+    }
+    Files.write(file, new byte[bytes.length]);
+    Files.setLastModifiedTime(file, old);
+    try (FileSystem second = FileSystem.newInstance(cache, hadoop)) {
+      second.getStorageStatistics().reset();
+      readCached(second, bytes);
+      assertEquals(bytes.length, second.getStorageStatistics().getLong("hit_bytes"));
+      assertEquals(0, second.getStorageStatistics().getLong("source_bytes"));
+    }
+    try (CrailStore store =
+        CrailStore.newInstance(CrailConfiguration.of(cluster().configuration()))) {
+      store.delete("/cache", true).get(60, TimeUnit.SECONDS);
+    }
+  }
+
+  private static void readCached(FileSystem files, byte[] expected) throws Exception {
+    try (FSDataInputStream in = files.open(new org.apache.hadoop.fs.Path("/file"))) {
+      assertArrayEquals(expected, in.readAllBytes());
+    }
   }
 
   /** Programs that speak the connection manager's language and not ours do no harm. */
