@@ -131,7 +131,8 @@ class PagesSystemTest {
           List.of(address, "bin/crail namenode", "bin/crail datanode");
       case "docs/hadoop/README.md#The shell", "docs/hadoop/README.md#Measuring" ->
           List.of(address, "bin/crail namenode", "bin/crail datanode", "echo words >file");
-      case "docs/metrics.md#Turn it on" -> List.of(address);
+      case "docs/elastic.md#An example on one host", "docs/metrics.md#Turn it on" ->
+          List.of(address);
       case "docs/operations/drain.md#Empty a datanode",
               "docs/operations/drain.md#Spread the data" ->
           List.of(
