@@ -121,7 +121,8 @@ class PagesSystemTest {
   private static List<String> before(String place) {
     String address = "crail.namenode.address crail://localhost:9060";
     return switch (place) {
-      case "docs/commands.md#Files",
+      case "docs/cache.md#Space",
+              "docs/commands.md#Files",
               "docs/commands.md#Reports",
               "docs/elastic.md#Datanodes that come and go",
               "docs/operations/repair.md#",
@@ -133,6 +134,15 @@ class PagesSystemTest {
           List.of(address, "bin/crail namenode", "bin/crail datanode", "echo words >file");
       case "docs/elastic.md#An example on one host", "docs/metrics.md#Turn it on" ->
           List.of(address);
+      case "docs/jobs.md#" ->
+          List.of(
+              address,
+              "bin/crail namenode",
+              "bin/crail datanode",
+              "echo 'test -n \"$CRAIL_JOB_ROOT\"' >etl.sh",
+              "chmod +x etl.sh");
+      case "docs/quotas.md#" ->
+          List.of(address, "bin/crail namenode", "bin/crail datanode", "crail mkdir /lab");
       case "docs/operations/drain.md#Empty a datanode",
               "docs/operations/drain.md#Spread the data" ->
           List.of(
