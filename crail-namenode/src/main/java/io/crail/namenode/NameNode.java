@@ -10,6 +10,7 @@ import io.crail.namenode.change.Applier;
 import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.change.DatanodeApplier;
 import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.Replay;
 import io.crail.namenode.change.SpaceChange;
 import io.crail.namenode.change.State;
 import io.crail.namenode.classes.NodeClasses;
@@ -101,7 +102,7 @@ public final class NameNode {
   private final NameNodeOptions options;
   private final Clock clock;
   private final long startedMillis;
-  private final long incarnation;
+  private final Lineage lineage;
   private final State state;
   private final DatanodeReports datanodes;
   private final Dismantler dismantler;
@@ -129,10 +130,25 @@ public final class NameNode {
       RandomGenerator random,
       ChangeSink sink,
       SpreadRule.Neighbours neighbours) {
+    this(options, clock, random, sink, neighbours, Lineage.begin(options, clock, random));
+  }
+
+  /**
+   * Creates a namenode without nodes, which is to have those of an earlier start.
+   *
+   * @param lineage what the earlier start was
+   */
+  NameNode(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      ChangeSink sink,
+      SpreadRule.Neighbours neighbours,
+      Lineage lineage) {
     this.options = options;
     this.clock = clock;
     this.startedMillis = clock.currentTimeMillis();
-    this.incarnation = random.nextLong();
+    this.lineage = lineage;
     HeapBudget budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
     HostNames hosts = new HostNames(budget, SpaceChange.Host.reports(sink));
     Allocator space = new Allocator(options, clock, random, new Quarantine(budget));
@@ -140,7 +156,7 @@ public final class NameNode {
     UserNames users = new UserNames(options.user(), budget, SpaceChange.User.reports(sink));
     this.state =
         new State(
-            new Tree(options, startedMillis, random, budget),
+            new Tree(options, lineage.rootId(), lineage.rootMillis(), random, budget),
             new LeaseTable<>(
                 clock,
                 options.leaseNanos(),
@@ -161,7 +177,7 @@ public final class NameNode {
     this.datanodes = new DatanodeReports(options, known, clock);
     this.standings =
         new SpreadStandings(
-            options, state, incarnation, () -> clock.currentTimeMillis() << VERSION_SHIFT);
+            options, state, lineage.incarnation(), () -> clock.currentTimeMillis() << VERSION_SHIFT);
     RemoveRule removals = new RemoveRule(state.tree(), locks, applier, dismantler, clock);
     SpreadRule spread =
         new SpreadRule(options, state, locks, applier, removals, neighbours, standings);
@@ -223,6 +239,16 @@ public final class NameNode {
       ExpiryRule expiry,
       CompoundRule compound,
       DatanodeRule datanodes) {}
+
+  /** What remains the same from one start to the next. */
+  Lineage lineage() {
+    return lineage;
+  }
+
+  /** Begins to make the changes of an earlier start, before anything else is done. */
+  Replay replay() {
+    return new Replay(options, state, locks, clock);
+  }
 
   /** The rule for creates and puts of one connection. */
   CreateRule createRule(SessionUser user) {
@@ -325,7 +351,7 @@ public final class NameNode {
         state.values().maxLength(),
         options.smallFiles(),
         (int) (options.leaseNanos() / 1_000_000),
-        incarnation,
+        lineage.incarnation(),
         state.tree().rootId(),
         Utf8.of(options.cluster()));
   }

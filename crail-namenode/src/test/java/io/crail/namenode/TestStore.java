@@ -4,7 +4,9 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
+import io.crail.namenode.change.Change;
 import io.crail.namenode.change.ChangeSink;
+import io.crail.namenode.change.Replay;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.rule.DatanodeRule;
 import io.crail.protocol.NameNodeOperations;
@@ -78,18 +80,44 @@ public final class TestStore {
   private TestStore(
       Random random, ManualClock clock, int index, int count, ChangeSink sink, String... settings)
       throws CrailException {
-    Configuration.Builder builder = Configuration.builder();
-    for (int i = 0; i < settings.length; i += 2) {
-      builder.set(settings[i], settings[i + 1], "a test");
-    }
-    this.clock = clock;
-    this.namenode =
+    this(
         new NameNode(
-            NameNodeOptions.of(builder.build(), index, count), clock, random, sink, NameNode.ALONE);
+            NameNodeOptions.of(configuration(settings), index, count),
+            clock,
+            random,
+            sink,
+            NameNode.ALONE),
+        clock);
+  }
+
+  private TestStore(NameNode namenode, ManualClock clock) throws CrailException {
+    this.clock = clock;
+    this.namenode = namenode;
     this.server = NameNodeService.create(namenode, Map::of);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
     this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);
+  }
+
+  private static Configuration configuration(String... settings) throws CrailException {
+    Configuration.Builder builder = Configuration.builder();
+    for (int i = 0; i < settings.length; i += 2) {
+      builder.set(settings[i], settings[i + 1], "a test");
+    }
+    return builder.build();
+  }
+
+  /** A namenode that is made of the records of the changes of this one. */
+  public TestStore replayed(List<Change> records) throws CrailException {
+    NameNode next =
+        new NameNode(
+            namenode.options(), clock, new Random(2), null, NameNode.ALONE, namenode.lineage());
+    Replay replay = next.replay();
+    for (Change record : records) {
+      replay.apply(record);
+    }
+    replay.end();
+    return new TestStore(next, clock);
   }
 
   /** The seed of a random test: the given one, or the system property, or a new one; printed. */

@@ -661,6 +661,15 @@ public final class Applier {
   }
 
   /**
+   * The node that was to replace another takes its place. Under the locks of both and of their
+   * parent.
+   */
+  void takePlace(Node node, Node present) {
+    tree.takePlace(node, present);
+    destroy(present);
+  }
+
+  /**
    * The lease of a node has run out. Space behind its bytes rests.
    *
    * @param lease the lease

@@ -3,6 +3,7 @@ package io.crail.namenode.space;
 
 import io.crail.namenode.space.NodeSpace.Allocation;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The extents of a node that has several. The list only grows. A node that is truncated or gets
@@ -27,6 +28,15 @@ public final class AllocationList extends NodeSpace {
     this.items = items;
     this.count = count;
     commit(size);
+  }
+
+  /** These extents, at least one, with a size. */
+  static NodeSpace of(List<Allocation> extents, long size) {
+    if (extents.size() > 1) {
+      return new AllocationList(extents.toArray(new Allocation[0]), size);
+    }
+    extents.get(0).commit(size);
+    return extents.get(0);
   }
 
   /**

@@ -50,6 +50,8 @@ public final class Allocator {
   private final int[][] classOrders;
   private final BlockSelection[] selections;
   private volatile Members[] classes;
+  // While records are replayed; null before and afterwards.
+  private volatile FreedByRecords freed;
 
   public Allocator(
       NameNodeOptions options, Clock clock, RandomGenerator random, Quarantine quarantine) {
@@ -213,8 +215,14 @@ public final class Allocator {
   void release(Allocation extent, long leaseEndNanos, Quarantine.Writer writer, boolean canReport) {
     boolean leased = writer != null;
     DatanodeSpace datanode = extent.datanode();
+    FreedByRecords replayed = freed;
+    boolean isSafe = datanode.checksGeneration() && !leased && !extent.isSealed();
+    if (replayed != null) {
+      replayed.free(extent, !isSafe);
+      return;
+    }
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
-    if (lost || (datanode.checksGeneration() && !leased && !extent.isSealed())) {
+    if (lost || isSafe) {
       extent.free();
       return;
     }
@@ -360,6 +368,48 @@ public final class Allocator {
    */
   public int awaitedWriters() {
     return quarantine.writers();
+  }
+
+  /**
+   * From now on, until {@link #endReplay}, records say which space nodes have. What becomes free
+   * can be taken again at once, since a record says who has got it.
+   */
+  void beginReplay() {
+    freed = new FreedByRecords(options.leaseNanos(), options.freeMarginNanos());
+  }
+
+  /**
+   * Notes when the changes of the next records were made.
+   *
+   * @param millis milliseconds since 1970
+   */
+  void replayedAt(long millis) {
+    freed.at(millis);
+  }
+
+  /**
+   * Notes that a client may access an extent that belongs to no node.
+   *
+   * @param extent an extent that is free
+   */
+  void mayBeAccessed(Allocation extent) {
+    freed.add(extent);
+  }
+
+  /** Lets rest what the last records have freed, since clients may still access it. */
+  void endReplay() {
+    FreedByRecords last = freed;
+    freed = null;
+    long now = clock.nanoTime();
+    for (Allocation extent : last.latestFirst()) {
+      DatanodeSpace datanode = extent.datanode();
+      if (datanode.state() != DatanodeSpace.State.DEAD
+          && datanode.claim(extent.place(), extent.allocatedLength())) {
+        datanode.countAsWaiting(extent.allocatedLength());
+        long end = now + options.leaseNanos();
+        quarantine.add(extent, restedNanos(extent, end), null, false, false);
+      }
+    }
   }
 
   /** Frees extents and regions that have waited long enough. Returns their number. */

@@ -52,6 +52,11 @@ final class DatanodeHeap {
     return budget.take(EXTENT, 0);
   }
 
+  /** Takes the heap for an extent that was admitted before. */
+  void addExtent() {
+    budget.add(EXTENT);
+  }
+
   /** Gives the heap of an extent back. */
   void giveExtent() {
     budget.give(EXTENT);

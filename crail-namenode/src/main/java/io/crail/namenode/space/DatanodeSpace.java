@@ -7,7 +7,9 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.protocol.cluster.RegisterDatanode;
+import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.FenceKind;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -340,6 +342,30 @@ public final class DatanodeSpace {
     free -= taken;
     used += taken;
     return piece;
+  }
+
+  /**
+   * Takes the space of an extent that a node has according to a record.
+   *
+   * @return false unless all of it is free
+   */
+  synchronized boolean claim(Place place, int length) {
+    RegionSpace region = regions.get(place.region());
+    if (region == null
+        || Integer.bitCount(length) != 1
+        || length < Extent.MIN_LENGTH
+        || length > blockSize
+        || place.offset() < 0
+        || place.offset() % length != 0
+        || place.offset() > region.region().length() - length
+        || !pieces.claim(place.region(), place.offset(), length)) {
+      return false;
+    }
+    region.haveGiven(place.generation());
+    heap.addExtent();
+    free -= length;
+    used += length;
+    return true;
   }
 
   /** Gives space back that belonged to a node. */

@@ -55,6 +55,42 @@ final class FreePieces {
     return length == blockSize ? takeBlock() : takePiece(order(length));
   }
 
+  /**
+   * Takes the piece at a place.
+   *
+   * @param index of its region
+   * @return false unless all of it is free
+   */
+  boolean claim(int index, long regionOffset, int length) {
+    RegionSpace region = regions[position(index)];
+    int block = (int) (regionOffset / blockSize);
+    SplitBlock split = region.split(block);
+    if (length == blockSize) {
+      boolean isClaimed = split == null && region.claimBlock(block);
+      blocks -= isClaimed ? 1 : 0;
+      return isClaimed;
+    }
+    if (split != null) {
+      unlink(split);
+    } else if (region.claimBlock(block)) {
+      blocks--;
+      split = newSplit(region, block);
+    } else {
+      return false;
+    }
+    boolean isClaimed =
+        split.claim((int) (regionOffset % blockSize) / Extent.MIN_LENGTH, order(length));
+    link(split);
+    return isClaimed;
+  }
+
+  private SplitBlock newSplit(RegionSpace region, int block) {
+    SplitBlock split = new SplitBlock(region.index(), block, maxOrder);
+    region.split(block, split);
+    heap.add(split.footprint());
+    return split;
+  }
+
   /** Bytes of the largest piece; 0 for none. */
   int largest() {
     if (blocks > 0) {
@@ -83,9 +119,7 @@ final class FreePieces {
     if (block == null) {
       RegionSpace region = regionWithFreeBlock();
       blocks--;
-      block = new SplitBlock(region.index(), region.takeBlock(), maxOrder);
-      region.split(block.block(), block);
-      heap.add(block.footprint());
+      block = newSplit(region, region.takeBlock());
     } else {
       unlink(block);
     }

@@ -84,13 +84,36 @@ public final class HostNames {
   }
 
   private int give(String key, boolean ofClient) {
-    budget.add(footprint(key));
-    footprint += footprint(key);
     int number = numbers.size();
     onNumber.accept(Utf8.of(key), number);
+    put(key, number, ofClient);
+    return number;
+  }
+
+  private void put(String key, int number, boolean ofClient) {
+    budget.add(footprint(key));
+    footprint += footprint(key);
     numbers.put(key, number);
     ofClients += ofClient ? 1 : 0;
-    return number;
+  }
+
+  /** Whether a name has the number. */
+  public synchronized boolean knows(int number) {
+    return number < numbers.size();
+  }
+
+  /**
+   * Gives a name the number that a record says, which is the next one.
+   *
+   * @return false when it is not
+   */
+  public synchronized boolean restore(int number, Utf8 name) {
+    String key = name.toString();
+    if (number != numbers.size() || numbers.containsKey(key)) {
+      return false;
+    }
+    put(key, number, numbers.size() < MAX_HOSTS_OF_CLIENTS);
+    return true;
   }
 
   private static long footprint(String key) {

@@ -117,6 +117,18 @@ public abstract class NodeSpace {
           Integer.numberOfTrailingZeros(piece.length()));
     }
 
+    /** An extent of a node that has all of its space at one place. */
+    Allocation(DatanodeSpace datanode, Extent extent, int allocated) {
+      this(
+          datanode,
+          extent.place().region(),
+          extent.place().offset(),
+          extent.fileOffset(),
+          extent.place().generation(),
+          extent.length(),
+          Integer.numberOfTrailingZeros(allocated));
+    }
+
     private Allocation(
         DatanodeSpace datanode,
         int region,

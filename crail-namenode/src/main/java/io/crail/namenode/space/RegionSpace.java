@@ -82,11 +82,39 @@ final class RegionSpace {
     return returnedCount > 0 ? returned[--returnedCount] : firstFresh++;
   }
 
+  /** Takes one block; false unless it is free. */
+  boolean claimBlock(int block) {
+    if (block < firstFresh) {
+      // Most likely one that was returned lately.
+      for (int i = returnedCount - 1; i >= 0; i--) {
+        if (returned[i] == block) {
+          returned[i] = returned[--returnedCount];
+          return true;
+        }
+      }
+      return false;
+    }
+    while (firstFresh < block) {
+      put(firstFresh++);
+    }
+    firstFresh++;
+    return true;
+  }
+
+  /** Notes that a generation was given out. */
+  void haveGiven(long given) {
+    generation = Math.max(generation, given);
+  }
+
   /** Gives a block back. */
   void giveBlock(int block) {
     if (block < 0 || block >= firstFresh || returnedCount >= firstFresh) {
       throw new AssertionError("block " + block + " of region " + index() + " was not taken");
     }
+    put(block);
+  }
+
+  private void put(int block) {
     if (returnedCount == returned.length) {
       int[] grown = Arrays.copyOf(returned, Math.max(16, returned.length * 2));
       heap.add(bytes(grown.length) - bytes(returned.length));

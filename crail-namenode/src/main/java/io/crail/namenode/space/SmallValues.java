@@ -129,6 +129,18 @@ public final class SmallValues {
     return next;
   }
 
+  /** A value that was admitted before, with its bytes; null when there is no memory. */
+  SmallBytes restored(byte[] bytes) {
+    SmallBytes value = new SmallBytes(memory, bytes.length);
+    if (!value.takeMemory(bytes.length)) {
+      return null;
+    }
+    budget.add(SmallBytes.HEAP);
+    used.addAndGet(value.footprint());
+    value.write(ByteBuffer.wrap(bytes), 0);
+    return value;
+  }
+
   /**
    * Takes the memory of a value back unless the next one is in it.
    *

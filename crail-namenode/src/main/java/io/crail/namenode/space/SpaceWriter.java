@@ -3,6 +3,7 @@ package io.crail.namenode.space;
 
 import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
+import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.List;
 
@@ -143,6 +144,71 @@ public final class SpaceWriter {
    */
   public void succeed(SmallBytes former, SmallBytes next) {
     values.succeed(former, next);
+  }
+
+  /** Begins to take space as records say. */
+  public void beginReplay() {
+    allocator.beginReplay();
+  }
+
+  /** Notes when the changes of the next records were made, in milliseconds since 1970. */
+  public void replayedAt(long millis) {
+    allocator.replayedAt(millis);
+  }
+
+  /** Lets rest what the last records have freed. */
+  public void endReplay() {
+    allocator.endReplay();
+  }
+
+  /**
+   * Takes the space of an extent that a node has according to a record.
+   *
+   * @param allocated bytes of its space
+   * @return null unless all of it is free
+   */
+  public Allocation claim(Extent extent, int allocated) {
+    DatanodeSpace datanode = datanodes.find(extent.place().datanode());
+    return datanode != null && datanode.claim(extent.place(), allocated)
+        ? new Allocation(datanode, extent, allocated)
+        : null;
+  }
+
+  /** The same space as another extent, which may hold fewer bytes of the node. */
+  public Allocation same(Allocation extent, Extent now) {
+    return new Allocation(extent.datanode(), now, extent.allocatedLength());
+  }
+
+  /** Notes that a client may access space that a record grants to it, and that is free. */
+  public void granted(Extent extent, int allocated) {
+    DatanodeSpace datanode = datanodes.find(extent.place().datanode());
+    if (datanode != null) {
+      allocator.mayBeAccessed(new Allocation(datanode, extent, allocated));
+    }
+  }
+
+  /**
+   * The space of a node as a record says it.
+   *
+   * @param small its small value; null for none
+   * @param extents its extents; with a small value those to which its writer moves it
+   */
+  public NodeSpace restored(SmallBytes small, List<Allocation> extents, long size) {
+    if (extents.isEmpty()) {
+      return small;
+    }
+    return small == null
+        ? AllocationList.of(extents, size)
+        : new MovingBytes(small, AllocationList.of(extents, 0));
+  }
+
+  /**
+   * A small value with the bytes that a record has.
+   *
+   * @return null when there is no memory
+   */
+  public SmallBytes restoredValue(byte[] bytes) {
+    return values.restored(bytes);
   }
 
   /** Notes that a writer lost its lease, and that the node keeps the extent. */

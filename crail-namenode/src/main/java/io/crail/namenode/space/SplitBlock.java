@@ -100,6 +100,25 @@ final class SplitBlock {
     return first;
   }
 
+  /** Takes a piece at a place; false unless all of it is free. */
+  boolean claim(int firstUnit, int order) {
+    int node = (units + firstUnit) >>> order;
+    if (tree[node] != order + 1) {
+      return false;
+    }
+    for (int above = node >>> 1; above > 0; above >>>= 1) {
+      if (tree[above] == 0) {
+        // It was taken as a whole.
+        return false;
+      }
+    }
+    tree[node] = 0;
+    for (int parent = node >>> 1; parent > 0; parent >>>= 1) {
+      tree[parent] = (byte) Math.max(tree[2 * parent], tree[2 * parent + 1]);
+    }
+    return true;
+  }
+
   /** Gives back a piece that was taken. */
   void give(int firstUnit, int order) {
     int node = (units + firstUnit) >>> order;

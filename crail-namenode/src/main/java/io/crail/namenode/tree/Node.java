@@ -159,6 +159,11 @@ public class Node {
     flags |= NodeInfo.EXTENDED;
   }
 
+  /** Sets the flags that a record says. Under the node's monitor. */
+  final void flags(int newFlags) {
+    flags = (byte) newFlags;
+  }
+
   /** True while it only holds bytes for a compound operation. It is pending then. */
   public final boolean isStaged() {
     return (flags & NodeInfo.STAGED) != 0;

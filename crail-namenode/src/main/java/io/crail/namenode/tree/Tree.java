@@ -59,20 +59,27 @@ public final class Tree {
 
   private final Container root;
 
-  /** Creates a tree that has only the root. */
-  public Tree(NameNodeOptions options, long nowMillis, RandomGenerator random, HeapBudget budget) {
+  /**
+   * Creates a tree that has only the root.
+   *
+   * @param rootId the id of the root, from {@link #newRootId} of this namenode; new ids follow it
+   */
+  public Tree(
+      NameNodeOptions options,
+      long rootId,
+      long nowMillis,
+      RandomGenerator random,
+      HeapBudget budget) {
     this.index = options.index();
     this.count = options.count();
     this.ids = new IdTable(budget);
     this.names = new NameTable(new NameHash(random), budget);
     this.pending = new PendingNodes(budget);
     this.extras = new ExtrasTable(budget);
-    // Random, so that an id from before a restart names no node rather than a wrong one.
-    long start = random.nextLong() >>> 2;
-    this.nextId = new AtomicLong(start - Long.remainderUnsigned(start, count) + index);
+    this.nextId = new AtomicLong(rootId);
     this.root =
         new Container(
-            newId(),
+            rootId,
             NodeType.DIRECTORY,
             options.rootClass(),
             HostNames.ANY,
@@ -85,6 +92,12 @@ public final class Tree {
       ofType.put(type, new LongAdder());
     }
     ofType.get(root.type()).increment();
+  }
+
+  /** A random id, so that one from before a restart names no node rather than a wrong one. */
+  public static long newRootId(NameNodeOptions options, RandomGenerator random) {
+    long start = random.nextLong() >>> 2;
+    return start - Long.remainderUnsigned(start, options.count()) + options.index();
   }
 
   public Container root() {
@@ -456,6 +469,11 @@ public final class Tree {
 
   public static boolean isWithBytes(Node node) {
     return !(node instanceof Container);
+  }
+
+  /** Lets no new node get this id, nor an earlier one. */
+  void haveGiven(long id) {
+    nextId.accumulateAndGet(id, Math::max);
   }
 
   /** An id that no node had before. */

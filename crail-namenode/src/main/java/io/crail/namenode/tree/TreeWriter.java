@@ -289,6 +289,16 @@ public final class TreeWriter {
     node.accessed(accessedMillis);
   }
 
+  /** Sets the flags that a record says. Under the node's monitor. */
+  public void flags(Node node, int flags) {
+    node.flags(flags);
+  }
+
+  /** Lets no new node get this id, nor an earlier one. */
+  public void haveGiven(long id) {
+    tree.haveGiven(id);
+  }
+
   /** Sets the bytes of a node. Under the node's monitor. */
   public void space(Node node, NodeSpace space) {
     node.space(space);

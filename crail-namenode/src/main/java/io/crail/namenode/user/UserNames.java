@@ -90,6 +90,11 @@ public final class UserNames {
     return byText.containsKey(text);
   }
 
+  /** Whether a name has the number. */
+  public synchronized boolean knows(int number) {
+    return slot(number) < count && bySlot[slot(number)].number() == number;
+  }
+
   /** The name with a number, held for a node; null when the number is of another time. */
   public UserName hold(int number) {
     UserName name = bySlot[slot(number)];
@@ -149,6 +154,10 @@ public final class UserNames {
 
   private UserName add(Utf8 text, int number) {
     onNumber.accept(text, number);
+    return put(text, number);
+  }
+
+  private UserName put(Utf8 text, int number) {
     UserName name = new UserName(text, number);
     UserName[] slots = bySlot;
     int slot = slot(number);
@@ -161,6 +170,28 @@ public final class UserNames {
     byText.put(text, name);
     budget.add(UserName.footprint(text));
     return name;
+  }
+
+  /**
+   * Gives a name the number that a record says.
+   *
+   * @return false when the number is impossible, or a node has the name that has its slot
+   */
+  public synchronized boolean restore(int number, Utf8 text) {
+    int slot = slot(number);
+    if (slot > count || number == OWN) {
+      return number == OWN;
+    }
+    UserName former = slot < count ? bySlot[slot] : null;
+    if (former != null && !former.drop() || byText.containsKey(text)) {
+      return false;
+    }
+    if (former != null) {
+      byText.remove(former.text());
+      budget.give(UserName.footprint(former.text()));
+    }
+    put(text, number);
+    return true;
   }
 
   /** Drops a name that no node has, and returns its slot; {@link #OWN} when there is none. */

@@ -9,6 +9,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.StepKind;
 import io.crail.namenode.ManualClock;
+import io.crail.namenode.NameNode;
 import io.crail.namenode.Steps;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
@@ -35,6 +36,7 @@ import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
@@ -56,6 +58,7 @@ class ChangeTest {
   private final ManualClock clock = new ManualClock();
   private long seed;
   private ChangeModel model;
+  private final List<Change> records = Collections.synchronizedList(new ArrayList<>());
   private volatile ChangeSink onChange = change -> {};
   private TestStore store;
   private int[] datanodes;
@@ -68,7 +71,10 @@ class ChangeTest {
         new TestStore(
             clock,
             change -> {
-              model.changed(change);
+              synchronized (model) {
+                model.changed(change);
+                records.add(change);
+              }
               onChange.changed(change);
             });
     model.begin(store.namenode);
@@ -81,6 +87,15 @@ class ChangeTest {
     for (int i = 0; i < DIRECTORIES.length; i++) {
       tables(store.wire, i);
     }
+  }
+
+  /** Compares the namenode with the model, and with one that is made of the records. */
+  private void verify() throws CrailException {
+    model.verify(store.namenode);
+    store.namenode.verify();
+    NameNode next = store.replayed(records).namenode;
+    model.verify(next);
+    next.verify();
   }
 
   /** Makes a directory and its table, if they are not there. */
@@ -415,9 +430,11 @@ class ChangeTest {
       if (round % 50 == 0) {
         model.verify(store.namenode);
       }
+      if (round % 2_000 == 0) {
+        verify();
+      }
     }
-    model.verify(store.namenode);
-    store.namenode.verify();
+    verify();
     // Otherwise it has not tried them.
     assertEquals(List.of(), model.kindsBelow(1), () -> model.kinds().toString());
   }
@@ -473,8 +490,7 @@ class ChangeTest {
     make(store.wire, NodeType.DATAFILE, "/b/d/x");
     renamer.join();
     store.lookup("/b/d/x");
-    model.verify(store.namenode);
-    store.namenode.verify();
+    verify();
   }
 
   @Test
@@ -545,8 +561,7 @@ class ChangeTest {
       thread.join();
     }
     assertEquals(List.of(), failures, "seed " + seed);
-    model.verify(store.namenode);
-    store.namenode.verify();
+    verify();
   }
 
   /** More of them than a record has room for. */

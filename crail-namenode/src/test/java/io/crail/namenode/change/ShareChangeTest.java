@@ -9,6 +9,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.ManualClock;
+import io.crail.namenode.NameNode;
 import io.crail.namenode.Refusals;
 import io.crail.namenode.Shares;
 import io.crail.namenode.TestStore;
@@ -47,6 +48,7 @@ class ShareChangeTest {
   private final Random random = new Random(seed);
   private final ManualClock clock = new ManualClock();
   private final ChangeModel model = new ChangeModel();
+  private final List<Change> records = new ArrayList<>();
   private final TestStore store;
   private final Map<ErrorCode, Integer> outcomes = new EnumMap<>(ErrorCode.class);
 
@@ -54,8 +56,25 @@ class ShareChangeTest {
   private long version = 10;
   private final Map<Long, Long> versions = new HashMap<>();
 
+  /** Compares the namenode with the model, and with one that is made of the records. */
+  private void verify() throws CrailException {
+    model.verify(store.namenode);
+    store.namenode.verify();
+    NameNode next = store.replayed(records).namenode;
+    model.verify(next);
+    next.verify();
+  }
+
   ShareChangeTest() throws CrailException {
-    store = new TestStore(clock, 0, NAMENODES, model);
+    store =
+        new TestStore(
+            clock,
+            0,
+            NAMENODES,
+            change -> {
+              model.changed(change);
+              records.add(change);
+            });
     model.begin(store.namenode);
   }
 
@@ -243,8 +262,7 @@ class ShareChangeTest {
     assertEquals(new LendQuota.Use(id(0), true, true, 0, 2, -1, 2), lend(5, 7, 1), "used");
     assertEquals(new LendQuota.Use(id(0), true, false, 0, 2, -1, 3), lend(5, 8, 3));
     create("/c");
-    model.verify(store.namenode);
-    store.namenode.verify();
+    verify();
   }
 
   /** A start whose clock was set back lends with lower numbers. */
@@ -272,8 +290,7 @@ class ShareChangeTest {
     Refusals.refused(ErrorCode.QUOTA_EXCEEDED, "part of the quota", () -> create("/a"));
     assertEquals(new LendQuota.Use(id(0), true, true, 0, 0, -1, 1), lend(5, 2, 1));
     create("/a");
-    model.verify(store.namenode);
-    store.namenode.verify();
+    verify();
   }
 
   @Test
@@ -282,7 +299,7 @@ class ShareChangeTest {
     create("/a");
     assertEquals(new LendQuota.Use(id(0), false, false, 0, 0, -1, -1), lend(5, 2, 1));
     create("/b");
-    store.namenode.verify();
+    verify();
   }
 
   @Test
@@ -308,7 +325,7 @@ class ShareChangeTest {
             new LendQuota.Use(id(1), false, false, 0, 0, -1, -1),
             new LendQuota.Use(id(0), true, false, 0, 0, -1, 7)),
         uses);
-    store.namenode.verify();
+    verify();
   }
 
   private void check() throws CrailException {
@@ -344,7 +361,7 @@ class ShareChangeTest {
     store.call(
         NameNodeOperations.CHECK_SHARES, new CheckShares.Request(OWNER, 4, 3, 0, -1, List.of()));
     assertEquals(2, store.namenode.tree().size());
-    model.verify(store.namenode);
+    verify();
   }
 
   /** Whoever finds a directory of the new start must not find children of an old one. */
@@ -361,8 +378,7 @@ class ShareChangeTest {
         NameNodeOperations.SET_SHARE,
         Shares.state(OWNER, 5, id(2), 1, SetShare.OPEN, true, 0, "/spread2", "", ""));
     assertTrue(store.namenode.tree().spread().shares().containsKey(id(1)));
-    model.verify(store.namenode);
-    store.namenode.verify();
+    verify();
   }
 
   private void sayOne(long said, int state, boolean makes) throws CrailException {
@@ -378,8 +394,7 @@ class ShareChangeTest {
       if (round % 50 == 0) {
         clock.advanceMillis(1);
         store.namenode.tick();
-        model.verify(store.namenode);
-        store.namenode.verify();
+        verify();
       }
     }
     store.call(
@@ -387,7 +402,7 @@ class ShareChangeTest {
         new CheckShares.Request(OWNER, incarnation + 1, version, 0, -1, List.of()));
     store.namenode.tick();
     assertEquals(1, store.namenode.tree().size());
-    store.namenode.verify();
+    verify();
     // Otherwise it has not tried them.
     for (ErrorCode code :
         List.of(

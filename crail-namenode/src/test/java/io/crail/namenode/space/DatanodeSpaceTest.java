@@ -2,15 +2,21 @@
 package io.crail.namenode.space;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.namenode.TestStore;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import io.crail.protocol.part.Region;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +70,55 @@ class DatanodeSpaceTest {
     datanode.wake(first);
     assertEquals(List.of(0, 0, 0, 0), takeAll(taken));
     verify(taken);
+  }
+
+  @Test
+  void allSpaceCanBeTakenAtItsPlaceInAnyOrder() throws Exception {
+    Random random = new Random(TestStore.seed());
+    for (int i = 0; i < 3; i++) {
+      datanode.wake(region(i));
+    }
+    List<Allocation> taken = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      FreePieces.Piece piece = datanode.take(Extent.MIN_LENGTH << random.nextInt(9), true);
+      if (piece != null && random.nextInt(4) > 0) {
+        taken.add(new Allocation(datanode, piece, 0));
+      }
+    }
+    start();
+    for (int i = 0; i < 3; i++) {
+      datanode.wake(region(i));
+    }
+    Collections.shuffle(taken, random);
+    for (Allocation extent : taken) {
+      assertTrue(datanode.claim(extent.place(), extent.allocatedLength()));
+      assertFalse(datanode.claim(extent.place(), extent.allocatedLength()), "twice");
+    }
+    List<Allocation> again =
+        taken.stream()
+            .map(extent -> new Allocation(datanode, extent.extent(), extent.allocatedLength()))
+            .collect(Collectors.toCollection(ArrayList::new));
+    verify(again);
+    takeAll(again);
+    verify(again);
+  }
+
+  @Test
+  void onlySpaceOfARegionIsTaken() throws Exception {
+    datanode.wake(region(1));
+    for (Place wrong :
+        List.of(
+            new Place(1, 0, 0, 1),
+            new Place(1, 1, -Extent.MIN_LENGTH, 1),
+            new Place(1, 1, 1, 1),
+            new Place(1, 1, (long) BLOCKS * TestStore.BLOCK, 1))) {
+      assertFalse(datanode.claim(wrong, Extent.MIN_LENGTH), wrong.toString());
+    }
+    Place right = new Place(1, 1, 0, 1);
+    for (int length : new int[] {0, 1, -1, 3 * Extent.MIN_LENGTH, 2 * TestStore.BLOCK}) {
+      assertFalse(datanode.claim(right, length), "" + length);
+    }
+    assertTrue(datanode.claim(right, TestStore.BLOCK));
   }
 
   @Test

@@ -25,7 +25,16 @@ class SplitBlockTest {
     List<int[]> pieces = new ArrayList<>();
     for (int step = 0; step < 100_000; step++) {
       int order = random.nextInt(random.nextInt(MAX_ORDER) + 1);
-      if (random.nextInt(100) < 55 && block.largest() > order) {
+      if (random.nextInt(10) == 0) {
+        // At a place that may be taken in whole or in part.
+        int unit = random.nextInt(UNITS >> order) << order;
+        boolean isFree = taken.get(unit, unit + (1 << order)).isEmpty();
+        assertEquals(isFree, block.claim(unit, order));
+        if (isFree) {
+          taken.set(unit, unit + (1 << order));
+          pieces.add(new int[] {unit, order});
+        }
+      } else if (random.nextInt(100) < 55 && block.largest() > order) {
         int unit = block.take(order);
         assertEquals(0, unit % (1 << order), "aligned");
         assertEquals(0, taken.get(unit, unit + (1 << order)).cardinality(), "overlap");

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.tree.Tree;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a namenode is, and remains over its starts as long as it loses nothing.
+ *
+ * @param incarnation a random number, by which clients and datanodes tell one from another
+ * @param rootId the id of the root; those of other nodes are above it
+ * @param rootMillis when the root was made, in milliseconds since 1970
+ */
+record Lineage(long incarnation, long rootId, long rootMillis) {
+  /** That of a namenode which begins without nodes. */
+  static Lineage begin(NameNodeOptions options, Clock clock, RandomGenerator random) {
+    return new Lineage(
+        random.nextLong(), Tree.newRootId(options, random), clock.currentTimeMillis());
+  }
+}

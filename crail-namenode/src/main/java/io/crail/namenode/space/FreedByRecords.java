@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.space;
+
+import io.crail.namenode.space.NodeSpace.Allocation;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * What records have freed lately, while they are replayed. It may be taken again at once, since the
+ * records say when that has happened. What nodes do not have at the end rests, as clients may still
+ * access it. For one thread.
+ */
+final class FreedByRecords {
+  private record Freed(Allocation extent, long millis) {}
+
+  private final long leaseNanos;
+  private final long marginNanos;
+  private final ArrayDeque<Freed> freed = new ArrayDeque<>();
+  private long millis;
+
+  /**
+   * Creates an empty list.
+   *
+   * @param marginNanos how long space rests after the end of a lease, unless its tier says more
+   */
+  FreedByRecords(long leaseNanos, long marginNanos) {
+    this.leaseNanos = leaseNanos;
+    this.marginNanos = marginNanos;
+  }
+
+  /** Notes when the next changes were made. A clock that was set back forgets nothing. */
+  void at(long nowMillis) {
+    millis = Math.max(millis, nowMillis);
+    while (!freed.isEmpty() && freed.peekFirst().millis < millis - restOf(freed.peekFirst())) {
+      freed.removeFirst();
+    }
+  }
+
+  private long restOf(Freed each) {
+    return (leaseNanos + each.extent.datanode().marginNanos(marginNanos)) / 1_000_000;
+  }
+
+  /**
+   * Frees an extent of a node.
+   *
+   * @param mayBeAccessed whether a client may, although the next owner has another generation
+   */
+  void free(Allocation extent, boolean mayBeAccessed) {
+    extent.free();
+    if (mayBeAccessed) {
+      add(extent);
+    }
+  }
+
+  /** Notes that a client may access an extent, which is free. */
+  void add(Allocation extent) {
+    freed.addLast(new Freed(extent, millis));
+  }
+
+  /** All of it, the latest first: an earlier one may be a part of it that has rested. */
+  List<Allocation> latestFirst() {
+    List<Allocation> extents = new ArrayList<>(freed.size());
+    freed.forEach(each -> extents.add(each.extent));
+    Collections.reverse(extents);
+    return extents;
+  }
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Change;
+import io.crail.namenode.change.Replay;
+import io.crail.namenode.change.SpaceChange;
+import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Tests what records do not say when a namenode is made of them: how long space rests, and leases
+ * last. That all else is there is shown by {@code ChangeTest}.
+ */
+class ReplayTest {
+  private static final long LEASE = 10_000;
+  private static final long MARGIN = 6_000;
+
+  private final ManualClock clock = new ManualClock();
+  private final List<Change> records = new ArrayList<>();
+  private final TestStore store;
+
+  ReplayTest() throws CrailException {
+    store = new TestStore(clock, records::add);
+  }
+
+  @Test
+  void spaceThatWasFreedLatelyRests() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    store.write("/x", 2 * TestStore.BLOCK);
+    store.write("/y", TestStore.BLOCK);
+    store.remove("/x", false);
+    TestStore next = store.replayed(records);
+    assertEquals(TestStore.BLOCK, next.usage(0).freeBytes());
+    next.namenode.verify();
+    next.passAlive(LEASE, datanode);
+    assertEquals(TestStore.BLOCK, next.usage(0).freeBytes(), "clients may still access it");
+    next.passAlive(MARGIN + 100, datanode);
+    assertEquals(3 * TestStore.BLOCK, next.usage(0).freeBytes());
+    next.namenode.verify();
+  }
+
+  @Test
+  void spaceThatWasFreedLongAgoHasRested() throws Exception {
+    store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    store.write("/x", TestStore.BLOCK);
+    store.remove("/x", false);
+    NameNode next =
+        new NameNode(
+            store.namenode.options(),
+            clock,
+            new Random(2),
+            null,
+            NameNode.ALONE,
+            store.namenode.lineage());
+    Replay replay = next.replay();
+    replay.at(clock.currentTimeMillis());
+    for (Change record : records) {
+      replay.apply(record);
+    }
+    replay.at(clock.currentTimeMillis() + LEASE + MARGIN + 1);
+    replay.end();
+    next.verify();
+    assertEquals(4 * TestStore.BLOCK, next.datanodes().usage().get(0).freeBytes());
+  }
+
+  @Test
+  void spaceThatWasTakenAgainBelongsToItsNewNode() throws Exception {
+    store.datanode(1, "host", 0, true, 2 * TestStore.BLOCK);
+    for (int i = 0; i < 5; i++) {
+      store.write("/x", 2 * TestStore.BLOCK);
+      store.remove("/x", false);
+      // The tier checks generations, so that its space need not rest.
+      store.write("/y", 2 * TestStore.BLOCK);
+      store.remove("/y", false);
+    }
+    store.write("/x", 2 * TestStore.BLOCK);
+    List<Extent> extents = store.lookup("/x").extents();
+    TestStore next = store.replayed(records);
+    assertEquals(extents, next.lookup("/x").extents());
+    next.namenode.verify();
+    assertEquals(0, next.usage(0).freeBytes());
+  }
+
+  @Test
+  void aGenerationIsNeverGivenTwice() throws Exception {
+    store.datanode(1, "host", 0, true, 2 * TestStore.BLOCK);
+    store.write("/x", TestStore.BLOCK);
+    long before = store.lookup("/x").extents().get(0).place().generation();
+    store.remove("/x", false);
+    TestStore next = store.replayed(records);
+    next.write("/y", TestStore.BLOCK);
+    next.write("/z", TestStore.BLOCK);
+    for (String path : List.of("/y", "/z")) {
+      assertTrue(next.lookup(path).extents().get(0).place().generation() > before, path);
+    }
+  }
+
+  @Test
+  void noIdIsGivenTwice() throws Exception {
+    long before = store.mkdir("/x").id();
+    store.remove("/x", false);
+    TestStore next = store.replayed(records);
+    assertEquals(store.lookup("/").node().id(), next.lookup("/").node().id());
+    assertTrue(next.mkdir("/y").id() > before);
+  }
+
+  @Test
+  void aWriterGoesOnForAWholeLease() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    long id = store.create(NodeType.DATAFILE, "/x", 9).id();
+    store.extend(id, 9, 0, 100);
+    store.passAlive(LEASE - 100, datanode);
+    TestStore next = store.replayed(records);
+    next.passAlive(LEASE - 100, datanode);
+    next.setSize(id, 9, 100, SetSize.END);
+    assertEquals(100, next.lookup("/x").node().size());
+
+    TestStore silent = store.replayed(records);
+    silent.passAlive(LEASE + 100, datanode);
+    CrailException lost =
+        assertThrows(CrailException.class, () -> silent.setSize(id, 9, 100, SetSize.END));
+    assertEquals(ErrorCode.WRITE_LEASE_LOST, lost.code());
+  }
+
+  @Test
+  void recordsThatDoNotFitAreDamage() throws Exception {
+    store.datanode(1, "host", 0, true, 4 * TestStore.BLOCK);
+    store.write("/x", TestStore.BLOCK);
+    store.write("/y", 100);
+    store.remove("/x", false);
+    for (int i = 0; i < records.size(); i++) {
+      // Without what the others refer to, or twice.
+      List<Change> lacking = new ArrayList<>(records);
+      Change left = lacking.remove(i);
+      boolean isNeeded =
+          left instanceof SpaceChange
+              && !(left instanceof SpaceChange.User user && user.user() == 0);
+      if (isNeeded) {
+        assertDamage(lacking, "without " + left);
+      }
+      List<Change> twice = new ArrayList<>(records);
+      twice.add(i, left);
+      if (left instanceof Change.Link) {
+        assertDamage(twice, "twice " + left);
+      }
+    }
+  }
+
+  private void assertDamage(List<Change> changes, String how) {
+    CrailException damage =
+        assertThrows(CrailException.class, () -> store.replayed(changes), how);
+    assertEquals(ErrorCode.INTERNAL, damage.code(), how);
+  }
+}
