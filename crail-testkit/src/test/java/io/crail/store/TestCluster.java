@@ -34,6 +34,7 @@ import java.util.regex.Pattern;
 /** An embedded cluster with little space, its stores, and a look at its space from outside. */
 final class TestCluster implements AutoCloseable {
   private static final Pattern NODES = Pattern.compile(", nodes (\\d+),");
+  private static final Pattern LEASES = Pattern.compile(", write leases (\\d+),");
 
   /** Longer where the machine is emulated. */
   private static final long PATIENCE_NANOS =
@@ -164,16 +165,36 @@ final class TestCluster implements AutoCloseable {
 
   /** The nodes of all namenodes, their roots and their shares of spread directories included. */
   long nodes() throws Exception {
-    long count = 0;
-    try (Transport transport = TransportProvider.open(configuration())) {
-      Dump.Request request = new Dump.Request(0);
-      for (Dump.Response dump :
-          askAll(transport, configuration(), NameNodeOperations.DUMP, request)) {
-        Matcher nodes = NODES.matcher(dump.text().toString());
-        count += nodes.find() ? Long.parseLong(nodes.group(1)) : 0;
-      }
+    return sum(NODES);
+  }
+
+  /** The write leases at all namenodes. */
+  long leases() throws Exception {
+    return sum(LEASES);
+  }
+
+  private long sum(Pattern figure) throws Exception {
+    long sum = 0;
+    for (Dump.Response dump : askAll(NameNodeOperations.DUMP, new Dump.Request(0))) {
+      Matcher found = figure.matcher(dump.text().toString());
+      sum += found.find() ? Long.parseLong(found.group(1)) : 0;
     }
-    return count;
+    return sum;
+  }
+
+  /** The answers of all namenodes to a client from outside. */
+  <Q, R> List<R> askAll(Operation<Q, R> operation, Q request) throws Exception {
+    try (Transport transport = TransportProvider.open(configuration())) {
+      return askAll(transport, configuration(), operation, request);
+    }
+  }
+
+  /** The answer of one namenode to a client from outside. */
+  <Q, R> R ask(int namenode, Operation<Q, R> operation, Q request) throws Exception {
+    try (Transport transport = TransportProvider.open(configuration())) {
+      return with(
+          transport, configuration(), client -> client.callAt(namenode, operation, request).join());
+    }
   }
 
   /** How often all namenodes have served an operation. */
@@ -212,6 +233,24 @@ final class TestCluster implements AutoCloseable {
   private static <Q, R> List<R> askAll(
       Transport transport, Configuration configuration, Operation<Q, R> operation, Q request)
       throws Exception {
+    return with(
+        transport,
+        configuration,
+        client -> {
+          List<R> answers = new ArrayList<>();
+          for (int i = 0; i < client.count(); i++) {
+            answers.add(client.callAt(i, operation, request).join());
+          }
+          return answers;
+        });
+  }
+
+  private interface Asking<R> {
+    R of(NameNodeClient client) throws Exception;
+  }
+
+  private static <R> R with(Transport transport, Configuration configuration, Asking<R> asking)
+      throws Exception {
     try (ClientLoop loop = transport.newClientLoop("test-outside")) {
       NameNodeClient client =
           new NameNodeClient(
@@ -220,12 +259,9 @@ final class TestCluster implements AutoCloseable {
               new NameNodeClient.Identity(Hello.ROLE_CLIENT, 1, "test", "crail"),
               RpcPeer.Options.defaults(),
               PATIENCE_NANOS);
-      List<R> answers = new ArrayList<>();
-      for (int i = 0; i < client.count(); i++) {
-        answers.add(client.callAt(i, operation, request).join());
-      }
+      R answer = asking.of(client);
       client.close();
-      return answers;
+      return answer;
     }
   }
 
