@@ -328,6 +328,30 @@ class ShareChangeTest {
     verify();
   }
 
+  /** Whoever has filled the heap can remove the directory that did it. */
+  @Test
+  void aRemovalNeedsNoHeap() throws Exception {
+    sayOne(1, SetShare.OPEN, true);
+    create("/a");
+    HeapBudget budget = store.namenode.budget();
+    // More than all of it: not even what replaces something else has any.
+    long all = budget.most() - budget.used();
+    budget.add(all);
+    Refusals.refused(ErrorCode.LIMIT_EXCEEDED, () -> create("/b"));
+    sayOne(2, SetShare.SEALED, true);
+    Refusals.refused(ErrorCode.BEING_REMOVED, () -> create("/b"));
+    sayOne(3, SetShare.OPEN, true);
+    Refusals.refused(ErrorCode.LIMIT_EXCEEDED, () -> create("/b"));
+    sayOne(4, SetShare.SEALED, true);
+    sayOne(5, SetShare.GONE, true);
+    assertEquals(Set.of(), store.namenode.tree().spread().shares().keySet());
+    store.namenode.tick();
+    assertEquals(1, store.namenode.tree().size());
+    budget.give(all);
+    store.namenode.verify();
+    model.verify(store.namenode);
+  }
+
   private void check() throws CrailException {
     if (random.nextInt(10) == 0) {
       incarnation++;
