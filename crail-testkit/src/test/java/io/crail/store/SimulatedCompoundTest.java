@@ -4,8 +4,10 @@ package io.crail.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBuffer;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
+import io.crail.CrailResult;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.Upcoming;
@@ -14,12 +16,12 @@ import io.crail.common.error.ErrorCode;
 import io.crail.compound.Comparison;
 import io.crail.compound.CompoundOperation;
 import io.crail.compound.CompoundResult;
+import io.crail.compound.StagedBytes;
 import io.crail.testkit.sim.SimulatedNetwork;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -36,7 +38,9 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Histories of compound operations of several clients while connections break and answers are lost,
  * in virtual time. The version of a node says in which order its changes took place, so a history
- * is linearizable if these orders explain all answers and agree with the times of the calls.
+ * is linearizable if these orders explain all answers and agree with the times of the calls. One of
+ * the clients also moves the bytes of keys to datanodes, where lists append staged bytes to them.
+ * That gives a key another id and leaves its version.
  */
 @Timeout(value = 600, unit = TimeUnit.SECONDS)
 class SimulatedCompoundTest {
@@ -51,13 +55,20 @@ class SimulatedCompoundTest {
 
   /** Why a step may fail. */
   private static final Set<ErrorCode> FAILURES =
-      Set.of(ErrorCode.CONDITION_FAILED, ErrorCode.NODE_NOT_FOUND);
+      Set.of(ErrorCode.CONDITION_FAILED, ErrorCode.NODE_NOT_FOUND, ErrorCode.NOT_KEPT);
+
+  /** Why staged bytes may be refused: nothing has renewed their lease. */
+  private static final Set<ErrorCode> LOST =
+      Set.of(ErrorCode.STALE_NODE, ErrorCode.WRITE_LEASE_LOST);
+
+  private static final String MOVED = "moved";
+  private static final String STAGED = "appended at datanodes";
 
   @Test
   void versionsExplainAllAnswers() throws Exception {
     long given = Long.getLong("crail.seed", 0);
     long first = given != 0 ? given : System.nanoTime();
-    Map<ErrorCode, Integer> outcomes = new EnumMap<>(ErrorCode.class);
+    Map<String, Integer> outcomes = new TreeMap<>();
     for (long seed = first; seed < first + (given != 0 ? 1 : SEEDS); seed++) {
       try (SimulatedCluster cluster = cluster(seed)) {
         Run run = new Run(cluster, outcomes);
@@ -70,10 +81,9 @@ class SimulatedCompoundTest {
       }
     }
     System.out.println("outcomes " + outcomes);
-    assertTrue(
-        given != 0
-            || outcomes.keySet().containsAll(FAILURES) && outcomes.containsKey(ErrorCode.TIMED_OUT),
-        outcomes.toString());
+    Set<String> expected = new HashSet<>(Set.of(ErrorCode.TIMED_OUT.toString(), MOVED, STAGED));
+    FAILURES.forEach(code -> expected.add(code.toString()));
+    assertTrue(given != 0 || outcomes.keySet().containsAll(expected), outcomes.toString());
   }
 
   private static SimulatedCluster cluster(long seed) throws Exception {
@@ -82,10 +92,16 @@ class SimulatedCompoundTest {
 
   private enum Kind {
     APPEND,
+    /** Appends bytes at datanodes. */
+    STAGED,
     REPLACE,
     SEAL,
     DELETE,
-    READ
+    READ;
+
+    boolean changesBytes() {
+      return this == APPEND || this == STAGED || this == REPLACE;
+    }
   }
 
   /** A call, and what became of it. */
@@ -97,11 +113,16 @@ class SimulatedCompoundTest {
     // The node that a delete is for.
     private final long target;
     private final int began;
+    private StagedBytes staged;
     private Upcoming<CompoundResult> upcoming;
     private int ended = Integer.MAX_VALUE;
     // Null when the outcome is unknown.
     private CompoundResult result;
+    private boolean wasNeverSent;
+    // Null when it is not known, since the bytes are at datanodes.
     private String content;
+    // Of the nodes that the key had one after the other.
+    private int life;
 
     Call(Kind kind, int key, String text, long epoch, long target, int began) {
       this.kind = kind;
@@ -116,9 +137,17 @@ class SimulatedCompoundTest {
       return result != null && result.isSuccess();
     }
 
+    boolean isRefused() {
+      return wasNeverSent || result != null && !result.isSuccess();
+    }
+
+    boolean isUnknown() {
+      return !wasNeverSent && result == null;
+    }
+
     String after(String before) {
       return switch (kind) {
-        case APPEND -> before + text;
+        case APPEND, STAGED -> before + text;
         case REPLACE -> text;
         default -> before;
       };
@@ -132,18 +161,29 @@ class SimulatedCompoundTest {
     }
   }
 
+  /** A key that was read with its bytes, wherever they were, and without its version. */
+  private record Look(int key, int began, int ended, String content) {}
+
+  /**
+   * The changes of a node by their versions, whatever ids it had.
+   *
+   * @param hasAll whether it is known to begin with version 1
+   */
+  private record Life(TreeMap<Long, Call> versions, boolean hasAll) {}
+
   private static final class Run {
-    private final Map<ErrorCode, Integer> outcomes;
+    private final Map<String, Integer> outcomes;
     private final SimulatedNetwork network;
     private final Random random;
     private final List<CrailStore> stores = new ArrayList<>();
     private final List<Call> calls = new ArrayList<>();
+    private final List<Look> looks = new ArrayList<>();
     private final long[] epochs = new long[KEYS];
     private final Map<Integer, Long> ids = new HashMap<>();
     private final Map<Integer, Long> versions = new HashMap<>();
     private int time;
 
-    Run(SimulatedCluster cluster, Map<ErrorCode, Integer> outcomes) throws Exception {
+    Run(SimulatedCluster cluster, Map<String, Integer> outcomes) throws Exception {
       this.outcomes = outcomes;
       network = cluster.network();
       network.driveIdleLoops(true);
@@ -172,7 +212,11 @@ class SimulatedCompoundTest {
         if (random.nextInt(25) == 0) {
           fault();
         }
-        pending.add(begin());
+        switch (random.nextInt(25)) {
+          case 0, 1 -> settle(random.nextInt(KEYS));
+          case 2 -> look(random.nextInt(KEYS));
+          default -> begin(pending);
+        }
         while (pending.size() > random.nextInt(8)) {
           end(pending.remove(random.nextInt(pending.size())));
         }
@@ -181,6 +225,51 @@ class SimulatedCompoundTest {
       for (Call call : pending) {
         end(call);
       }
+      for (int key = 0; key < KEYS; key++) {
+        look(key);
+      }
+    }
+
+    private void count(String what) {
+      outcomes.merge(what, 1, Integer::sum);
+    }
+
+    /** Moves the bytes of a key to datanodes while lists are on their way. */
+    private void settle(int key) throws Exception {
+      try {
+        count(stores.get(0).settle(path(key)) ? MOVED : "nothing to move");
+      } catch (CrailException e) {
+        ErrorCode code = e.code();
+        assertTrue(
+            UNKNOWN.contains(code)
+                || LOST.contains(code)
+                || code == ErrorCode.NODE_NOT_FOUND
+                || code == ErrorCode.CONDITION_FAILED,
+            e.toString());
+        count("move " + code);
+      }
+    }
+
+    private void look(int key) throws Exception {
+      final int began = time++;
+      CrailBuffer buffer = Bytes.empty(MOST);
+      try {
+        CrailResult result = stores.get(random.nextInt(CLIENTS)).get(path(key), buffer).get();
+        if (result != null && result.getLen() > 0) {
+          buffer.position((int) result.getLen());
+          String content = new String(Bytes.bytesOf(buffer), StandardCharsets.US_ASCII);
+          looks.add(new Look(key, began, time++, content));
+          count("looks");
+        }
+      } catch (ExecutionException e) {
+        ErrorCode code = ((CrailException) e.getCause()).code();
+        assertTrue(UNKNOWN.contains(code) || code == ErrorCode.STALE_NODE, e.toString());
+        count("look " + code);
+      }
+    }
+
+    private static String path(int key) {
+      return "/t/k" + key;
     }
 
     private void fault() {
@@ -201,28 +290,47 @@ class SimulatedCompoundTest {
       network.runFor(Duration.ofMillis(100));
     }
 
-    private Call begin() throws Exception {
-      int key = random.nextInt(KEYS);
-      int number = calls.size();
-      int chance = random.nextInt(20);
-      Kind kind =
-          chance < 11
-              ? Kind.APPEND
-              : chance < 13
-                  ? Kind.REPLACE
-                  : chance < 15 ? Kind.SEAL : chance < 16 ? Kind.DELETE : Kind.READ;
+    private static Kind kind(int chance) {
+      if (chance < 12) {
+        return chance < 8 ? Kind.APPEND : Kind.STAGED;
+      }
+      return switch (chance) {
+        case 12 -> Kind.REPLACE;
+        case 13, 14 -> Kind.SEAL;
+        case 15 -> Kind.DELETE;
+        default -> Kind.READ;
+      };
+    }
+
+    private void begin(List<Call> pending) throws Exception {
+      final int key = random.nextInt(KEYS);
+      final int number = calls.size();
+      final Kind kind = kind(random.nextInt(20));
       String text = "<" + number + ">";
       // Some writers have not heard of the last seals.
       long epoch = Math.max(0, epochs[key] - random.nextInt(3) / 2);
       long target = ids.getOrDefault(key, 1L);
       CompoundOperation.Builder list = CompoundOperation.builder();
-      if (kind != Kind.READ && kind != Kind.DELETE && random.nextInt(3) == 0) {
+      // What is staged before a node is made has the smaller id.
+      boolean mayMake = kind != Kind.READ && kind != Kind.DELETE && kind != Kind.STAGED;
+      if (mayMake && random.nextInt(3) == 0) {
         list.create().orGoOn();
       }
       if (kind != Kind.SEAL && kind != Kind.READ && random.nextInt(4) == 0) {
         list.requireVersion(Comparison.EQUAL, versions.getOrDefault(key, 1L));
       }
+      long named = kind == Kind.SEAL ? epochs[key] + 1 : epoch;
+      Call call = new Call(kind, key, text, named, target, time++);
+      calls.add(call);
+      CrailStore store = stores.get(random.nextInt(CLIENTS));
+      if (kind == Kind.STAGED && !stage(store, call)) {
+        return;
+      }
       switch (kind) {
+        case STAGED ->
+            list.requireEpoch(Comparison.AT_MOST, epoch)
+                .requireSize(Comparison.GREATER, 0)
+                .append(call.staged);
         case APPEND -> list.requireEpoch(Comparison.AT_MOST, epoch).append(bytes(text));
         case REPLACE -> list.requireEpoch(Comparison.AT_MOST, epoch).writeFull(bytes(text));
         case SEAL -> list.raiseEpoch(++epochs[key]);
@@ -230,13 +338,24 @@ class SimulatedCompoundTest {
         default -> list.requireExists();
       }
       if (kind != Kind.DELETE) {
-        list.read(0, MOST);
+        list.read(0, MOST).orGoOn();
       }
-      long named = kind == Kind.SEAL ? epochs[key] : epoch;
-      Call call = new Call(kind, key, text, named, target, time++);
-      calls.add(call);
-      call.upcoming = stores.get(random.nextInt(CLIENTS)).operate("/t/k" + key, list.build());
-      return call;
+      call.upcoming = store.operate(path(key), list.build());
+      pending.add(call);
+    }
+
+    private boolean stage(CrailStore store, Call call) throws Exception {
+      try {
+        call.staged = store.stage(path(call.key), Bytes.buffer(bytes(call.text))).get();
+        return true;
+      } catch (ExecutionException e) {
+        ErrorCode code = ((CrailException) e.getCause()).code();
+        assertTrue(UNKNOWN.contains(code) || LOST.contains(code), e.toString());
+        count("stage " + code);
+        call.wasNeverSent = true;
+        call.ended = time++;
+        return false;
+      }
     }
 
     private static byte[] bytes(String text) {
@@ -249,21 +368,30 @@ class SimulatedCompoundTest {
         call.result = result;
         if (result.isSuccess()) {
           int last = result.count() - 1;
-          call.content = new String(result.bytes(last), StandardCharsets.US_ASCII);
+          if (result.code(last) == ErrorCode.OK) {
+            call.content = new String(result.bytes(last), StandardCharsets.US_ASCII);
+          } else {
+            assertEquals(ErrorCode.NOT_KEPT, result.code(last));
+          }
           ids.put(call.key, result.id());
           versions.put(call.key, result.version());
-          outcomes.merge(ErrorCode.OK, 1, Integer::sum);
+          count(call.kind == Kind.STAGED ? STAGED : ErrorCode.OK.toString());
         } else {
           ErrorCode code = result.code(result.failedStep());
-          assertTrue(FAILURES.contains(code), () -> result.failure().toString());
-          outcomes.merge(code, 1, Integer::sum);
+          assertTrue(
+              FAILURES.contains(code) || call.kind == Kind.STAGED && LOST.contains(code),
+              () -> result.failure().toString());
+          count(code.toString());
         }
       } catch (ExecutionException e) {
         ErrorCode code = ((CrailException) e.getCause()).code();
         assertTrue(UNKNOWN.contains(code), e.toString());
-        outcomes.merge(code, 1, Integer::sum);
+        count(code.toString());
       }
       call.ended = time++;
+      if (call.staged != null) {
+        call.staged.close();
+      }
     }
 
     void verify() {
@@ -272,7 +400,7 @@ class SimulatedCompoundTest {
         List<Call> done =
             calls.stream().filter(call -> call.key == wanted && call.isDone()).toList();
         List<Call> unknown =
-            calls.stream().filter(call -> call.key == wanted && call.result == null).toList();
+            calls.stream().filter(call -> call.key == wanted && call.isUnknown()).toList();
         Map<Long, TreeMap<Long, Call>> changes = new TreeMap<>();
         for (Call call : done) {
           if (call.kind == Kind.DELETE || call.kind == Kind.READ) {
@@ -291,48 +419,132 @@ class SimulatedCompoundTest {
         boolean mayBeReplaced = unknown.stream().anyMatch(call -> call.kind == Kind.REPLACE);
         Set<String> refused =
             calls.stream()
-                .filter(call -> call.key == wanted && call.result != null && !call.isDone())
+                .filter(call -> call.key == wanted && call.isRefused())
                 .map(call -> call.text)
                 .collect(Collectors.toSet());
-        for (TreeMap<Long, Call> versions : changes.values()) {
-          verifyVersions(versions, unknown, mayBeReplaced, refused);
+        for (Life life : lives(changes, done, unknown)) {
+          verifyVersions(life, unknown, mayBeReplaced, refused);
         }
         verifyReads(done, changes);
         verifyTimes(done);
+        for (Look look : looks) {
+          if (look.key == key) {
+            verifyContent(look.content, refused, look);
+            verifyLook(look, done);
+          }
+        }
       }
+    }
+
+    /** A node with another id is the same one with its bytes elsewhere, unless it was deleted. */
+    private static List<Life> lives(
+        Map<Long, TreeMap<Long, Call>> changes, List<Call> done, List<Call> unknown) {
+      List<Life> lives = new ArrayList<>();
+      Life life = null;
+      long before = 0;
+      for (Map.Entry<Long, TreeMap<Long, Call>> each : changes.entrySet()) {
+        long id = each.getKey();
+        boolean ended = life == null || isDeleted(done, before, id);
+        if (ended || isDeleted(unknown, before, id)) {
+          life = new Life(new TreeMap<>(), ended);
+          lives.add(life);
+        }
+        for (Call call : each.getValue().values()) {
+          Call last = life.versions.isEmpty() ? null : life.versions.lastEntry().getValue();
+          assertTrue(
+              last == null || last.result.version() < call.result.version(),
+              () -> last + "\nhas a later version than\n" + call);
+          life.versions.put(call.result.version(), call);
+          call.life = lives.size();
+        }
+        before = id;
+      }
+      return lives;
+    }
+
+    /** Whether one of some calls deletes the node with an id from the first up to the second. */
+    private static boolean isDeleted(List<Call> among, long from, long to) {
+      return among.stream()
+          .anyMatch(call -> call.kind == Kind.DELETE && from <= call.target && call.target < to);
     }
 
     /** Each change has made, of what was there, what its answer says. */
     private static void verifyVersions(
-        TreeMap<Long, Call> versions,
-        List<Call> unknown,
-        boolean mayBeReplaced,
-        Set<String> refused) {
-      long missing = versions.lastKey() - versions.size();
+        Life life, List<Call> unknown, boolean mayBeReplaced, Set<String> refused) {
+      TreeMap<Long, Call> versions = life.versions;
+      long first = life.hasAll ? 1 : versions.firstKey();
+      long missing = versions.lastKey() - first + 1 - versions.size();
       assertTrue(
           missing <= unknown.size(),
           () -> missing + " changes that were not asked for: " + versions.values());
       Call before = null;
       for (Call call : versions.values()) {
-        if (before == null && call.result.version() == 1) {
-          assertEquals(call.after(""), call.content, call.toString());
-        } else if (before != null && before.result.version() + 1 == call.result.version()) {
-          assertEquals(call.after(before.content), call.content, before + "\n" + call);
-        } else if (before != null && !mayBeReplaced && call.kind == Kind.APPEND) {
+        String expected = expected(before, call);
+        if (call.content == null) {
+          call.content = expected;
+        } else if (expected != null) {
+          assertEquals(expected, call.content, before + "\n" + call);
+        } else if (before != null
+            && before.content != null
+            && !mayBeReplaced
+            && call.kind == Kind.APPEND) {
           assertTrue(call.content.startsWith(before.content), before + "\n" + call);
           assertTrue(call.content.endsWith(call.text), call.toString());
         }
-        verifyContent(call, refused);
+        if (call.content != null) {
+          assertEquals(call.content.length(), call.result.size(), before + "\n" + call);
+          verifyContent(call.content, refused, call);
+        }
+        if (before != null) {
+          assertTrue(before.result.epoch() <= call.result.epoch(), before + "\n" + call);
+        }
         before = call;
       }
     }
 
+    /** What there is after a change; null when that is not known. */
+    private static String expected(Call before, Call call) {
+      long next = before == null ? 1 : before.result.version() + 1;
+      if (call.kind == Kind.REPLACE) {
+        return call.text;
+      }
+      if (call.result.version() != next || before != null && before.content == null) {
+        return null;
+      }
+      return call.after(before == null ? "" : before.content);
+    }
+
     /** Nothing took place twice, or although it was refused. */
-    private static void verifyContent(Call call, Set<String> refused) {
+    private static void verifyContent(String content, Set<String> refused, Object seen) {
       Set<String> texts = new HashSet<>();
-      for (String text : call.content.split("(?<=>)")) {
-        assertTrue(texts.add(text), () -> text + " took place twice: " + call);
-        assertTrue(!refused.contains(text), () -> text + " was refused: " + call);
+      for (String text : content.split("(?<=>)")) {
+        assertTrue(texts.add(text), () -> text + " took place twice: " + seen);
+        assertTrue(!refused.contains(text), () -> text + " was refused: " + seen);
+      }
+    }
+
+    /** What was read is what its last change has made, and nothing had followed that one. */
+    private void verifyLook(Look look, List<Call> done) {
+      int last = look.content.lastIndexOf('<');
+      int number = Integer.parseInt(look.content.substring(last + 1, look.content.length() - 1));
+      Call seen = calls.get(number);
+      if (!seen.isDone()) {
+        return;
+      }
+      if (seen.content != null) {
+        assertEquals(seen.content, look.content, () -> seen + "\n" + look);
+      }
+      Comparator<Call> order =
+          Comparator.<Call>comparingInt(call -> call.life)
+              .thenComparing(call -> call.result.version());
+      for (Call call : done) {
+        if (call.kind.changesBytes()) {
+          int compared = order.compare(call, seen);
+          assertTrue(
+              call.ended > look.began || compared <= 0, () -> call + "\nended before\n" + look);
+          assertTrue(
+              call.began < look.ended || compared > 0, () -> call + "\nbegan after\n" + look);
+        }
       }
     }
 
@@ -341,7 +553,7 @@ class SimulatedCompoundTest {
       for (Call call : done) {
         if (call.kind == Kind.READ && changes.containsKey(call.result.id())) {
           Call change = changes.get(call.result.id()).get(call.result.version());
-          if (change != null) {
+          if (change != null && change.content != null && call.content != null) {
             assertEquals(change.content, call.content, change + "\n" + call);
           }
         }
