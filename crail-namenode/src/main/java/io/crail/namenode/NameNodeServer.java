@@ -6,6 +6,7 @@ import io.crail.common.Clock;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCounters;
@@ -186,6 +187,11 @@ public final class NameNodeServer implements AutoCloseable {
   /** What was counted of an operation so far. */
   public OperationCounters counters(Operation<?, ?> operation) {
     return operations.counters(operation);
+  }
+
+  /** Lists of steps that were not done so far, since a step failed with an error. */
+  public long failedLists(ErrorCode code) {
+    return namenode.rules().compound().failures(code);
   }
 
   /** The statistics of the transport, see {@link Transport.ServerEndpoint#statistics}. */

@@ -12,15 +12,14 @@ import static io.crail.namenode.Steps.set;
 import static io.crail.namenode.Steps.write;
 import static io.crail.namenode.Steps.writeFull;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.Comparison;
 import io.crail.compound.StepKind;
+import io.crail.namenode.rule.CompoundRule;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
@@ -29,10 +28,8 @@ import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import io.crail.protocol.part.StepResult;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -388,55 +385,17 @@ class CompoundTest {
   }
 
   @Test
-  void whatIsAddedAfterASealNeverAppears() throws Exception {
-    int writers = 8;
-    done("/t/k", create());
-    AtomicLong sealed = new AtomicLong();
-    List<Thread> threads = new ArrayList<>();
-    List<Throwable> wrong = new ArrayList<>();
-    for (int i = 0; i < writers; i++) {
-      Wire wire = Wire.connect(store.server, 100 + i);
-      threads.add(
-          new Thread(
-              () -> {
-                try {
-                  writeThroughSeals(wire, sealed);
-                } catch (Throwable e) {
-                  synchronized (wrong) {
-                    wrong.add(e);
-                  }
-                }
-              }));
-    }
-    threads.forEach(Thread::start);
-    for (long epoch = 1; epoch <= 20; epoch++) {
-      long size = done("/t/k", of(StepKind.RAISE_EPOCH, epoch), of(StepKind.READ_SIZE)).size();
-      sealed.set(epoch);
-      String all = bytes("/t/k");
-      // The letter of an epoch: none of an earlier one comes after the seal.
-      for (int at = (int) size; at < all.length(); at++) {
-        assertTrue(all.charAt(at) - 'a' >= epoch, "epoch " + epoch + ": " + all.substring(at));
-      }
-    }
-    for (Thread thread : threads) {
-      thread.join(60_000);
-      assertFalse(thread.isAlive(), "a writer does not end");
-    }
-    assertEquals(List.of(), wrong);
-  }
-
-  private static void writeThroughSeals(Wire wire, AtomicLong sealed) throws CrailException {
-    while (sealed.get() < 20) {
-      long epoch = sealed.get();
-      Operate.Request request =
-          new Operate.Request(
-              0640,
-              Utf8.of("/t/k"),
-              List.of(
-                  of(StepKind.EPOCH, Comparison.AT_MOST, epoch),
-                  of(StepKind.SIZE, Comparison.LESS, 60_000),
-                  append(String.valueOf((char) ('a' + epoch)))));
-      wire.call(NameNodeOperations.OPERATE, request);
-    }
+  void listsThatFailAreCountedByTheErrorOfTheStep() throws Exception {
+    CompoundRule rule = store.namenode.rules().compound();
+    done("/t/k", create(), create().going(), append("x"));
+    assertEquals(0, rule.failures(ErrorCode.NODE_EXISTS));
+    operate("/t/k", create());
+    operate("/t/k", append("y"), of(StepKind.VERSION, 7));
+    operate("/t/k", of(StepKind.EPOCH, 1));
+    state("/t/k");
+    refused(ErrorCode.PARENT_NOT_FOUND, () -> operate("/no/k", create()));
+    assertEquals(1, rule.failures(ErrorCode.NODE_EXISTS));
+    assertEquals(2, rule.failures(ErrorCode.CONDITION_FAILED));
+    assertEquals(0, rule.failures(ErrorCode.PARENT_NOT_FOUND));
   }
 }

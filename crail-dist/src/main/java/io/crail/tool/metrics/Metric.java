@@ -25,6 +25,14 @@ public enum Metric {
       "operation",
       "error"),
   /** Namenode. */
+  FAILED_LISTS(
+      Type.COUNTER,
+      "crail_namenode_failed_lists",
+      "Lists of steps that were not done since a step failed, by the error of that step, such as"
+          + " condition_failed for a guard that does not hold; an error that was never met is not"
+          + " there",
+      "error"),
+  /** Namenode. */
   NODES(
       Type.GAUGE,
       "crail_namenode_nodes",

@@ -33,6 +33,7 @@ final class NamenodeMetrics implements MetricsSource {
       readings.add(Metric.OPERATION_SECONDS, counters, operation.name());
       readings.addErrors(Metric.ERRORS, counters::errors, operation.name());
     }
+    readings.addErrors(Metric.FAILED_LISTS, server::failedLists);
     NameNodeServer.Holdings holdings = server.holdings();
     holdings
         .nodesByType()

@@ -2,6 +2,7 @@
 package io.crail.tool.system;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +11,8 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.compound.Comparison;
+import io.crail.compound.CompoundOperation;
 import io.crail.conf.CrailConfiguration;
 import io.crail.testkit.nvmf.NvmeTarget;
 import io.crail.testkit.nvmf.TargetNamespace;
@@ -183,6 +186,9 @@ class MetricsSystemTest {
     try {
       write(store, "/values");
       removeNothing(store);
+      CompoundOperation sealed =
+          CompoundOperation.builder().requireEpoch(Comparison.AT_LEAST, 1).build();
+      assertFalse(store.operate("/values", sealed).get(60, TimeUnit.SECONDS).isSuccess());
     } finally {
       store.close();
     }
@@ -204,6 +210,8 @@ class MetricsSystemTest {
     assertTrue(
         after.value("crail_namenode_errors_total{error=\"node_not_found\",operation=\"remove\"}")
             >= 1);
+    // A list of steps whose guard does not hold has an answer, and is no error.
+    assertEquals(1, after.value("crail_namenode_failed_lists_total{error=\"condition_failed\"}"));
     PrometheusText datanodeAfter = scrape(datanode);
     String written = "crail_datanode_transferred_bytes_total{direction=\"write\"}";
     assertEquals(BYTES, datanodeAfter.value(written) - datanodeBefore.value(written));

@@ -28,7 +28,9 @@ import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
+import java.util.stream.Stream;
 
 /**
  * Decides compound operations: the steps of a {@link CompoundRun} on one node, under the locks of
@@ -42,6 +44,10 @@ public final class CompoundRule {
   private final Clock clock;
   private final DatanodeReports datanodes;
   private final NodeClasses classes;
+
+  /** Lists that were not done, by the number of the error of the step that failed. */
+  private final LongAdder[] failures =
+      Stream.generate(LongAdder::new).limit(ErrorCode.values().length).toArray(LongAdder[]::new);
 
   public CompoundRule(
       State state,
@@ -123,7 +129,15 @@ public final class CompoundRule {
                 () -> decide(place.container(), node, attempt));
       }
     }
+    if (response.failed() != Operate.NONE_FAILED) {
+      failures[response.results().get(response.failed()).code()].increment();
+    }
     return response;
+  }
+
+  /** How many lists were not done so far, since a step failed with an error. */
+  public long failures(ErrorCode code) {
+    return failures[code.number()].sum();
   }
 
   /** Checks a list, and returns the kinds of its steps, so that it is looked through once. */
