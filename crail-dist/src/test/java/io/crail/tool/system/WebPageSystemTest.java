@@ -56,6 +56,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 class WebPageSystemTest {
   private static final int BYTES = 3 << 20;
   private static final int CHILDREN = 450;
+  private static final int SPREAD_CHILDREN = 250;
   private static final int LAST = Integer.MAX_VALUE;
 
   /** Names that strangers could think of; the last one would turn the text after it around. */
@@ -108,6 +109,17 @@ class WebPageSystemTest {
     // Some at each namenode.
     for (int i = 0; i < 8; i++) {
       create("/top" + i, CrailNodeType.TABLE);
+    }
+    store
+        .createSpread(
+            "/wide",
+            CrailNodeType.DIRECTORY,
+            CrailStorageClass.DEFAULT,
+            CrailLocationClass.DEFAULT,
+            true)
+        .get(60, TimeUnit.SECONDS);
+    for (int i = 0; i < SPREAD_CHILDREN; i++) {
+      create("/wide/" + i, CrailNodeType.DATAFILE);
     }
     write("/top0/key", CrailNodeType.KEYVALUE, 100);
     write("/file", CrailNodeType.DATAFILE, BYTES);
@@ -248,7 +260,7 @@ class WebPageSystemTest {
       assertTrue(((Number) namenode.get("requestNanos")).longValue() > 0, namenode::toString);
     }
     assertEquals(
-        CHILDREN + HOSTILE.size() + 12,
+        CHILDREN + SPREAD_CHILDREN + HOSTILE.size() + 13,
         namenodes.stream().mapToInt(each -> (int) each.get("objects")).sum());
     assertTrue(
         namenodes.stream().mapToInt(each -> (int) each.get("committedBytes")).sum() >= BYTES + 100,
@@ -310,9 +322,14 @@ class WebPageSystemTest {
     assertEquals("file", many.get("7").get("type"));
     assertEquals(new TreeSet<>(HOSTILE), new TreeSet<>(list("/names").keySet()));
     Map<String, Map<?, ?>> root = list("/");
-    // Three more, and the eight tables.
-    assertEquals(11, root.size(), root::toString);
+    // Four more, and the eight tables.
+    assertEquals(12, root.size(), root::toString);
     assertEquals(CHILDREN, root.get("many").get("children"));
+    assertEquals(null, root.get("many").get("note"));
+    assertEquals("spread", root.get("wide").get("note"));
+    assertEquals("directory", root.get("wide").get("type"));
+    assertEquals("spread", json("api/node?path=/wide").get("note"));
+    assertEquals(SPREAD_CHILDREN, list("/wide").size());
     assertEquals(BYTES, root.get("file").get("size"));
     assertEquals("table", root.get("top7").get("type"));
   }
@@ -504,6 +521,7 @@ class WebPageSystemTest {
       String namenodes = tab.evaluate(Browser.textOf("#namenode-rows")).toString();
       assertTrue(namenodes.contains("127.0.0.1:" + cluster.namenodeAddress(i).getPort()));
     }
+    tab.await(Browser.textOf("#node-rows") + ".includes('directory, spread')");
     // Of what no program asks for now, nothing is shown unless it is asked for.
     tab.await(Browser.textOf("#operation-rows") + ".includes('usage')");
     assertEquals(false, tab.evaluate(Browser.textOf("#operation-rows") + ".includes('create')"));
