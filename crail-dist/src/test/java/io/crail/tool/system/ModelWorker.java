@@ -77,6 +77,11 @@ final class ModelWorker implements Runnable {
 
   private static final int WILD_NAMES = 4;
 
+  /** One of this many draws reaches a limit of names. */
+  private static final int LIMITS = 16;
+
+  private static final int MOST_NAMES = 6;
+
   /** The longest value that the namenode keeps; others go to datanodes. */
   private static final int SMALL_VALUE = SmallValue.MAX_LENGTH;
 
@@ -668,6 +673,13 @@ final class ModelWorker implements Runnable {
     switch (random.nextInt(8)) {
       case 0, 1 -> observeForeign(random.nextInt(names.count()));
       case 2 -> useHandle(random.nextInt(names.count()));
+      case 3 -> {
+        if (random.nextInt(LIMITS) == 0) {
+          reachLimit();
+        } else {
+          act();
+        }
+      }
       default -> act();
     }
   }
@@ -779,13 +791,7 @@ final class ModelWorker implements Runnable {
     board.write(top, state(top).attempt(content));
     try {
       if (names.isSpread(top)) {
-        get(
-            store.createSpread(
-                names.path(top),
-                type,
-                CrailStorageClass.DEFAULT,
-                CrailLocationClass.DEFAULT,
-                true));
+        createSpread(names.path(top), type);
       } else {
         create(top, type);
       }
@@ -1121,6 +1127,90 @@ final class ModelWorker implements Runnable {
       }
     }
     remove(filling(), System.nanoTime());
+  }
+
+  /** A directory of this thread, for directories with limits. */
+  private String limited() {
+    return "/l" + place.client + "-" + place.thread;
+  }
+
+  /** How often any namenode has lost everything. */
+  private long namenodeLosses() {
+    return IntStream.range(0, names.namenodes())
+        .mapToLong(index -> board.get(Counter.NAMENODE_LOSS, index))
+        .sum();
+  }
+
+  /**
+   * Makes names in a new directory until its limit refuses them. A create whose outcome is unknown
+   * counts or not. A spread directory may refuse before all is used.
+   */
+  private void reachLimit() throws Exception {
+    final long losses = namenodeLosses();
+    // No request of an earlier one is for this one.
+    String directory = limited() + "/" + nextId();
+    int most = 1 + random.nextInt(MOST_NAMES);
+    boolean isSpread = names.namenodes() > 1 && random.nextBoolean();
+    try {
+      deleteAny(limited());
+      create(limited(), CrailNodeType.DIRECTORY);
+      if (isSpread) {
+        createSpread(directory, CrailNodeType.DIRECTORY);
+      } else {
+        create(directory, CrailNodeType.DIRECTORY);
+      }
+      get(store.operate(directory, CompoundOperation.builder().limit(-1, most).build())).orThrow();
+    } catch (Exception e) {
+      codeOf("limit " + directory, e);
+      return;
+    }
+    int made = 0;
+    int unknown = 0;
+    for (int i = 0; i < most + 2; i++) {
+      ErrorCode code = make(directory + "/" + i);
+      made += code == ErrorCode.OK ? 1 : 0;
+      unknown += code == ErrorCode.OK || code == ErrorCode.QUOTA_EXCEEDED ? 0 : 1;
+    }
+    int listed = 0;
+    try {
+      CrailNode node = get(store.lookup(directory));
+      if (node != null) {
+        Iterator<String> entries = node.asContainer().listEntries();
+        for (; entries.hasNext(); entries.next()) {
+          listed++;
+        }
+      }
+    } catch (Exception e) {
+      codeOf("list " + directory, e);
+    }
+    String what =
+        String.format(
+            "%s with a limit of %d: made %d, listed %d, unknown %d",
+            directory, most, made, listed, unknown);
+    // What a namenode has lost makes room for others.
+    boolean isLost = namenodeLosses() != losses;
+    if (listed > most || made > most && !isLost) {
+      throw new Mismatch("above it, " + what);
+    }
+    if (made + unknown < most && !isSpread && !isLost) {
+      throw new Mismatch("below it, " + what);
+    }
+    count(isSpread ? "limits of spread ones" : "limits");
+  }
+
+  private void createSpread(String path, CrailNodeType type) throws Exception {
+    get(
+        store.createSpread(
+            path, type, CrailStorageClass.DEFAULT, CrailLocationClass.DEFAULT, true));
+  }
+
+  private ErrorCode make(String path) throws Exception {
+    try {
+      create(path, CrailNodeType.DATAFILE);
+      return ErrorCode.OK;
+    } catch (Exception e) {
+      return codeOf("create " + path, e);
+    }
   }
 
   private boolean fill(String path, long id) throws Exception {
@@ -1721,6 +1811,7 @@ final class ModelWorker implements Runnable {
     }
     remove(scratch(), begin);
     remove(filling(), begin);
+    remove(limited(), begin);
     System.out.println("finished");
   }
 
