@@ -3,6 +3,7 @@ package io.crail.tool.system;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailBufferedInputStream;
@@ -23,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests a writer that is stopped for longer than its lease and then continues. */
+/** Tests a writer that is stopped for longer than its lease and then continues, or is killed. */
 @Tag("once")
 class LeaseSystemTest {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -195,6 +196,37 @@ class LeaseSystemTest {
         assertEquals(0, writer.awaitExit(PATIENCE));
       }
       assertIntact(cluster);
+    }
+  }
+
+  /** Its bytes were on a datanode, and no list has linked them. */
+  @Test
+  void isKilledBetweenStagingAndLinking() throws Exception {
+    Map<String, String> settings = new LinkedHashMap<>(settings());
+    settings.put("crail.lease", "2s");
+    settings.put("crail.namenode.freemargin", "600ms");
+    settings.put("crail.storage.tcp.writetimeout", "500ms");
+    try (ProcessCluster cluster = ProcessCluster.start(1, 0, settings)) {
+      cluster.startDatanode(String.valueOf(SPACE), -1);
+      try (CrailStore store = open(cluster, true);
+          CrailProcess stager =
+              CrailProcess.program(
+                  StagerProgram.class,
+                  cluster.directory().resolve("crail-site.conf").toString(),
+                  "/table",
+                  "/table/key",
+                  String.valueOf(LAST))) {
+        stager.await("^staged$", PATIENCE);
+        assertEquals(LAST, store.getSpace().usedBytes());
+        stager.kill();
+        Await.until(
+            "all space is free again",
+            PATIENCE,
+            () -> store.getSpace().freeBytes() == store.getSpace().capacityBytes());
+        assertNull(store.lookup("/table/key").get(60, TimeUnit.SECONDS));
+        // Nothing is hidden in it either.
+        store.delete("/table", false).get(60, TimeUnit.SECONDS);
+      }
     }
   }
 
