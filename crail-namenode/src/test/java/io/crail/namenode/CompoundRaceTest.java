@@ -41,10 +41,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class CompoundRaceTest {
   private static final int WRITERS = 32;
-  private static final int EPOCHS = 12;
+  private static final int EPOCHS = 8;
   private static final int LISTS = 1000;
   private static final int WIRES = 4;
-  private static final int ROUNDS = 10;
+  private static final int ROUNDS = 5;
 
   private final PausingClock clock = new PausingClock();
   private final ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 1);

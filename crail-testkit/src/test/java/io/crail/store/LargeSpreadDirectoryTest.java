@@ -144,7 +144,7 @@ class LargeSpreadDirectoryTest {
   void whatStaysIsListedOnceWhileOthersGo() throws Exception {
     start();
     spread("/large");
-    List<String> order = fill("/large", NAMENODES * 3000);
+    List<String> order = fill("/large", NAMENODES * 2500);
     Map<String, Integer> positions = positions(order);
     Set<String> staying = new HashSet<>();
     List<String> early = new ArrayList<>();

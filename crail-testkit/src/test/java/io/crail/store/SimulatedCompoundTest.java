@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(value = 600, unit = TimeUnit.SECONDS)
 class SimulatedCompoundTest {
-  private static final int SEEDS = Boolean.getBoolean("crail.test.long") ? 400 : 12;
+  private static final int SEEDS = Boolean.getBoolean("crail.test.long") ? 400 : 8;
   private static final int CLIENTS = 4;
   private static final int CALLS = 600;
   private static final int KEYS = 2;
