@@ -238,13 +238,24 @@ final class ChangeModel implements ChangeSink {
 
   private boolean concernsWhatIsGone(Change change) {
     if (change instanceof Change.Link link && gone.contains(link.parent())) {
+      endStaged(link.contents().id());
       gone.add(link.contents().id());
       return true;
     }
-    return change instanceof Change.Contents contents && gone.contains(contents.id())
-        || change instanceof LimitChange limit && gone.contains(limit.contents().id())
+    if (change instanceof Change.Contents contents && gone.contains(contents.id())) {
+      endStaged(contents.replaces());
+      return true;
+    }
+    return change instanceof LimitChange limit && gone.contains(limit.contents().id())
         || change instanceof Change.Unlink unlink && gone.contains(unlink.id())
         || change instanceof Change.Attributes attributes && gone.contains(attributes.id());
+  }
+
+  /** Staged bytes become a part of what is below a removed container. */
+  private void endStaged(long id) {
+    if (isStaged(id)) {
+      end(id);
+    }
   }
 
   private void name(SpaceChange.User user) {
