@@ -177,7 +177,10 @@ public final class NameNode {
     this.datanodes = new DatanodeReports(options, known, clock);
     this.standings =
         new SpreadStandings(
-            options, state, lineage.incarnation(), () -> clock.currentTimeMillis() << VERSION_SHIFT);
+            options,
+            state,
+            lineage.incarnation(),
+            () -> clock.currentTimeMillis() << VERSION_SHIFT);
     RemoveRule removals = new RemoveRule(state.tree(), locks, applier, dismantler, clock);
     SpreadRule spread =
         new SpreadRule(options, state, locks, applier, removals, neighbours, standings);

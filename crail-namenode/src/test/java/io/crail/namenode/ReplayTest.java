@@ -158,8 +158,7 @@ class ReplayTest {
   }
 
   private void assertDamage(List<Change> changes, String how) {
-    CrailException damage =
-        assertThrows(CrailException.class, () -> store.replayed(changes), how);
+    CrailException damage = assertThrows(CrailException.class, () -> store.replayed(changes), how);
     assertEquals(ErrorCode.INTERNAL, damage.code(), how);
   }
 }

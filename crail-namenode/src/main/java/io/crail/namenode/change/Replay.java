@@ -156,8 +156,7 @@ public final class Replay {
       datanodes.add(datanode);
     }
     require(change.state() < DatanodeSpace.State.values().length, change, "unknown state");
-    datanodes.state(
-        datanode, DatanodeSpace.State.values()[change.state()], change.stopped(), now);
+    datanodes.state(datanode, DatanodeSpace.State.values()[change.state()], change.stopped(), now);
   }
 
   private void region(SpaceChange.LentRegion change) throws CrailException {
@@ -299,8 +298,7 @@ public final class Replay {
         old,
         contents.modifiedMillis());
     nodes.flags(staged, contents.flags());
-    nodes.attributes(
-        staged, link.attributes(), contents.modifiedMillis(), link.accessedMillis());
+    nodes.attributes(staged, link.attributes(), contents.modifiedMillis(), link.accessedMillis());
   }
 
   private void unlink(Change.Unlink unlink) throws CrailException {
@@ -313,8 +311,7 @@ public final class Replay {
       applier.endStaged(node, unlink.millis());
     } else if (node.isPending()) {
       Node present = tree.child(Container.of(node), pathOf(node));
-      require(
-          present != null && tree.pending().of(present) == node, unlink, "it replaces no node");
+      require(present != null && tree.pending().of(present) == node, unlink, "it replaces no node");
       applier.dropPending(present, unlink.millis());
     } else if (node instanceof Container container) {
       require(container.parent() != null, unlink, "the root");
@@ -411,12 +408,7 @@ public final class Replay {
     }
     if (share != null) {
       applier.setShare(
-          share,
-          isSealed,
-          change.version(),
-          change.attributes(),
-          change.modifiedMillis(),
-          extras);
+          share, isSealed, change.version(), change.attributes(), change.modifiedMillis(), extras);
       return;
     }
     NodeType type = NodeType.of(change.type());
@@ -455,8 +447,7 @@ public final class Replay {
     if (contents.token() == 0) {
       return null;
     }
-    WriteLease<Node> lease =
-        state.leases().grant(node, contents.client(), contents.token());
+    WriteLease<Node> lease = state.leases().grant(node, contents.client(), contents.token());
     // Whether it has asked for space is in no record.
     lease.spaceInUse();
     if (contents.ending()) {
@@ -489,8 +480,7 @@ public final class Replay {
     NodeSpace next = space(contents, former, freed);
     if (next != null || former != null) {
       SmallBytes before = former == null ? null : former.small();
-      take(
-          Container.quotaOf(node), Quota.bytesOf(next) - Quota.bytesOf(former), 0);
+      take(Container.quotaOf(node), Quota.bytesOf(next) - Quota.bytesOf(former), 0);
       nodes.space(node, next);
       if (before != null && (next == null || next.small() != before)) {
         space.succeed(before, next == null ? null : next.small());
@@ -507,8 +497,7 @@ public final class Replay {
       leases.endLater(lease);
     }
     nodes.flags(node, contents.flags());
-    nodes.attributes(
-        node, node.attributes(), contents.modifiedMillis(), node.accessedMillis());
+    nodes.attributes(node, node.attributes(), contents.modifiedMillis(), node.accessedMillis());
     if (other != null) {
       require(tree.pending().of(other) == node, contents, "it replaces another node");
       applier.takePlace(node, other);
@@ -548,8 +537,7 @@ public final class Replay {
     int count = former == null ? 0 : former.count();
     for (int i = 0; i < count; i++) {
       Allocation extent = former.at(i);
-      boolean isListed =
-          extent.fileEnd() > contents.from() && extent.fileOffset() < contents.to();
+      boolean isListed = extent.fileEnd() > contents.from() && extent.fileOffset() < contents.to();
       boolean isKept = !isListed && extent.fileOffset() < contents.end();
       (isKept ? extents : replaced).add(extent);
     }
@@ -561,8 +549,7 @@ public final class Replay {
         taken.add(held);
       } else {
         replaced.remove(same);
-        extents.add(
-            same.extent().equals(held.extent()) ? same : space.same(same, held.extent()));
+        extents.add(same.extent().equals(held.extent()) ? same : space.same(same, held.extent()));
       }
     }
     for (Change.Held held : taken) {
