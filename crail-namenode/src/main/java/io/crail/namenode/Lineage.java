@@ -3,7 +3,6 @@ package io.crail.namenode;
 
 import io.crail.common.Clock;
 import io.crail.namenode.conf.NameNodeOptions;
-import io.crail.namenode.tree.Tree;
 import java.util.random.RandomGenerator;
 
 /**
@@ -16,7 +15,10 @@ import java.util.random.RandomGenerator;
 record Lineage(long incarnation, long rootId, long rootMillis) {
   /** That of a namenode which begins without nodes. */
   static Lineage begin(NameNodeOptions options, Clock clock, RandomGenerator random) {
-    return new Lineage(
-        random.nextLong(), Tree.newRootId(options, random), clock.currentTimeMillis());
+    final long incarnation = random.nextLong();
+    // Random, so that an id from before a restart names no node rather than a wrong one.
+    long start = random.nextLong() >>> 2;
+    long rootId = start - Long.remainderUnsigned(start, options.count()) + options.index();
+    return new Lineage(incarnation, rootId, clock.currentTimeMillis());
   }
 }

@@ -428,7 +428,7 @@ public final class NameNode {
             Long.MAX_VALUE,
             node -> {
               heap[0] += node.footprint() + state.tree().extras().footprint(node);
-              names[0] += state.tree().namesOf(node);
+              names[0] += namesOf(node);
               NodeSpace space = node.space();
               if (space != null && space.small() != null) {
                 small[0] += space.small().footprint();
@@ -469,5 +469,10 @@ public final class NameNode {
     if (counted != state.budget().used()) {
       throw new AssertionError(counted + " bytes of heap, counted as " + state.budget().used());
     }
+  }
+
+  /** How many names other than {@link UserNames#OWN} a node holds. */
+  private static int namesOf(Node node) {
+    return (node.owner() == UserNames.OWN ? 0 : 1) + (node.group() == UserNames.OWN ? 0 : 1);
   }
 }

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.change;
 
+import static io.crail.namenode.change.ContentsReplay.require;
+
 import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.Lifetime;
 import io.crail.namenode.conf.NameNodeOptions;
-import io.crail.namenode.lease.LeaseWriter;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.quota.Quota;
 import io.crail.namenode.space.AllocationList;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.NodeSpace;
-import io.crail.namenode.space.NodeSpace.Allocation;
-import io.crail.namenode.space.NodeSpace.SmallBytes;
-import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.SpaceWriter;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
@@ -25,12 +23,9 @@ import io.crail.namenode.tree.Share;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.tree.TreeWriter;
 import io.crail.protocol.cluster.SetShare;
-import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -53,7 +48,7 @@ public final class Replay {
   private final DatanodeApplier datanodes;
   private final TreeWriter nodes;
   private final SpaceWriter space;
-  private final LeaseWriter<Node> leases;
+  private final ContentsReplay contents;
 
   /** Begins the replay into a state without nodes. */
   public Replay(NameNodeOptions options, State state, Locks locks, Clock clock) {
@@ -65,7 +60,7 @@ public final class Replay {
     this.datanodes = new DatanodeApplier(state, null);
     this.nodes = new TreeWriter(tree);
     this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
-    this.leases = new LeaseWriter<>(state.leases());
+    this.contents = new ContentsReplay(state, applier);
     space.beginReplay();
   }
 
@@ -90,8 +85,8 @@ public final class Replay {
    *     {@link ErrorCode#LIMIT_EXCEEDED} when the namenode has less memory than before
    */
   public void apply(Change change) throws CrailException {
-    if (change instanceof Change.Contents contents) {
-      contents(contents);
+    if (change instanceof Change.Contents changed) {
+      contents.apply(changed);
     } else if (change instanceof Change.Link link) {
       link(link);
     } else if (change instanceof Change.Unlink unlink) {
@@ -109,16 +104,6 @@ public final class Replay {
       share(share);
     } else {
       number((SpaceChange) change);
-    }
-  }
-
-  private static CrailException damage(Change change, String why) {
-    return ErrorCode.INTERNAL.exception(change + ": " + why);
-  }
-
-  private static void require(boolean holds, Change change, String why) throws CrailException {
-    if (!holds) {
-      throw damage(change, why);
     }
   }
 
@@ -189,7 +174,7 @@ public final class Replay {
   private void link(Change.Link link) throws CrailException {
     if (!(tree.find(link.parent()) instanceof Container parent)) {
       // What is created in a removed container ends with it.
-      endStaged(link.contents().id(), link.contents().modifiedMillis());
+      contents.endStaged(link.contents().id(), link.contents().modifiedMillis());
       return;
     }
     PathBytes path = path(link.name());
@@ -203,7 +188,7 @@ public final class Replay {
       linkStaged(present, link, path, old);
       return;
     }
-    NodeExtras extras = extras(link.contents(), null);
+    NodeExtras extras = contents.extras(link.contents(), null);
     Node node = node(link);
     nodes.haveGiven(node.id());
     state
@@ -212,12 +197,12 @@ public final class Replay {
             Node.footprint(node.type(), path.nameLength())
                 + (extras == null ? 0 : extras.footprint()));
     Tree.extendReach(parent, 1 + path.nameLength());
-    NodeSpace own = space(link.contents(), null, null);
-    WriteLease<Node> lease = lease(link.contents(), node);
+    NodeSpace own = contents.space(link.contents(), null, null);
+    WriteLease<Node> lease = contents.lease(link.contents(), node);
     boolean isToCome = link.whole() >= 0;
     boolean isStaged = isToCome && old == null;
     boolean isInPlace = !isToCome && old != null;
-    take(
+    ContentsReplay.take(
         parent.quota(),
         Math.max(0, Quota.bytesOf(own) - (isInPlace ? Quota.bytesOf(old.space()) : 0)),
         old == null && !isStaged ? 1 : 0);
@@ -237,20 +222,6 @@ public final class Replay {
     }
     nodes.attributes(
         node, link.attributes(), link.contents().modifiedMillis(), link.accessedMillis());
-  }
-
-  /** Ends a staged node that has become a part of what is below a removed container. */
-  private void endStaged(long id, long millis) {
-    Node node = tree.find(id);
-    if (node != null && node.isStaged()) {
-      applier.endStaged(node, millis);
-    }
-  }
-
-  private static void take(Quota quota, long bytes, long names) {
-    if (quota != null) {
-      quota.give(-bytes, -names);
-    }
   }
 
   private static Node node(Change.Link link) throws CrailException {
@@ -279,26 +250,26 @@ public final class Replay {
   /** A staged node gets its name. Its extents are not in the record. */
   private void linkStaged(Node staged, Change.Link link, PathBytes path, Node old)
       throws CrailException {
-    Change.Contents contents = link.contents();
-    NodeExtras extras = extras(contents, staged);
+    Change.Contents named = link.contents();
+    NodeExtras extras = contents.extras(named, staged);
     state.budget().add(extras == null ? 0 : extras.footprint());
-    take(Container.quotaOf(staged), 0, old == null ? 1 : 0);
+    ContentsReplay.take(Container.quotaOf(staged), 0, old == null ? 1 : 0);
     NodeSpace former = staged.space();
     int kept = 0;
-    while (former != null && kept < former.count() && former.at(kept).fileEnd() <= contents.end()) {
+    while (former != null && kept < former.count() && former.at(kept).fileEnd() <= named.end()) {
       kept++;
     }
     applier.linkStaged(
         staged,
-        contents.size(),
-        former == null ? null : AllocationList.prefix(former, kept, contents.size()),
+        named.size(),
+        former == null ? null : AllocationList.prefix(former, kept, named.size()),
         link.attributes(),
         extras,
         path,
         old,
-        contents.modifiedMillis());
-    nodes.flags(staged, contents.flags());
-    nodes.attributes(staged, link.attributes(), contents.modifiedMillis(), link.accessedMillis());
+        named.modifiedMillis());
+    nodes.flags(staged, named.flags());
+    nodes.attributes(staged, link.attributes(), named.modifiedMillis(), link.accessedMillis());
   }
 
   private void unlink(Change.Unlink unlink) throws CrailException {
@@ -358,8 +329,8 @@ public final class Replay {
     PathBytes target = path(rename.name());
     Quota from = Container.quotaOf(node);
     long bytes = from == to.quota() ? 0 : Quota.bytesOf(node.space());
-    take(from, -bytes, heir == null ? -1 : 0);
-    take(to.quota(), bytes, old == null ? 1 : 0);
+    ContentsReplay.take(from, -bytes, heir == null ? -1 : 0);
+    ContentsReplay.take(to.quota(), bytes, old == null ? 1 : 0);
     long before = node.footprint();
     Tree.extendReach(to, 1 + target.nameLength() + node.reach());
     applier.rename(node, pathOf(node), to, target, old, heir, rename.millis());
@@ -376,7 +347,7 @@ public final class Replay {
     }
     require(node instanceof Container, limit, "it is no container");
     Container container = (Container) node;
-    contents(limit.contents());
+    contents.apply(limit.contents());
     state.budget().add(container.hasOwnQuota() ? 0 : Quota.FOOTPRINT);
     Quota.Limits limits = new Quota.Limits(limit.bytes(), limit.names());
     if (container instanceof Share share) {
@@ -428,179 +399,5 @@ public final class Replay {
             change.version());
     state.budget().add(share.footprint());
     applier.addShare(share, isSealed, extras, false);
-  }
-
-  /** The extras that a record says; null for none. */
-  private NodeExtras extras(Change.Contents contents, Node node) throws CrailException {
-    if (contents.attributes() == Change.Contents.NO_EXTRAS) {
-      return null;
-    }
-    require(contents.extras().size() == 1, contents, "there are no extras");
-    NodeExtras extras = contents.extras().get(0);
-    return contents.attributes() == Change.Contents.NEW_ATTRIBUTES
-        ? extras
-        : extras.withAttributes(tree.extras().of(node).attributes());
-  }
-
-  /** The lease that a record says for a node that has none, or another one; null for none. */
-  private WriteLease<Node> lease(Change.Contents contents, Node node) throws CrailException {
-    if (contents.token() == 0) {
-      return null;
-    }
-    WriteLease<Node> lease = state.leases().grant(node, contents.client(), contents.token());
-    // Whether it has asked for space is in no record.
-    lease.spaceInUse();
-    if (contents.ending()) {
-      leases.endLater(lease);
-    }
-    return lease;
-  }
-
-  private void contents(Change.Contents contents) throws CrailException {
-    Node node = tree.find(contents.id());
-    if (node == null) {
-      // It was in a removed container.
-      endStaged(contents.replaces(), contents.modifiedMillis());
-      return;
-    }
-    NodeExtras extras = extras(contents, node);
-    Node other = contents.replaces() == 0 ? null : tree.find(contents.replaces());
-    require(other != null || contents.replaces() == 0, contents, "the other node is not there");
-    if (other != null && other.isStaged()) {
-      append(node, other, contents, extras);
-      return;
-    }
-    if (extras != null) {
-      state.budget().add(extras.footprint());
-      nodes.extras(node, extras);
-    }
-    WriteLease<Node> lease = node.lease();
-    NodeSpace former = node.space();
-    List<Allocation> freed = new ArrayList<>();
-    NodeSpace next = space(contents, former, freed);
-    if (next != null || former != null) {
-      SmallBytes before = former == null ? null : former.small();
-      take(Container.quotaOf(node), Quota.bytesOf(next) - Quota.bytesOf(former), 0);
-      nodes.space(node, next);
-      if (before != null && (next == null || next.small() != before)) {
-        space.succeed(before, next == null ? null : next.small());
-      }
-      Quarantine.Writer writer = lease == null ? null : Applier.writer(lease);
-      freed.forEach(extent -> space.release(extent, 0, writer, false));
-    }
-    if (lease == null || lease.token() != contents.token()) {
-      if (lease != null) {
-        leases.end(lease);
-      }
-      nodes.lease(node, lease(contents, node));
-    } else if (contents.ending() && !lease.isEnding()) {
-      leases.endLater(lease);
-    }
-    nodes.flags(node, contents.flags());
-    nodes.attributes(node, node.attributes(), contents.modifiedMillis(), node.accessedMillis());
-    if (other != null) {
-      require(tree.pending().of(other) == node, contents, "it replaces another node");
-      applier.takePlace(node, other);
-    }
-  }
-
-  /** The extents of a staged node go behind those of a node. */
-  private void append(Node node, Node staged, Change.Contents contents, NodeExtras extras)
-      throws CrailException {
-    require(extras != null, contents, "there are no extras");
-    long more = contents.size() - node.size();
-    NodeSpace extents = staged.space();
-    require(more > 0 && extents != null && extents.end() >= more, contents, "too long");
-    state.budget().add(extras.footprint());
-    applier.append(
-        node,
-        staged,
-        more,
-        AllocationList.prefix(extents, extents.indexOf(more - 1) + 1, more),
-        extras,
-        contents.modifiedMillis());
-    state.budget().add(extras.footprint());
-    nodes.extras(node, extras);
-    nodes.flags(node, contents.flags());
-  }
-
-  /**
-   * The space of a node after a change.
-   *
-   * @param former its space before; null for none
-   * @param freed gets the extents that it has no longer; null where it had none
-   */
-  private NodeSpace space(Change.Contents contents, NodeSpace former, List<Allocation> freed)
-      throws CrailException {
-    List<Allocation> extents = new ArrayList<>();
-    List<Allocation> replaced = new ArrayList<>();
-    int count = former == null ? 0 : former.count();
-    for (int i = 0; i < count; i++) {
-      Allocation extent = former.at(i);
-      boolean isListed = extent.fileEnd() > contents.from() && extent.fileOffset() < contents.to();
-      boolean isKept = !isListed && extent.fileOffset() < contents.end();
-      (isKept ? extents : replaced).add(extent);
-    }
-    // What is given up first, since it may be granted in smaller or larger pieces.
-    List<Change.Held> taken = new ArrayList<>();
-    for (Change.Held held : contents.extents()) {
-      Allocation same = sameOf(replaced, held);
-      if (same == null) {
-        taken.add(held);
-      } else {
-        replaced.remove(same);
-        extents.add(same.extent().equals(held.extent()) ? same : space.same(same, held.extent()));
-      }
-    }
-    for (Change.Held held : taken) {
-      Extent extent = held.extent();
-      Allocation claimed = space.claim(extent, held.allocated());
-      require(claimed != null, contents, extent + " is not free");
-      extents.add(claimed);
-    }
-    extents.sort((one, two) -> Long.compare(one.fileOffset(), two.fileOffset()));
-    if (freed != null) {
-      freed.addAll(replaced);
-    }
-    return space.restored(value(contents, former), extents, contents.size());
-  }
-
-  private static Allocation sameOf(List<Allocation> extents, Change.Held held) {
-    for (Allocation extent : extents) {
-      if (extent.place().equals(held.extent().place())
-          && extent.allocatedLength() == held.allocated()) {
-        return extent;
-      }
-    }
-    return null;
-  }
-
-  private SmallBytes value(Change.Contents contents, NodeSpace former) throws CrailException {
-    SmallBytes before = former == null ? null : former.small();
-    byte[] bytes = contents.bytes().bytes();
-    switch (contents.value()) {
-      case Change.Contents.NO_VALUE:
-        return null;
-      case Change.Contents.SAME_VALUE:
-        require(before != null, contents, "there is no value");
-        return before;
-      case Change.Contents.NEW_VALUE:
-        break;
-      default:
-        require(
-            before != null && before.length() >= contents.size() - bytes.length,
-            contents,
-            "there is no such value");
-        int kept = (int) contents.size() - bytes.length;
-        byte[] all = Arrays.copyOf(before.bytes(), (int) contents.size());
-        System.arraycopy(bytes, 0, all, kept, bytes.length);
-        bytes = all;
-    }
-    SmallBytes value = space.restoredValue(bytes);
-    if (value == null) {
-      throw ErrorCode.LIMIT_EXCEEDED.exception(
-          "there is less memory for small values than the namenode had before");
-    }
-    return value;
   }
 }

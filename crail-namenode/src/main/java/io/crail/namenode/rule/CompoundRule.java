@@ -146,7 +146,7 @@ public final class CompoundRule {
     if (path.isRoot()) {
       throw ErrorCode.ROOT.exception("/");
     }
-    Tree.requirePermissions(path, request.permissions());
+    NewNode.requirePermissions(path, request.permissions());
     int count = request.steps().size();
     if (count == 0 || count > Operate.MAX_STEPS) {
       throw ErrorCode.INVALID_ARGUMENT.exception(

@@ -10,7 +10,6 @@ import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeExtras;
-import io.crail.namenode.tree.Tree;
 import io.crail.protocol.node.Create;
 import io.crail.protocol.node.Put;
 import io.crail.protocol.part.NodeInfo;
@@ -97,7 +96,7 @@ public final class NewNode {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           "storage class " + storageClass + ", there are " + storageClasses);
     }
-    Tree.requirePermissions(path, permissions);
+    requirePermissions(path, permissions);
   }
 
   /**
@@ -318,5 +317,13 @@ public final class NewNode {
   /** Writes the bytes that came with a put. */
   void writeTo(SmallBytes space) {
     space.write(in, value);
+  }
+
+  /** Refuses permission bits that do not exist. */
+  static void requirePermissions(PathBytes path, int permissions) throws CrailException {
+    if ((permissions & ~NodeInfo.PERMISSIONS) != 0) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          path + ": permission bits 0" + Integer.toOctalString(permissions));
+    }
   }
 }

@@ -40,7 +40,7 @@ public final class SetAttributesRule {
     if (request.which() > SetAttributes.ALL) {
       throw ErrorCode.INVALID_ARGUMENT.exception(path + ": attributes " + request.which());
     }
-    Tree.requirePermissions(path, request.permissions());
+    NewNode.requirePermissions(path, request.permissions());
     NodeInfo info = null;
     while (info == null) {
       Tree.Place place = tree.locate(path);

@@ -100,7 +100,7 @@ public final class ShareRule {
       throw ErrorCode.INVALID_ARGUMENT.exception("share " + request.id());
     }
     PathBytes path = PathBytes.of(request.path());
-    Tree.requirePermissions(path, request.permissions());
+    NewNode.requirePermissions(path, request.permissions());
     return new SetShare.Response(locks.ofShares(() -> decide(request, path)));
   }
 

@@ -62,7 +62,7 @@ public final class Tree {
   /**
    * Creates a tree that has only the root.
    *
-   * @param rootId the id of the root, from {@link #newRootId} of this namenode; new ids follow it
+   * @param rootId the id of the root; new ids follow it
    */
   public Tree(
       NameNodeOptions options,
@@ -92,12 +92,6 @@ public final class Tree {
       ofType.put(type, new LongAdder());
     }
     ofType.get(root.type()).increment();
-  }
-
-  /** A random id, so that one from before a restart names no node rather than a wrong one. */
-  public static long newRootId(NameNodeOptions options, RandomGenerator random) {
-    long start = random.nextLong() >>> 2;
-    return start - Long.remainderUnsigned(start, options.count()) + options.index();
   }
 
   public Container root() {
@@ -143,11 +137,6 @@ public final class Tree {
   /** Visits nodes as {@link NodeTable#walk} does, in the order of a table of their ids. */
   public long walk(long cursor, long most, NodeTable.Visitor visitor) {
     return ids.walk(cursor, most, visitor);
-  }
-
-  /** How many names other than {@link UserNames#OWN} a node holds; for tests. */
-  public int namesOf(Node node) {
-    return (node.owner() == UserNames.OWN ? 0 : 1) + (node.group() == UserNames.OWN ? 0 : 1);
   }
 
   /** Bytes of heap of the tables; for tests. */
@@ -504,12 +493,5 @@ public final class Tree {
       throw ErrorCode.CROSS_NAMENODE.exception(source + " to " + target);
     }
     requireOwn(target);
-  }
-
-  public static void requirePermissions(PathBytes path, int permissions) throws CrailException {
-    if ((permissions & ~NodeInfo.PERMISSIONS) != 0) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          path + ": permission bits 0" + Integer.toOctalString(permissions));
-    }
   }
 }

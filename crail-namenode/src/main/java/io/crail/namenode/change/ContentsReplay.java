@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.change;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.lease.LeaseWriter;
+import io.crail.namenode.lease.WriteLease;
+import io.crail.namenode.quota.Quota;
+import io.crail.namenode.space.AllocationList;
+import io.crail.namenode.space.NodeSpace;
+import io.crail.namenode.space.NodeSpace.Allocation;
+import io.crail.namenode.space.NodeSpace.SmallBytes;
+import io.crail.namenode.space.Quarantine;
+import io.crail.namenode.space.SpaceWriter;
+import io.crail.namenode.tree.Container;
+import io.crail.namenode.tree.Node;
+import io.crail.namenode.tree.NodeExtras;
+import io.crail.namenode.tree.Tree;
+import io.crail.namenode.tree.TreeWriter;
+import io.crail.protocol.part.Extent;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** The part of {@link Replay} that makes bytes, writers and extras of nodes. For one thread. */
+final class ContentsReplay {
+  private final State state;
+  private final Tree tree;
+  private final Applier applier;
+  private final TreeWriter nodes;
+  private final SpaceWriter space;
+  private final LeaseWriter<Node> leases;
+
+  ContentsReplay(State state, Applier applier) {
+    this.state = state;
+    this.tree = state.tree();
+    this.applier = applier;
+    this.nodes = new TreeWriter(tree);
+    this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
+    this.leases = new LeaseWriter<>(state.leases());
+  }
+
+  /** Refuses a record that does not fit to those before it. */
+  static void require(boolean holds, Change change, String why) throws CrailException {
+    if (!holds) {
+      throw ErrorCode.INTERNAL.exception(change + ": " + why);
+    }
+  }
+
+  /** Ends a staged node that has become a part of what is below a removed container. */
+  void endStaged(long id, long millis) {
+    Node node = tree.find(id);
+    if (node != null && node.isStaged()) {
+      applier.endStaged(node, millis);
+    }
+  }
+
+  /** Takes from a quota what was admitted before; a negative number gives back. */
+  static void take(Quota quota, long bytes, long names) {
+    if (quota != null) {
+      quota.give(-bytes, -names);
+    }
+  }
+
+  /** The extras that a record says; null for none. */
+  NodeExtras extras(Change.Contents contents, Node node) throws CrailException {
+    if (contents.attributes() == Change.Contents.NO_EXTRAS) {
+      return null;
+    }
+    require(contents.extras().size() == 1, contents, "there are no extras");
+    NodeExtras extras = contents.extras().get(0);
+    return contents.attributes() == Change.Contents.NEW_ATTRIBUTES
+        ? extras
+        : extras.withAttributes(tree.extras().of(node).attributes());
+  }
+
+  /** The lease that a record says for a node that has none, or another one; null for none. */
+  WriteLease<Node> lease(Change.Contents contents, Node node) throws CrailException {
+    if (contents.token() == 0) {
+      return null;
+    }
+    WriteLease<Node> lease = state.leases().grant(node, contents.client(), contents.token());
+    // Whether it has asked for space is in no record.
+    lease.spaceInUse();
+    if (contents.ending()) {
+      leases.endLater(lease);
+    }
+    return lease;
+  }
+
+  void apply(Change.Contents contents) throws CrailException {
+    Node node = tree.find(contents.id());
+    if (node == null) {
+      // It was in a removed container.
+      endStaged(contents.replaces(), contents.modifiedMillis());
+      return;
+    }
+    NodeExtras extras = extras(contents, node);
+    Node other = contents.replaces() == 0 ? null : tree.find(contents.replaces());
+    require(other != null || contents.replaces() == 0, contents, "the other node is not there");
+    if (other != null && other.isStaged()) {
+      append(node, other, contents, extras);
+      return;
+    }
+    if (extras != null) {
+      state.budget().add(extras.footprint());
+      nodes.extras(node, extras);
+    }
+    WriteLease<Node> lease = node.lease();
+    NodeSpace former = node.space();
+    List<Allocation> freed = new ArrayList<>();
+    NodeSpace next = space(contents, former, freed);
+    if (next != null || former != null) {
+      SmallBytes before = former == null ? null : former.small();
+      take(Container.quotaOf(node), Quota.bytesOf(next) - Quota.bytesOf(former), 0);
+      nodes.space(node, next);
+      if (before != null && (next == null || next.small() != before)) {
+        space.succeed(before, next == null ? null : next.small());
+      }
+      Quarantine.Writer writer = lease == null ? null : Applier.writer(lease);
+      freed.forEach(extent -> space.release(extent, 0, writer, false));
+    }
+    if (lease == null || lease.token() != contents.token()) {
+      if (lease != null) {
+        leases.end(lease);
+      }
+      nodes.lease(node, lease(contents, node));
+    } else if (contents.ending() && !lease.isEnding()) {
+      leases.endLater(lease);
+    }
+    nodes.flags(node, contents.flags());
+    nodes.attributes(node, node.attributes(), contents.modifiedMillis(), node.accessedMillis());
+    if (other != null) {
+      require(tree.pending().of(other) == node, contents, "it replaces another node");
+      applier.takePlace(node, other);
+    }
+  }
+
+  /** The extents of a staged node go behind those of a node. */
+  private void append(Node node, Node staged, Change.Contents contents, NodeExtras extras)
+      throws CrailException {
+    require(extras != null, contents, "there are no extras");
+    long more = contents.size() - node.size();
+    NodeSpace extents = staged.space();
+    require(more > 0 && extents != null && extents.end() >= more, contents, "too long");
+    state.budget().add(extras.footprint());
+    applier.append(
+        node,
+        staged,
+        more,
+        AllocationList.prefix(extents, extents.indexOf(more - 1) + 1, more),
+        extras,
+        contents.modifiedMillis());
+    state.budget().add(extras.footprint());
+    nodes.extras(node, extras);
+    nodes.flags(node, contents.flags());
+  }
+
+  /**
+   * The space of a node after a change.
+   *
+   * @param former its space before; null for none
+   * @param freed gets the extents that it has no longer; null where it had none
+   */
+  NodeSpace space(Change.Contents contents, NodeSpace former, List<Allocation> freed)
+      throws CrailException {
+    List<Allocation> extents = new ArrayList<>();
+    List<Allocation> replaced = new ArrayList<>();
+    int count = former == null ? 0 : former.count();
+    for (int i = 0; i < count; i++) {
+      Allocation extent = former.at(i);
+      boolean isListed = extent.fileEnd() > contents.from() && extent.fileOffset() < contents.to();
+      boolean isKept = !isListed && extent.fileOffset() < contents.end();
+      (isKept ? extents : replaced).add(extent);
+    }
+    // What is given up first, since it may be granted in smaller or larger pieces.
+    List<Change.Held> taken = new ArrayList<>();
+    for (Change.Held held : contents.extents()) {
+      Allocation same = sameOf(replaced, held);
+      if (same == null) {
+        taken.add(held);
+      } else {
+        replaced.remove(same);
+        extents.add(same.extent().equals(held.extent()) ? same : space.same(same, held.extent()));
+      }
+    }
+    for (Change.Held held : taken) {
+      Extent extent = held.extent();
+      Allocation claimed = space.claim(extent, held.allocated());
+      require(claimed != null, contents, extent + " is not free");
+      extents.add(claimed);
+    }
+    extents.sort((one, two) -> Long.compare(one.fileOffset(), two.fileOffset()));
+    if (freed != null) {
+      freed.addAll(replaced);
+    }
+    return space.restored(value(contents, former), extents, contents.size());
+  }
+
+  private static Allocation sameOf(List<Allocation> extents, Change.Held held) {
+    for (Allocation extent : extents) {
+      if (extent.place().equals(held.extent().place())
+          && extent.allocatedLength() == held.allocated()) {
+        return extent;
+      }
+    }
+    return null;
+  }
+
+  private SmallBytes value(Change.Contents contents, NodeSpace former) throws CrailException {
+    SmallBytes before = former == null ? null : former.small();
+    byte[] bytes = contents.bytes().bytes();
+    switch (contents.value()) {
+      case Change.Contents.NO_VALUE:
+        return null;
+      case Change.Contents.SAME_VALUE:
+        require(before != null, contents, "there is no value");
+        return before;
+      case Change.Contents.NEW_VALUE:
+        break;
+      default:
+        require(
+            before != null && before.length() >= contents.size() - bytes.length,
+            contents,
+            "there is no such value");
+        int kept = (int) contents.size() - bytes.length;
+        byte[] all = Arrays.copyOf(before.bytes(), (int) contents.size());
+        System.arraycopy(bytes, 0, all, kept, bytes.length);
+        bytes = all;
+    }
+    SmallBytes value = space.restoredValue(bytes);
+    if (value == null) {
+      throw ErrorCode.LIMIT_EXCEEDED.exception(
+          "there is less memory for small values than the namenode had before");
+    }
+    return value;
+  }
+}
