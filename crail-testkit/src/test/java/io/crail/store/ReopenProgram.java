@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -35,10 +36,12 @@ final class ReopenProgram {
       Bytes.write(first, "/read", new byte[LENGTH]);
       Bytes.write(first, "/written", new byte[1]);
     }
+    long threads = Long.MAX_VALUE;
     for (int i = 0; i < rounds; i++) {
       round(configuration);
       if (i == WARM_UP || i == rounds - 1) {
-        report();
+        threads = threads(threads);
+        report(threads);
       }
     }
   }
@@ -60,14 +63,25 @@ final class ReopenProgram {
     }
   }
 
-  private static void report() throws IOException {
+  /** The number of threads. One that has ended may be there for a while. */
+  private static long threads(long most) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    long now = status("Threads");
+    while (now > most && System.nanoTime() - deadline < 0) {
+      Thread.sleep(10);
+      now = status("Threads");
+    }
+    return now;
+  }
+
+  private static void report(long threads) throws IOException {
     System.out.println(
         "figures "
             + status("VmSize")
             + " "
             + status("VmRSS")
             + " "
-            + status("Threads")
+            + threads
             + " "
             + entries("/proc/self/fd")
             + " "
