@@ -24,13 +24,13 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
-import java.util.stream.Stream;
 
 /**
  * The calls of a namenode to the others. It says how the shares of its spread directories stand,
@@ -50,8 +50,9 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   private final Clock clock;
   private final long roundNanos;
   private volatile NameNodeClient client;
-  private volatile Check[] checks = {};
-  private volatile Lending[] lendings = {};
+  // By the index of the namenode.
+  private volatile Map<Integer, Check> checks = Map.of();
+  private volatile List<Lending> lendings = List.of();
   private boolean closed;
 
   /** Creates it without addresses; calls fail until {@link #open}. */
@@ -75,13 +76,13 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     NameNodeClient.Identity identity =
         new NameNodeClient.Identity(
             Hello.ROLE_NAMENODE, random.nextLong(), "", conf.get(ClusterKeys.CLUSTER_NAME));
-    Check[] others = new Check[addresses.size()];
-    for (int i = 0; i < others.length; i++) {
-      others[i] = i == index ? null : new Check(i);
-    }
-    Lending[] lent = new Lending[addresses.size()];
-    for (int i = 0; i < lent.length; i++) {
-      lent[i] = i == index ? null : new Lending(i);
+    Map<Integer, Check> others = new TreeMap<>();
+    List<Lending> lent = new ArrayList<>();
+    for (int i = 0; i < addresses.size(); i++) {
+      if (i != index) {
+        others.put(i, new Check(i));
+        lent.add(new Lending(i));
+      }
     }
     checks = others;
     lendings = lent;
@@ -106,7 +107,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
       if (i != index) {
         OperationCall<SetShare.Request, SetShare.Response> call =
             to.newCallAt(i, NameNodeOperations.SET_SHARE, state);
-        Check check = checks[i];
+        Check check = checks.get(i);
         int namenode = i;
         call.whenComplete(
             () -> {
@@ -148,8 +149,8 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
       done.accept(ErrorCode.UNAVAILABLE.exception("the other namenodes"));
       return;
     }
-    Lending[] all = lendings;
-    AtomicInteger left = new AtomicInteger(all.length - 1);
+    List<Lending> all = lendings;
+    AtomicInteger left = new AtomicInteger(all.size());
     AtomicReference<CrailException> first = new AtomicReference<>();
     Consumer<CrailException> answered =
         failure -> {
@@ -158,11 +159,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
             done.accept(first.get());
           }
         };
-    forEach(others(all), each -> each.lend(loans, answered));
-  }
-
-  private static <T> Iterator<T> others(T[] all) {
-    return Stream.of(all).filter(Objects::nonNull).iterator();
+    forEach(all.iterator(), each -> each.lend(loans, answered));
   }
 
   /** Does something with all, whichever of them throws. */
@@ -181,9 +178,9 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   /** Begins the comparisons and loans that are due. */
   synchronized void tick(SpreadStandings directories, SpreadRule.QuotaLoans loans) {
     try {
-      forEach(others(checks), each -> each.tick(directories));
+      forEach(checks.values().iterator(), each -> each.tick(directories));
     } finally {
-      forEach(others(lendings), each -> each.tick(loans));
+      forEach(lendings.iterator(), each -> each.tick(loans));
     }
   }
 
