@@ -6,7 +6,7 @@ import io.crail.namenode.conf.NameNodeOptions;
 import java.util.random.RandomGenerator;
 
 /**
- * What a namenode is, and remains over its starts as long as it loses nothing.
+ * What stays the same over the starts of a namenode that lose nothing.
  *
  * @param incarnation a random number, by which clients and datanodes tell one from another
  * @param rootId the id of the root; those of other nodes are above it

@@ -5,13 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Change;
+import io.crail.namenode.change.LimitChange;
 import io.crail.namenode.change.Replay;
 import io.crail.namenode.change.SpaceChange;
+import io.crail.namenode.quota.Quota;
+import io.crail.namenode.tree.Container;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.List;
@@ -131,6 +138,92 @@ class ReplayTest {
     CrailException lost =
         assertThrows(CrailException.class, () -> silent.setSize(id, 9, 100, SetSize.END));
     assertEquals(ErrorCode.WRITE_LEASE_LOST, lost.code());
+  }
+
+  @Test
+  void leasesAndSignsOfLifeBeginAtTheEnd() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    long id = store.create(NodeType.DATAFILE, "/x", 9).id();
+    store.extend(id, 9, 0, 100);
+    TestStore next = store.replayed(records, 60_000);
+    next.pass(1_000);
+    next.setSize(id, 9, 100, SetSize.KEEP);
+    next.write("/y", 100);
+    next.passAlive(1_000, datanode);
+    next.setSize(id, 9, 100, SetSize.END);
+  }
+
+  @Test
+  void whatIsCreatedInARemovedDirectoryKeepsItsIdAndItsGeneration() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    long directory = store.mkdir("/a").id();
+    final int before = records.size();
+    long id = store.create(NodeType.DATAFILE, "/a/x", 9).id();
+    final long generation = store.extend(id, 9, 0, TestStore.BLOCK).get(0).place().generation();
+    store.remove("/a", true);
+    // As if the directory had been removed while its child was made.
+    Change removal = records.remove(records.size() - 1);
+    assertEquals(directory, ((Change.Unlink) removal).id());
+    records.add(before, removal);
+    TestStore next = store.replayed(records);
+    assertEquals(3 * TestStore.BLOCK, next.usage(0).freeBytes(), "its writer may still write");
+    assertTrue(next.mkdir("/b").id() > id);
+    next.write("/y", TestStore.BLOCK);
+    assertTrue(next.lookup("/y").extents().get(0).place().generation() > generation);
+    next.passAlive(LEASE + MARGIN + 100, datanode);
+    assertEquals(3 * TestStore.BLOCK, next.usage(0).freeBytes());
+    next.namenode.verify();
+  }
+
+  @Test
+  void theLimitsOfASpreadDirectoryAreDividedAgain() throws Exception {
+    final long id = store.mkdir("/a").id();
+    store.call(
+        NameNodeOperations.OPERATE,
+        new Operate.Request(0644, Utf8.of("/a"), List.of(Steps.limit(1 << 20, 10))));
+    records.replaceAll(
+        change -> {
+          if (change instanceof Change.Link link) {
+            return new Change.Link(
+                link.parent(),
+                link.accessedMillis(),
+                link.attributes(),
+                link.replaces(),
+                link.whole(),
+                link.type(),
+                link.storageClass(),
+                link.host(),
+                link.name(),
+                spread(link.contents()));
+          }
+          return change instanceof LimitChange limit
+              ? new LimitChange(limit.bytes(), limit.names(), spread(limit.contents()))
+              : change;
+        });
+    Container directory = (Container) store.replayed(records).namenode.tree().find(id);
+    assertTrue(directory.quota().isDivided());
+    assertEquals(new Quota.Limits(1 << 20, 10), directory.quota().usage().limits());
+  }
+
+  private static Change.Contents spread(Change.Contents of) {
+    return new Change.Contents(
+        of.id(),
+        of.size(),
+        of.modifiedMillis(),
+        of.flags() | NodeInfo.SPREAD,
+        of.token(),
+        of.client(),
+        of.ending(),
+        of.from(),
+        of.to(),
+        of.end(),
+        of.value(),
+        of.replaces(),
+        of.moved(),
+        of.extents(),
+        of.bytes(),
+        of.attributes(),
+        of.extras());
   }
 
   @Test

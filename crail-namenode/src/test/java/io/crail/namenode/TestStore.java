@@ -109,11 +109,17 @@ public final class TestStore {
 
   /** A namenode that is made of the records of the changes of this one. */
   public TestStore replayed(List<Change> records) throws CrailException {
+    return replayed(records, 0);
+  }
+
+  /** As the other method, where each record takes so long. */
+  TestStore replayed(List<Change> records, long millis) throws CrailException {
     NameNode next =
         new NameNode(
             namenode.options(), clock, new Random(2), null, NameNode.ALONE, namenode.lineage());
     Replay replay = next.replay();
     for (Change record : records) {
+      clock.advanceMillis(millis);
       replay.apply(record);
     }
     replay.end();

@@ -182,13 +182,13 @@ public final class Applier {
     int group = staged.group();
     long accessed = old == null ? nowMillis : old.accessedMillis();
     tree.attributes(staged, attributes, nowMillis, accessed);
-    state.users().release(owner);
-    state.users().release(group);
     tree.unstage(staged, old == null || old.isEnumerable());
     prepare(staged, kept, null, extras, Container.of(staged), path, old);
     if (sink != null) {
       report(Change.Link.ofStaged(staged, Change.idOf(old), extras(staged)));
     }
+    state.users().release(owner);
+    state.users().release(group);
     tree.linkStaged(staged, old);
     giveBytes(staged, giveBackAfter(former, kept));
     if (old != null) {

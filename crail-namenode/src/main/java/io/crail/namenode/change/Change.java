@@ -18,9 +18,8 @@ import java.util.List;
 
 /**
  * A change of the metadata, as a record of what is there afterwards: ids, names, places, times and
- * generations are decided. So it can be applied again elsewhere or later, and twice does no harm.
- * Numbers are permanent. Owners, groups, hosts and datanodes are numbers, which records of {@link
- * SpaceChange} have given before.
+ * generations are decided. So it can be applied elsewhere or later. Numbers are permanent. Owners,
+ * groups, hosts and datanodes are numbers, which records of {@link SpaceChange} have given before.
  *
  * <p>What follows from a change has no record of its own: the end of what is below a removed
  * container, and of a node that was to replace one that ends; free space, and how long it rests. A

@@ -40,7 +40,7 @@ final class ContentsReplay {
     this.leases = new LeaseWriter<>(state.leases());
   }
 
-  /** Refuses a record that does not fit to those before it. */
+  /** Refuses a record that does not fit those before it. */
   static void require(boolean holds, Change change, String why) throws CrailException {
     if (!holds) {
       throw ErrorCode.INTERNAL.exception(change + ": " + why);
@@ -52,6 +52,13 @@ final class ContentsReplay {
     Node node = tree.find(id);
     if (node != null && node.isStaged()) {
       applier.endStaged(node, millis);
+    }
+  }
+
+  /** Notes that a client may access space of a node that is not there. */
+  void mayBeAccessed(List<Change.Held> extents) {
+    for (Change.Held held : extents) {
+      space.mayBeAccessed(held.extent(), held.allocated());
     }
   }
 
@@ -79,7 +86,7 @@ final class ContentsReplay {
     if (contents.token() == 0) {
       return null;
     }
-    WriteLease<Node> lease = state.leases().grant(node, contents.client(), contents.token());
+    WriteLease<Node> lease = leases.restore(node, contents.client(), contents.token());
     // Whether it has asked for space is in no record.
     lease.spaceInUse();
     if (contents.ending()) {
@@ -91,7 +98,8 @@ final class ContentsReplay {
   void apply(Change.Contents contents) throws CrailException {
     Node node = tree.find(contents.id());
     if (node == null) {
-      // It was in a removed container.
+      // It was in a removed container, or was replaced. Its writer does not know that yet.
+      mayBeAccessed(contents.extents());
       endStaged(contents.replaces(), contents.modifiedMillis());
       return;
     }
@@ -173,7 +181,7 @@ final class ContentsReplay {
       boolean isKept = !isListed && extent.fileOffset() < contents.end();
       (isKept ? extents : replaced).add(extent);
     }
-    // What is given up first, since it may be granted in smaller or larger pieces.
+    // Extents at the same place are kept, though they may hold fewer bytes.
     List<Change.Held> taken = new ArrayList<>();
     for (Change.Held held : contents.extents()) {
       Allocation same = sameOf(replaced, held);

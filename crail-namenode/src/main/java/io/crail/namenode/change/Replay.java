@@ -9,6 +9,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.Lifetime;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.lease.LeaseWriter;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.quota.Quota;
@@ -36,7 +37,7 @@ import java.util.List;
  *
  * <p>Space that becomes free rests only at the end, see {@link #end}: until then the records say
  * who gets it. Nothing is refused for a limit, since it was admitted before. A record that does not
- * fit to those before it is damage, and ends the replay with {@link ErrorCode#INTERNAL}. For one
+ * fit those before it is damage, and ends the replay with {@link ErrorCode#INTERNAL}. For one
  * thread; nothing else may use the state meanwhile.
  */
 public final class Replay {
@@ -48,6 +49,7 @@ public final class Replay {
   private final DatanodeApplier datanodes;
   private final TreeWriter nodes;
   private final SpaceWriter space;
+  private final LeaseWriter<Node> leases;
   private final ContentsReplay contents;
 
   /** Begins the replay into a state without nodes. */
@@ -60,6 +62,7 @@ public final class Replay {
     this.datanodes = new DatanodeApplier(state, null);
     this.nodes = new TreeWriter(tree);
     this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
+    this.leases = new LeaseWriter<>(state.leases());
     this.contents = new ContentsReplay(state, applier);
     space.beginReplay();
   }
@@ -73,18 +76,36 @@ public final class Replay {
     space.replayedAt(millis);
   }
 
-  /** Ends the replay. What the last records have freed rests, as clients may still access it. */
+  /**
+   * Ends the replay, before the state is used. What the last records have freed rests, as clients
+   * may still access it. All leases last for their whole time from now on, and each datanode has as
+   * much time to show that it is alive.
+   */
   public void end() {
     space.endReplay();
+    leases.renewAll();
+    long now = clock.nanoTime();
+    state.datanodes().all().forEach(datanode -> datanode.signs().seen(now));
   }
 
   /**
-   * Makes a change.
+   * Makes a change. After an error the state is of no use.
    *
-   * @throws CrailException with {@link ErrorCode#INTERNAL} when it does not fit to the others; with
+   * @throws CrailException with {@link ErrorCode#INTERNAL} when it does not fit the others; with
    *     {@link ErrorCode#LIMIT_EXCEEDED} when the namenode has less memory than before
    */
   public void apply(Change change) throws CrailException {
+    try {
+      make(change);
+    } catch (RuntimeException | AssertionError e) {
+      // The classes of the state check their callers, which no record has passed through.
+      CrailException damage = ErrorCode.INTERNAL.exception(change + ": " + e);
+      damage.initCause(e);
+      throw damage;
+    }
+  }
+
+  private void make(Change change) throws CrailException {
     if (change instanceof Change.Contents changed) {
       contents.apply(changed);
     } else if (change instanceof Change.Link link) {
@@ -96,8 +117,9 @@ public final class Replay {
     } else if (change instanceof Change.Rename rename) {
       rename(rename);
     } else if (change instanceof Change.Grant grant) {
-      // Who copies is not known any more, and has to begin anew.
-      space.granted(grant.extent().extent(), grant.extent().allocated());
+      // The copy has to begin anew.
+      nodes.haveGiven(grant.grant());
+      contents.mayBeAccessed(List.of(grant.extent()));
     } else if (change instanceof LimitChange limit) {
       limit(limit);
     } else if (change instanceof ShareChange share) {
@@ -173,7 +195,9 @@ public final class Replay {
 
   private void link(Change.Link link) throws CrailException {
     if (!(tree.find(link.parent()) instanceof Container parent)) {
-      // What is created in a removed container ends with it.
+      // What is created in a removed container ends with it. Its writer does not know that yet.
+      nodes.haveGiven(link.contents().id());
+      contents.mayBeAccessed(link.contents().extents());
       contents.endStaged(link.contents().id(), link.contents().modifiedMillis());
       return;
     }
@@ -184,7 +208,7 @@ public final class Replay {
     hold(link.attributes(), link);
     requireHost(link.host(), link);
     if (present != null) {
-      require(present.isStaged(), link, "the id is in use");
+      require(present.isStaged() && link.whole() < 0, link, "the id is in use");
       linkStaged(present, link, path, old);
       return;
     }
@@ -215,10 +239,6 @@ public final class Replay {
     } else {
       require(tree.child(parent, path) == null, link, "the name is in use");
       applier.link(node, own, lease, extras, parent, path);
-    }
-    // A staged node does not take them over when it is made.
-    if (isStaged && extras != null) {
-      nodes.extras(node, extras);
     }
     nodes.attributes(
         node, link.attributes(), link.contents().modifiedMillis(), link.accessedMillis());
@@ -352,8 +372,13 @@ public final class Replay {
     Quota.Limits limits = new Quota.Limits(limit.bytes(), limit.names());
     if (container instanceof Share share) {
       applier.lend(share, limits);
-    } else {
-      applier.limit(container, limits, null);
+      return;
+    }
+    boolean begins = !container.hasOwnQuota();
+    applier.limit(container, limits, null);
+    if (begins && container.isSpread()) {
+      // The others may use all that is not known to be theirs.
+      container.quota().divide(options.count(), options.index());
     }
   }
 

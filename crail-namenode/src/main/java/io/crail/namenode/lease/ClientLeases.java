@@ -85,6 +85,14 @@ public final class ClientLeases {
     return lease.queued;
   }
 
+  /** Moves the ends of all leases. */
+  synchronized void renewAll(long untilNanos) {
+    for (Term lease = first; lease != null; lease = lease.next) {
+      lease.endAt(untilNanos);
+    }
+    seenUntilNanos = untilNanos;
+  }
+
   /** Removes a lease. Returns false when it was already removed. */
   synchronized boolean remove(Term lease) {
     if (!lease.queued) {

@@ -71,6 +71,17 @@ public final class LeaseTable<T> {
       count.decrementAndGet();
       throw budget.refusal(subject);
     }
+    return make(subject, clientId, token);
+  }
+
+  /** A lease that was granted by an earlier start, whatever the limits are now. */
+  WriteLease<T> restore(T subject, long clientId, long token) {
+    count.incrementAndGet();
+    budget.add(footprint);
+    return make(subject, clientId, token);
+  }
+
+  private WriteLease<T> make(T subject, long clientId, long token) {
     while (true) {
       long now = clock.nanoTime();
       long until = now + leaseNanos;
@@ -128,6 +139,12 @@ public final class LeaseTable<T> {
     if (lease.isHeld() && renew(lease)) {
       lease.renewNoMore();
     }
+  }
+
+  /** Lets all leases last for their whole time again, also those that end then. */
+  void renewAll() {
+    long until = clock.nanoTime() + leaseNanos;
+    clients.values().forEach(client -> client.renewAll(until));
   }
 
   /** Lets a lease that is held last for its whole time again. Returns false when it has run out. */

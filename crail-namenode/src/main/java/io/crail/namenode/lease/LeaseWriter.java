@@ -19,6 +19,16 @@ public final class LeaseWriter<T> {
     leases.end(lease);
   }
 
+  /** A lease that was granted by an earlier start, whatever the limits are now. */
+  public WriteLease<T> restore(T subject, long clientId, long token) {
+    return leases.restore(subject, clientId, token);
+  }
+
+  /** Lets all leases last for their whole time again. */
+  public void renewAll() {
+    leases.renewAll();
+  }
+
   /** Lets a lease run out a lease time from now, even if its client renews its leases. */
   public void endLater(WriteLease<T> lease) {
     leases.endLater(lease);

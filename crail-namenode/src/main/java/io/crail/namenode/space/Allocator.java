@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.slf4j.LoggerFactory;
 
@@ -396,14 +397,20 @@ public final class Allocator {
     freed.add(extent);
   }
 
-  /** Lets rest what the last records have freed, since clients may still access it. */
-  void endReplay() {
+  /**
+   * Lets rest what the last records have freed, since clients may still access it.
+   *
+   * @param datanodes those that are not forgotten
+   */
+  void endReplay(Collection<DatanodeSpace> datanodes) {
     FreedByRecords last = freed;
     freed = null;
+    Set<DatanodeSpace> known = Set.copyOf(datanodes);
     long now = clock.nanoTime();
     for (Allocation extent : last.latestFirst()) {
       DatanodeSpace datanode = extent.datanode();
-      if (datanode.state() != DatanodeSpace.State.DEAD
+      if (known.contains(datanode)
+          && datanode.state() != DatanodeSpace.State.DEAD
           && datanode.claim(extent.place(), extent.allocatedLength())) {
         datanode.countAsWaiting(extent.allocatedLength());
         long end = now + options.leaseNanos();

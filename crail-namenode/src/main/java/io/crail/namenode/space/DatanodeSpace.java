@@ -368,6 +368,14 @@ public final class DatanodeSpace {
     return true;
   }
 
+  /** Notes that the generation of a place was given out. */
+  synchronized void haveGiven(Place place) {
+    RegionSpace region = regions.get(place.region());
+    if (region != null) {
+      region.haveGiven(place.generation());
+    }
+  }
+
   /** Gives space back that belonged to a node. */
   synchronized void give(int region, long regionOffset, int length) {
     used -= length;

@@ -45,7 +45,7 @@ final class FreedByRecords {
   /**
    * Frees an extent of a node.
    *
-   * @param mayBeAccessed whether a client may, although the next owner has another generation
+   * @param mayBeAccessed whether a client may, also where the datanode checks generations
    */
   void free(Allocation extent, boolean mayBeAccessed) {
     extent.free();
@@ -59,7 +59,10 @@ final class FreedByRecords {
     freed.addLast(new Freed(extent, millis));
   }
 
-  /** All of it, the latest first: an earlier one may be a part of it that has rested. */
+  /**
+   * All of it, the latest first. Of what was freed earlier, a part may have been taken and freed
+   * again: then it had rested as a whole, and is not free as a whole any more.
+   */
   List<Allocation> latestFirst() {
     List<Allocation> extents = new ArrayList<>(freed.size());
     freed.forEach(each -> extents.add(each.extent));

@@ -158,7 +158,7 @@ public final class SpaceWriter {
 
   /** Lets rest what the last records have freed. */
   public void endReplay() {
-    allocator.endReplay();
+    allocator.endReplay(datanodes.all());
   }
 
   /**
@@ -179,10 +179,11 @@ public final class SpaceWriter {
     return new Allocation(extent.datanode(), now, extent.allocatedLength());
   }
 
-  /** Notes that a client may access space that a record grants to it, and that is free. */
-  public void granted(Extent extent, int allocated) {
+  /** Notes that a client may access space that was given to it, and that belongs to no node. */
+  public void mayBeAccessed(Extent extent, int allocated) {
     DatanodeSpace datanode = datanodes.find(extent.place().datanode());
     if (datanode != null) {
+      datanode.haveGiven(extent.place());
       allocator.mayBeAccessed(new Allocation(datanode, extent, allocated));
     }
   }
