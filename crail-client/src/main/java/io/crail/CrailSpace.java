@@ -14,7 +14,8 @@ import java.util.List;
  * @param waitingBytes bytes that wait for the end of leases: freed bytes, and bytes that are
  *     reserved for copies of others
  * @param missing namenodes that did not answer; their space is not counted; empty for none
- * @param parts where the free bytes are
+ * @param parts where the free bytes are: for each namenode that has answered, each class that one
+ *     of them has, with 0 bytes if it has none of it
  */
 public record CrailSpace(
     long capacityBytes,

@@ -5,6 +5,7 @@ import io.crail.CrailSpace;
 import io.crail.client.loop.LoopContext;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.Answers;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
@@ -12,6 +13,9 @@ import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** Asks the namenodes about their space, and adds up what they tell. */
 public final class SpaceUsage {
@@ -47,20 +51,46 @@ public final class SpaceUsage {
       throws CrailException, InterruptedException {
     Answers<Usage.Response> answers =
         Answers.of(namenodes, NameNodeOperations.USAGE, new Usage.Request());
+    List<List<ClassUsage>> classes = new ArrayList<>();
+    for (int i = 0; i < namenodes.count(); i++) {
+      classes.add(answers.at(i) == null ? null : answers.at(i).classes());
+    }
+    return sum(classes, answers.missing());
+  }
+
+  /**
+   * Adds up what the namenodes tell.
+   *
+   * @param classes what each namenode says of the classes that it has datanodes of; null for one
+   *     that has not answered
+   */
+  static CrailSpace sum(List<List<ClassUsage>> classes, List<MissingNamenode> missing) {
     long capacity = 0;
     long free = 0;
     long used = 0;
     long waiting = 0;
-    List<CrailSpace.FreePart> parts = new ArrayList<>();
-    for (int i = 0; i < namenodes.count(); i++) {
-      for (ClassUsage each : answers.at(i) == null ? NOTHING : answers.at(i).classes()) {
-        parts.add(new CrailSpace.FreePart(i, each.storageClass(), each.freeBytes()));
+    TreeSet<Integer> known = new TreeSet<>();
+    for (List<ClassUsage> at : classes) {
+      for (ClassUsage each : at == null ? NOTHING : at) {
+        known.add(each.storageClass());
         capacity += each.capacityBytes();
         free += each.freeBytes();
         used += each.usedBytes();
         waiting += each.waitingBytes();
       }
     }
-    return new CrailSpace(capacity, free, used, waiting, answers.missing(), parts);
+    List<CrailSpace.FreePart> parts = new ArrayList<>();
+    for (int i = 0; i < classes.size(); i++) {
+      if (classes.get(i) != null) {
+        // A class without a datanode there is one without space there.
+        TreeMap<Integer, Long> own = new TreeMap<>();
+        known.forEach(each -> own.put(each, 0L));
+        classes.get(i).forEach(each -> own.put(each.storageClass(), each.freeBytes()));
+        for (Map.Entry<Integer, Long> each : own.entrySet()) {
+          parts.add(new CrailSpace.FreePart(i, each.getKey(), each.getValue()));
+        }
+      }
+    }
+    return new CrailSpace(capacity, free, used, waiting, missing, parts);
   }
 }
