@@ -71,15 +71,19 @@ public final class CrailJob implements AutoCloseable {
   /**
    * The storage class for a job that will hold so many bytes: the first one, which is the fastest,
    * with so much free space, whichever namenode the job will be at. If none has so much, the one
-   * that has most, from which the data overflow as they always do. Slow classes so take what would
-   * fill up the fast ones for others. This looks at the present, and reserves nothing.
+   * that has most, from which the data overflow as they always do. So slow classes take what would
+   * fill the fast ones. This looks at the present, and reserves nothing.
    *
    * @param store the store
    * @param bytes what the job will hold
    * @return the class; the default one when no datanode is there
+   * @throws IllegalArgumentException for less than 0 bytes
    * @throws Exception when a namenode does not answer, or as operations of the store do
    */
   public static CrailStorageClass storageClassFor(CrailStore store, long bytes) throws Exception {
+    if (bytes < 0) {
+      throw new IllegalArgumentException("a job of " + bytes + " bytes");
+    }
     CrailSpace space = store.getSpace();
     if (!space.missing().isEmpty()) {
       throw new IncompleteException("the free space", space.missing());
@@ -106,7 +110,8 @@ public final class CrailJob implements AutoCloseable {
    *     digits, {@code .}, {@code _} and {@code -} are replaced
    * @param lease how long the data stay when the process dies, {@link #LEAST_LEASE} to {@link
    *     #MOST_LEASE}
-   * @param storageClass the storage class of the data
+   * @param storageClass the storage class of the directory; data below it have the same if they are
+   *     created with {@link CrailStorageClass#PARENT}
    * @return the job, whose directory is there
    * @throws ExecutionException when the store refuses or does not answer
    * @throws IllegalArgumentException for another lease
@@ -126,7 +131,8 @@ public final class CrailJob implements AutoCloseable {
    *     digits, {@code .}, {@code _} and {@code -} are replaced
    * @param lease how long the data stay when the process dies, {@link #LEAST_LEASE} to {@link
    *     #MOST_LEASE}
-   * @param storageClass the storage class of the data
+   * @param storageClass the storage class of the directory; data below it have the same if they are
+   *     created with {@link CrailStorageClass#PARENT}
    * @param limits what the directory may hold, by all processes together
    * @return the job, whose directory is there
    * @throws ExecutionException when the store refuses or does not answer

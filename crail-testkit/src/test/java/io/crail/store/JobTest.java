@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.store;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -9,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBlockLocation;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNode;
 import io.crail.CrailNodeType;
@@ -159,17 +161,20 @@ class JobTest {
     assertThrows(IllegalArgumentException.class, () -> new JobLimits(-2, 0));
   }
 
-  @Test
-  void aJobGetsTheFirstClassThatHasRoomForIt() throws Exception {
-    EmbeddedCrail classes =
+  private static TestCluster withTwoClasses() throws Exception {
+    return TestCluster.of(
         EmbeddedCrail.builder()
             .namenodes(2)
             .storageClasses(0, 1, 1)
             .storage(16 << 20)
             .set("crail.storage.tcp.allocationsize", "4m")
             .set("crail.storage.classes", "2")
-            .start();
-    try (TestCluster other = TestCluster.of(classes)) {
+            .start());
+  }
+
+  @Test
+  void aJobGetsTheFirstClassThatHasRoomForIt() throws Exception {
+    try (TestCluster other = withTwoClasses()) {
       CrailStore in = other.newStore();
       // Each namenode has 8 MiB of the first one, and 16 MiB of the second one.
       assertEquals(0, CrailJob.storageClassFor(in, 0).value());
@@ -179,6 +184,31 @@ class JobTest {
       assertEquals(
           in.getSpace().freeBytes(),
           in.getSpace().parts().stream().mapToLong(CrailSpace.FreePart::bytes).sum());
+      assertThrows(IllegalArgumentException.class, () -> CrailJob.storageClassFor(in, -1));
+    }
+  }
+
+  @Test
+  void dataWithTheClassOfTheParentAreInThatOfTheJob() throws Exception {
+    try (TestCluster other = withTwoClasses()) {
+      CrailStore in = other.newStore();
+      try (CrailJob job = CrailJob.begin(in, "slow", LEASE, CrailStorageClass.get(1))) {
+        in.create(
+                job.root() + "/shuffle",
+                CrailNodeType.TABLE,
+                CrailStorageClass.PARENT,
+                CrailLocationClass.PARENT,
+                true)
+            .get();
+        String path = job.root() + "/shuffle/v";
+        in.put(path, Bytes.buffer(new byte[1 << 20])).get();
+        CrailNode value = in.lookup(path).get();
+        CrailBlockLocation[] places = value.getBlockLocations(0, value.getCapacity());
+        assertNotEquals(0, places.length);
+        for (CrailBlockLocation place : places) {
+          assertArrayEquals(new int[] {1}, place.getStorageClasses());
+        }
+      }
     }
   }
 
