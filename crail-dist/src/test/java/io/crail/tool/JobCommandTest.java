@@ -112,6 +112,7 @@ class JobCommandTest {
       Files.writeString(end, "");
     }
     assertEquals(new Ran(0, "", ""), job("-b", "1m", "-c", "0", "true"));
+    assertEquals(new Ran(0, "", ""), job("-b", "none", "-m", "none", "true"));
   }
 
   @Test
@@ -142,6 +143,7 @@ class JobCommandTest {
     assertTrue(job("-l", "1s", "ls").stderr().contains("must be between 2000ms"));
     assertEquals(2, job("-l", "soon", "ls").code());
     assertTrue(job("--bytes", "much", "ls").stderr().contains("number of bytes, such as 10g"));
-    assertTrue(job("--names", "many", "ls").stderr().contains("must be a number"));
+    assertTrue(job("--names", "many", "ls").stderr().contains("must be a whole number from 0"));
+    assertTrue(job("--names", "-1", "ls").stderr().contains("must be a whole number from 0"));
   }
 }

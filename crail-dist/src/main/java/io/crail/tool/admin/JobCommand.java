@@ -3,7 +3,6 @@ package io.crail.tool.admin;
 
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
-import io.crail.common.config.ConfigType;
 import io.crail.conf.CrailConfiguration;
 import io.crail.job.CrailJob;
 import io.crail.job.JobLimits;
@@ -48,8 +47,9 @@ public final class JobCommand extends OptionsCommand {
         The directory is in /jobs, and the command finds its path in $CRAIL_JOB_ROOT. It is removed
         when the command ends. If this process is killed, the command runs on, and the directory stays
         for the time of its lease. The exit code is that of the command, or 127 if it cannot be run.
-        With --bytes the data go to the fastest storage class that has so much free space now, or if
-        none has, to the one with most; --class chooses another one.
+        With --bytes the data go to the fastest storage class that has so much free space now, or, if
+        none has, to the one that has most; --class chooses another one. The class is that of the
+        directory: data have it if they are made with the class of the parent, as commands do.
         Options of this command, and those of every command, stand in front of the command to run.
         """,
         valued(NAME, "name", "name", "a part of the directory's name; by default the command's"),
@@ -61,8 +61,8 @@ public final class JobCommand extends OptionsCommand {
                 + CrailJob.LEASE.toSeconds()
                 + "s by default"),
         valued(CLASS, "class", "class", "storage class of the data, from 0"),
-        valued(BYTES, "bytes", "size", "the most bytes of space, such as 10g"),
-        valued(NAMES, "names", "number", "the most names"));
+        valued(BYTES, "bytes", "size", "the most bytes of space, such as 10g, or none"),
+        valued(NAMES, "names", "number", "the most names, or none"));
   }
 
   @Override
@@ -102,7 +102,7 @@ public final class JobCommand extends OptionsCommand {
         line.hasOption(LEASE)
             ? time(line, LEASE, CrailJob.LEAST_LEASE, CrailJob.MOST_LEASE)
             : CrailJob.LEASE;
-    JobLimits limits = new JobLimits(limit(line, BYTES), limit(line, NAMES));
+    JobLimits limits = new JobLimits(limit(line, BYTES, true), limit(line, NAMES, false));
     CrailStorageClass given =
         line.hasOption(CLASS) ? CrailStorageClass.get(number(line, CLASS, 0, 255)) : null;
     Path program = Path.of(command.get(0)).getFileName();
@@ -126,23 +126,6 @@ public final class JobCommand extends OptionsCommand {
       }
       return code;
     }
-  }
-
-  private static long limit(CommandLine line, String letter) throws UsageException {
-    String text = line.getOptionValue(letter);
-    if (text == null) {
-      return JobLimits.NONE;
-    }
-    try {
-      long value = letter.equals(BYTES) ? ConfigType.parseBytes(text) : Long.parseLong(text);
-      if (value >= 0) {
-        return value;
-      }
-    } catch (IllegalArgumentException e) {
-      // Falls through to the one message below.
-    }
-    String number = letter.equals(BYTES) ? "number of bytes, such as 10g" : "number";
-    throw badValue(letter, text, "must be a " + number);
   }
 
   private static CrailStorageClass storageClassFor(

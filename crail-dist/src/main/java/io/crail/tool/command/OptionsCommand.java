@@ -183,6 +183,31 @@ public abstract class OptionsCommand implements Command {
   }
 
   /**
+   * The value of an option as a limit.
+   *
+   * @param isOfBytes whether it limits bytes, which may have a unit
+   * @return the limit; -1 for {@code none}, and when the option is not given
+   * @throws UsageException that names option, value and what is allowed
+   */
+  protected static long limit(CommandLine line, String letter, boolean isOfBytes)
+      throws UsageException {
+    String text = line.getOptionValue(letter, "none");
+    if (text.equals("none")) {
+      return -1;
+    }
+    try {
+      long value = isOfBytes ? ConfigType.parseBytes(text) : Long.parseLong(text);
+      if (value >= 0) {
+        return value;
+      }
+    } catch (IllegalArgumentException e) {
+      // Falls through to the one message below.
+    }
+    String number = isOfBytes ? "number of bytes, such as 10g" : "whole number from 0";
+    throw badValue(letter, text, "must be a " + number + ", or none");
+  }
+
+  /**
    * The error for an option that cannot be used.
    *
    * @param text its value

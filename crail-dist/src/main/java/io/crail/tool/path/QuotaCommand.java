@@ -3,7 +3,6 @@ package io.crail.tool.path;
 
 import io.crail.common.ByteText;
 import io.crail.common.Printable;
-import io.crail.common.config.ConfigType;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.Comparison;
 import io.crail.compound.CompoundOperation;
@@ -20,7 +19,6 @@ import org.apache.commons.cli.CommandLine;
 
 /** Sets and shows the quotas of directories. */
 public final class QuotaCommand extends PathCommand {
-  private static final String NONE = "none";
   private static final long UNLIMITED = -1;
 
   private static final CompoundOperation USAGE = CompoundOperation.builder().readUsage().build();
@@ -53,21 +51,7 @@ public final class QuotaCommand extends PathCommand {
   /** What an option says of a limit. */
   private record Limit(boolean isGiven, long value) {
     static Limit of(CommandLine line, String letter) throws UsageException {
-      String text = line.getOptionValue(letter);
-      if (text == null || text.equals(NONE)) {
-        return new Limit(text != null, UNLIMITED);
-      }
-      try {
-        long value =
-            letter.equals("b") ? ConfigType.parseBytes(text) : Long.parseUnsignedLong(text);
-        if (value >= 0) {
-          return new Limit(true, value);
-        }
-      } catch (IllegalArgumentException e) {
-        // Falls through to the one message below.
-      }
-      String number = letter.equals("b") ? "number of bytes, such as 10g" : "number";
-      throw badValue(letter, text, "must be a " + number + ", or none");
+      return new Limit(line.hasOption(letter), limit(line, letter, letter.equals("b")));
     }
 
     long or(long present) {
