@@ -235,8 +235,12 @@ public final class NameNodeServer implements AutoCloseable {
 
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
-    namenode.tick();
-    neighbours.tick(namenode.standings(), namenode.rules().limits());
+    try {
+      namenode.tick();
+    } finally {
+      // Others wait for these calls, also while something here fails in each tick.
+      neighbours.tick(namenode.standings(), namenode.rules().limits());
+    }
   }
 
   /** Stops serving and ends the timer. All metadata is lost. */

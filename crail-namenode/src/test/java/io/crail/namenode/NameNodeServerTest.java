@@ -30,6 +30,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -155,5 +158,35 @@ class NameNodeServerTest {
         ErrorCode.NODE_NOT_FOUND,
         () -> client.call(NameNodeOperations.LOOKUP, new Lookup.Request(Utf8.of("/f"))).join());
     assertTrue(client.hello(0).incarnation() != incarnation);
+  }
+
+  @Test
+  void neighboursAreCalledAlsoWhileItsOwnWorkFails() throws Exception {
+    AtomicBoolean fails = new AtomicBoolean();
+    AtomicInteger calls = new AtomicInteger();
+    Clock clock =
+        new Clock() {
+          @Override
+          public long nanoTime() {
+            if (fails.getAndSet(false)) {
+              throw new IllegalStateException("a clock that fails once");
+            }
+            calls.incrementAndGet();
+            return System.nanoTime();
+          }
+
+          @Override
+          public long currentTimeMillis() {
+            return System.currentTimeMillis();
+          }
+        };
+    try (NameNodeServer first =
+        NameNodeServer.open(conf, 0, 2, ANY_PORT, transport, clock, new Random(1))) {
+      first.meet(List.of(first.address(), server.address()));
+      fails.set(true);
+      calls.set(0);
+      assertThrows(IllegalStateException.class, first::tick);
+      assertTrue(calls.get() > 0, "none has looked whether a call is due");
+    }
   }
 }
