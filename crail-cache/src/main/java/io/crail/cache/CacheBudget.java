@@ -134,10 +134,8 @@ final class CacheBudget {
   }
 
   private boolean noteRoom(boolean found, long usedBeforeMillis) {
-    if (!found) {
-      fullUntilMillis = clockMillis.getAsLong() + NO_ROOM_MILLIS;
-      fullBeforeMillis = usedBeforeMillis;
-    }
+    fullUntilMillis = found ? 0 : clockMillis.getAsLong() + NO_ROOM_MILLIS;
+    fullBeforeMillis = usedBeforeMillis;
     return found;
   }
 

@@ -263,6 +263,24 @@ class BudgetTest {
   }
 
   @Test
+  void afterALookThatFindsRoomALoadLooksAgainAtOnce() throws Exception {
+    CacheFileSystem fs = cluster.open("crail.cache.blocksize", "128k");
+    fs.cacheStatistics().reset();
+    CacheCluster.writeAged(directory.resolve("f"), new byte[BLOCK]);
+    read(fs, "f");
+    settle(fs, 1);
+    long now = System.currentTimeMillis();
+    try (CacheStore crail = cluster.cacheStore(UnaryOperator.identity())) {
+      CacheBudget budget = budget(crail, () -> now, "crail.cache.budget", String.valueOf(BLOCK));
+      assertFalse(budget.admits(BLOCK, 0));
+      assertTrue(budget.admits(BLOCK, Long.MAX_VALUE));
+      // It was not put after all, so all of the budget is left.
+      budget.hasBeenPut(BLOCK);
+      assertTrue(budget.admits(BLOCK, 0));
+    }
+  }
+
+  @Test
   void whatIsTooOldIsRemovedWithoutAnEviction() throws Exception {
     AtomicLong ahead = new AtomicLong();
     try (CacheStore crail = cluster.cacheStore(UnaryOperator.identity())) {
