@@ -14,17 +14,20 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The hooks of deploy/scale, with programs in the place of kubectl and systemctl that keep their
- * arguments in files. A real Kubernetes or systemd is not asked.
+ * The hooks of deploy/scale, with programs in the place of kubectl, systemctl and crail that keep
+ * their arguments in files. A real Kubernetes or systemd is not asked.
  */
 @Tag("once")
 class ScaleHooksTest {
@@ -52,6 +55,22 @@ class ScaleHooksTest {
       """
       #!/usr/bin/env bash
       echo "$*" >>"$FAKE/calls"
+      """;
+
+  /** A datanode with the number of its name as its id; 9 does not start. */
+  private static final String CRAIL =
+      """
+      #!/usr/bin/env bash
+      if [ "$1" = getconf ]; then
+        echo crail://localhost:9060
+        exit
+      fi
+      id=${CRAIL_LOG_FILE##*-}
+      id=${id%.log}
+      echo "$id $*" >>"$FAKE/calls"
+      [ "$id" != 9 ] || exit 1
+      echo "datanode id-$id serves 1 GiB on 127.0.0.1:1, registered"
+      exec sleep 300
       """;
 
   @TempDir private Path directory;
@@ -123,7 +142,7 @@ class ScaleHooksTest {
   @Test
   void anUnknownHookAndAnotherClassAreRefused() throws Exception {
     cluster(2, 2, "");
-    for (String hook : List.of("kubernetes", "systemd")) {
+    for (String hook : List.of("kubernetes", "systemd", "processes")) {
       Ended unknown = run(hook, Map.of("CRAIL_SCALE_HOOK", "rename"));
       assertEquals(new Ended(2, "unknown hook: rename\n"), unknown);
     }
@@ -239,6 +258,90 @@ class ScaleHooksTest {
       assertEquals(
           "CRAIL_DATANODE_ARGUMENTS=-c 1 -- -s 1g -p " + words[1],
           file("datanode-" + words[0] + ".env"));
+    }
+  }
+
+  private Ended processes(String hook, String names, String id) throws Exception {
+    return run(
+        "processes",
+        Map.of(
+            "CRAIL_HOME",
+            directory.toString(),
+            "CRAIL_CONF_DIR",
+            directory.resolve("conf").toString(),
+            "CRAIL_LOG_DIR",
+            directory.resolve("logs").toString(),
+            "CRAIL_PID_DIR",
+            directory.resolve("pids").toString(),
+            "CRAIL_SCALE_HOOK",
+            hook,
+            "CRAIL_SCALE_NAMES",
+            names,
+            "CRAIL_SCALE_UUID",
+            id,
+            "CRAIL_SCALE_HOST",
+            "127.0.0.1",
+            "CRAIL_SCALE_PORT",
+            "1",
+            "CRAIL_SCALE_DEADLINE",
+            "3"));
+  }
+
+  private List<Path> filesOf(String name) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      return files
+          .filter(file -> file.toString().matches(".*-" + name + "[.](pid|out)"))
+          .sorted(Comparator.comparing(file -> file.toString().endsWith(".out")))
+          .toList();
+    }
+  }
+
+  private ProcessHandle processOf(String name) throws IOException {
+    String words = Files.readString(filesOf(name).get(0));
+    return ProcessHandle.of(Long.parseLong(words.split(" ")[0])).orElseThrow();
+  }
+
+  /** One that has ended stays in the list of processes where its parent never asks. */
+  private static boolean isRunning(ProcessHandle process) {
+    try {
+      return !Files.readString(Path.of("/proc/" + process.pid() + "/stat")).contains(") Z ");
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Test
+  void processesAreStartedTogetherAndEndedByTheirIds() throws Exception {
+    Files.createDirectory(directory.resolve("bin"));
+    fake("bin/crail", CRAIL);
+    Path scripts = SCALE.resolve("../../libexec").toRealPath();
+    Files.createSymbolicLink(directory.resolve("libexec"), scripts);
+    List<ProcessHandle> all = new ArrayList<>();
+    try {
+      Ended started = processes("start", "scale-0-7 scale-0-8", "");
+      assertEquals(0, started.code(), started.text());
+      for (String name : List.of("scale-0-7", "scale-0-8")) {
+        all.add(processOf(name));
+      }
+      assertTrue(file("calls").contains("7 datanode -c 0 -- -s 1g -p 0"), file("calls"));
+      Ended ended = processes("stop", "", "id-7");
+      assertEquals(new Ended(0, "scale-0-7 has ended\n"), ended);
+      assertFalse(isRunning(all.get(0)));
+      assertTrue(isRunning(all.get(1)));
+      assertEquals(List.of(), filesOf("scale-0-7"));
+      // This one has ended by itself.
+      all.get(1).destroy();
+      assertEquals(new Ended(0, "scale-0-8 does not run\n"), processes("stop", "", "id-8"));
+      assertEquals(List.of(), filesOf("scale-0-8"));
+      assertEquals(new Ended(0, ""), processes("stop", "", "id-8"));
+
+      Ended failed = processes("start", "scale-0-9 scale-0-10", "");
+      assertEquals(1, failed.code(), failed.text());
+      assertTrue(failed.text().contains("scale-0-9 did not start"), failed.text());
+      all.add(processOf("scale-0-10"));
+      assertTrue(isRunning(all.get(2)));
+    } finally {
+      all.forEach(ProcessHandle::destroyForcibly);
     }
   }
 
