@@ -26,6 +26,7 @@ class BlockSelectionTest {
   private static final int BLOCKS = 6_000;
   private static final int WARM_UP = 2_000;
   private static final double SKEW = 0.99;
+  private static final long SEED = Long.getLong("crail.test.seed", 3);
 
   /** A block, with the bytes that it takes. */
   private record Block(String path, int datanode, long bytes) {}
@@ -65,7 +66,7 @@ class BlockSelectionTest {
       store.datanode(1 + i, "host" + (1 + i), 0, true, DATANODE_BYTES);
     }
     store.create(NodeType.TABLE, "/t", 0);
-    Random random = new Random(3);
+    Random random = new Random(SEED);
     ArrayDeque<Block> blocks = new ArrayDeque<>();
     double[] used = new double[DATANODES];
     long total = 0;
@@ -101,10 +102,14 @@ class BlockSelectionTest {
 
   @Test
   void theFreerOfTwoIsFarMoreEvenThanOneAtRandom() throws Exception {
+    System.out.println("-Dcrail.test.seed=" + SEED);
     Map<String, Imbalance> found = new TreeMap<>();
     for (String policy : List.of("random", "roundrobin", "freeroftwo", "mostfree")) {
-      found.put(policy, measure(policy));
-      System.out.println(policy + ": " + found.get(policy));
+      Imbalance each = measure(policy);
+      System.out.println(policy + ": " + each);
+      found.put(policy, each);
+      // None knows what will be read.
+      assertTrue(each.reads > 1.05 && each.reads < 2.5, found::toString);
     }
     // A block's name is a hash, so a datanode by hash of the name would be one at random.
     Imbalance hashed = found.get("random");
@@ -112,5 +117,8 @@ class BlockSelectionTest {
     assertTrue(two.usual - 1 < (hashed.usual - 1) / 4, found::toString);
     assertTrue(two.worst - 1 < (hashed.worst - 1) / 4, found::toString);
     assertTrue(two.worst < 1.05, found::toString);
+    assertTrue(found.get("mostfree").worst < 1.05, found::toString);
+    assertTrue(found.get("roundrobin").worst < 1.3, found::toString);
+    assertTrue(hashed.usual > 1.02 && hashed.worst < 1.6, found::toString);
   }
 }

@@ -60,7 +60,10 @@ final class BlockSelections {
     return candidates -> Integer.remainderUnsigned(next.getAndIncrement(), candidates.count());
   }
 
-  /** Nearly as even as the one with most, but many at once do not all find the same one. */
+  /**
+   * Nearly as even as the one with most, but of three or more, many at once do not all find the
+   * same one.
+   */
   private static int freerOfTwo(BlockSelection.Candidates candidates, RandomGenerator random) {
     int count = candidates.count();
     int one = random.nextInt(count);

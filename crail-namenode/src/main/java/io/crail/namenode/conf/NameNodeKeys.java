@@ -95,8 +95,8 @@ public final class NameNodeKeys implements ConfigKeys {
           ConfigType.STRING,
           "roundrobin",
           "Which datanode of a storage class gets the next piece of data: roundrobin, random,"
-              + " sequential (fills one after the other), mostfree, freeroftwo (of two that are"
-              + " chosen at random), or the name of a policy on the class path.");
+              + " sequential (fills one after the other), mostfree, freeroftwo (the one with more"
+              + " free space of two at random), or the name of a policy on the class path.");
 
   /** How many write leases there can be. */
   public static final ConfigKey<Integer> MAX_LEASES =
