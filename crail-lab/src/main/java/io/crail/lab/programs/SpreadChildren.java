@@ -31,14 +31,14 @@ import java.util.concurrent.Future;
  * </pre>
  *
  * <p>It prints {@code creates <per second> page <us> names <per second> deletes <per second> empty
- * <us> removal <us> freed <per second>}. The page is the first one of a listing, empty and removal
- * are the times until the answer.
+ * <us> removal <us> freed <per second>}. The page is the first one of a listing, names are those of
+ * whole ones, empty and removal are the times until the answer. Freed are the files that were left,
+ * from the request to remove them until no node of them is counted.
  */
 public final class SpreadChildren {
   private static final String DIRECTORY = "/children";
   private static final int IN_FLIGHT = 128;
-  private static final int PAGES = 200;
-  private static final int LISTINGS = 3;
+  private static final int LISTINGS = 15;
   private static final int EMPTY = 30;
   private static final long PATIENCE_NANOS = 600_000_000_000L;
   private static final double NANOS_PER_MICRO = 1e3;
@@ -77,15 +77,10 @@ public final class SpreadChildren {
     make(DIRECTORY);
     double creates = rate(children, path -> create(path, CrailNodeType.DATAFILE));
     List<Double> pages = new ArrayList<>();
-    for (int i = 0; i < 2 * PAGES; i++) {
-      double micros = micros(() -> listing().next());
-      if (i >= PAGES) {
-        pages.add(micros);
-      }
-    }
     List<Double> listings = new ArrayList<>();
+    // Each one is read to its end. Otherwise a page of it would be on its way beside the next one.
     for (int i = 0; i < LISTINGS; i++) {
-      listings.add(children / micros(this::list) * NANOS_PER_SECOND / NANOS_PER_MICRO);
+      listings.add(perSecond(children, micros(() -> list(pages))));
     }
     double deleted = rate(deletes, path -> store.delete(path, false));
     List<Double> empty = new ArrayList<>();
@@ -96,7 +91,10 @@ public final class SpreadChildren {
       String path = DIRECTORY + i;
       empty.add(micros(() -> store.delete(path, true).get()));
     }
+    final long begin = System.nanoTime();
     double removal = micros(() -> store.delete(DIRECTORY, true).get());
+    awaitNodes(others);
+    double freed = perSecond(children - deletes, (System.nanoTime() - begin) / NANOS_PER_MICRO);
     System.out.println(
         String.format(
             Locale.ROOT,
@@ -107,7 +105,7 @@ public final class SpreadChildren {
             deleted,
             Samples.median(empty),
             removal,
-            freed(others)));
+            freed));
   }
 
   private void make(String path) throws Exception {
@@ -156,6 +154,10 @@ public final class SpreadChildren {
               new Pipeline<>(IN_FLIGHT, operation).run(count, recorder);
               return count;
             });
+    return perSecond(count, micros);
+  }
+
+  private static double perSecond(int count, double micros) {
     return count / micros * NANOS_PER_SECOND / NANOS_PER_MICRO;
   }
 
@@ -165,13 +167,14 @@ public final class SpreadChildren {
     return (System.nanoTime() - begin) / NANOS_PER_MICRO;
   }
 
-  private Iterator<String> listing() throws Exception {
-    return store.lookup(DIRECTORY).get().asContainer().listEntries();
-  }
-
-  private int list() throws Exception {
-    int count = 0;
-    for (Iterator<String> all = listing(); all.hasNext(); all.next()) {
+  /** Lists all children. Adds the microseconds until the first one to {@code pages}. */
+  private int list(List<Double> pages) throws Exception {
+    long begin = System.nanoTime();
+    Iterator<String> all = store.lookup(DIRECTORY).get().asContainer().listEntries();
+    all.next();
+    pages.add((System.nanoTime() - begin) / NANOS_PER_MICRO);
+    int count = 1;
+    for (; all.hasNext(); all.next()) {
       count++;
     }
     if (count != children) {
@@ -180,21 +183,15 @@ public final class SpreadChildren {
     return count;
   }
 
-  /** Nodes that are freed in a second, from the answer on until the last one. */
-  private double freed(long others) throws IOException, InterruptedException {
-    long begin = System.nanoTime();
-    long first = nodes() - others;
-    long left = first;
-    long now = begin;
-    while (left > 0) {
-      if (now - begin > PATIENCE_NANOS) {
+  /** Waits until there are only so many nodes. */
+  private void awaitNodes(long others) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + PATIENCE_NANOS;
+    for (long left = nodes() - others; left > 0; left = nodes() - others) {
+      if (System.nanoTime() - deadline > 0) {
         throw new IOException(left + " nodes are still there");
       }
       Thread.sleep(1);
-      left = nodes() - others;
-      now = System.nanoTime();
     }
-    return first / ((now - begin) / NANOS_PER_SECOND);
   }
 
   private long nodes() throws IOException, InterruptedException {
