@@ -375,6 +375,12 @@ class CompareTest {
   }
 
   @Test
+  void theNameOfAFigureSaysThatItsPaceWasNotKept() {
+    assertEquals("", SpreadSection.ofPace(31_400, 32_000));
+    assertEquals(", left out: 32,000/s were asked for", SpreadSection.ofPace(31_300, 32_000));
+  }
+
+  @Test
   void usedSpaceOfAClassIsThatOfDf() {
     String df =
         """
