@@ -24,8 +24,8 @@ import java.util.function.IntFunction;
  * in Crail, directly, and beside gets of values of the same length, which are what a hit is made
  * of. A cold figure is that of a cache which had nothing; it is taken in the first run alone. All
  * clients use TCP, as if the servers were other hosts. Servers are a namenode and a datanode each:
- * one, two and four, by processor time of all of them. Numbers of clients and servers in between
- * have no goal, and are measured in the first run alone.
+ * one, two and four, by processor time of all of them. Two or four
+ * clients, and two servers, have no goal, and are measured in the first run alone.
  */
 final class CacheSection extends Section {
   /**
@@ -440,7 +440,6 @@ final class CacheSection extends Section {
     }
     goals.addAlone(ONE_BLOCK, READS, 1);
     for (Load each : OF_SERVERS) {
-      goals.add(of(2, each), of(1, each), PER_CPU, 0);
       // Four servers with a processor each would do 3.5 times as much as one.
       goals.add(of(MOST_SERVERS, each), of(1, each), PER_CPU, 0.875);
     }
