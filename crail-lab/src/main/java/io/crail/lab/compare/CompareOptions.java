@@ -55,8 +55,8 @@ record CompareOptions(
       Measures Crail beside Redis, HDFS, iperf3 and the bare limits of this machine, alternately, and
       prints tables in Markdown: medians, spread, ratios, goals. Takes about an hour with three
       runs on an idle machine with two processors and 8 GiB of free memory; progress goes to stderr.
-      It starts everything itself, on loopback, and Ctrl-C leaves no process and no file but those
-      of the options, which are written anew after each section.
+      It starts everything itself, on loopback, and Ctrl-C leaves no processes, and no files but
+      those that the options name, which are written anew after each section.
 
       What is not there is left out and named: redis-server (with redis-benchmark), iperf3, taskset,
       and HDFS, which only a clone has, by Maven. In a clone root gets what is missing by apt-get.
