@@ -15,12 +15,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -38,19 +42,27 @@ public final class Compare {
   private final Map<String, Long> seconds = new LinkedHashMap<>();
   private final List<String> failed = new ArrayList<>();
   private final Function<Part, Section> maker;
-  private boolean written = true;
+  private final int quietMillis;
+  private final Set<String> unwritten = new HashSet<>();
+  private final Set<Part> uncharted = EnumSet.noneOf(Part.class);
 
   /**
    * Creates a comparison that has measured nothing.
    *
    * @param maker makes the sections
+   * @param quietMillis how long it looks whether others use the processors, before and after
    */
   Compare(
-      CompareSession with, CompareOptions options, PrintStream err, Function<Part, Section> maker) {
+      CompareSession with,
+      CompareOptions options,
+      PrintStream err,
+      Function<Part, Section> maker,
+      int quietMillis) {
     this.with = with;
     this.options = options;
     this.err = err;
     this.maker = maker;
+    this.quietMillis = quietMillis;
   }
 
   /** The help text. */
@@ -97,12 +109,18 @@ public final class Compare {
         null,
         (programs, regions) -> {
           CompareSession with = new CompareSession(programs, surroundings, options, regions, err);
-          Compare compare = new Compare(with, options, err, part -> section(part, with));
+          Compare compare =
+              new Compare(with, options, err, part -> section(part, with), QUIET_MILLIS);
           compare.measure(command(args, settings));
           done.set(compare);
           return compare.text();
         });
-    return done.get() != null && done.get().written && done.get().failed.isEmpty();
+    return done.get() != null && done.get().isWhole();
+  }
+
+  /** Whether all sections were measured, and what was asked for is written. */
+  boolean isWhole() {
+    return failed.isEmpty() && unwritten.isEmpty() && uncharted.isEmpty();
   }
 
   /** The command as it was given. */
@@ -114,7 +132,8 @@ public final class Compare {
   }
 
   /**
-   * Measures all sections. The files are written anew after each, so no end of the run loses it.
+   * Measures all sections. The files are written anew after each, so what was measured is kept
+   * however the run ends.
    */
   void measure(String command) throws IOException, InterruptedException {
     Instant begin = Instant.now();
@@ -124,7 +143,7 @@ public final class Compare {
     about.put("versions", with.versions());
     about.put("settings", with.settings());
     about.put("skipped", skipped());
-    about.put("busyBefore", Machine.busyProcessors(QUIET_MILLIS));
+    about.put("busyBefore", Machine.busyProcessors(quietMillis));
     for (Part part : Part.values()) {
       if (options.only().contains(part.word())) {
         // Its threads are busy now and then.
@@ -134,7 +153,7 @@ public final class Compare {
         measure(part);
         about.put("failed", failed);
         about.put("notMeasured", notMeasured());
-        about.put("busyAfter", Machine.busyProcessors(QUIET_MILLIS));
+        about.put("busyAfter", Machine.busyProcessors(quietMillis));
         about.put("runs", options.runs());
         about.put("seconds", Duration.between(begin, Instant.now()).toSeconds());
         about.put("secondsOfSections", seconds);
@@ -150,26 +169,48 @@ public final class Compare {
 
   /** Writes the requested files, among them the charts of the section that was measured last. */
   private void writeFiles(Part last) {
-    write("--out", options.out(), path -> writeText(path, text()));
-    write("--json", options.json(), path -> writeText(path, json()));
-    if (sections.containsKey(last)) {
-      write("--plots", options.plots(), path -> Plots.write(path, sections.get(last)));
-    }
-  }
-
-  private static void writeText(Path path, String text) throws IOException {
-    WholeFile.write(path, file -> Files.writeString(file, text));
-  }
-
-  private void write(String option, Path path, WholeFile.Writer writer) {
-    if (path == null) {
+    writeText("--out", options.out(), this::text);
+    writeText("--json", options.json(), this::json);
+    if (options.plots() == null) {
       return;
     }
+    if (sections.containsKey(last)) {
+      uncharted.add(last);
+    }
+    for (Part part : List.copyOf(uncharted)) {
+      // Those that could not be written are tried again at the end.
+      if ((part == last || isEnd())
+          && write(
+              "--plots", options.plots(), path -> Plots.write(path, sections.get(part)))) {
+        uncharted.remove(part);
+      }
+    }
+  }
+
+  private boolean isEnd() {
+    return notMeasured().isEmpty();
+  }
+
+  /** Writes a text, but to a device or a pipe only at the end. Its last try counts. */
+  private void writeText(String option, Path path, Supplier<String> text) {
+    if (path == null || (WholeFile.isStream(path) && !isEnd())) {
+      return;
+    }
+    unwritten.remove(option);
+    if (!write(
+        option, path, to -> WholeFile.write(to, file -> Files.writeString(file, text.get())))) {
+      unwritten.add(option);
+    }
+  }
+
+  /** Returns whether it is written. */
+  private boolean write(String option, Path path, WholeFile.Writer writer) {
     try {
       writer.write(path);
+      return true;
     } catch (IOException | IllegalArgumentException e) {
-      written = false;
       err.println("compare: " + option + " " + path + ": " + e);
+      return false;
     }
   }
 

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Asks all namenodes what no store tells. Used by one thread at a time. */
+/** Asks all namenodes what the client API does not offer. Used by one thread at a time. */
 public final class NamenodeQuery implements AutoCloseable {
   private final Transport transport;
   private final ClientLoop loop;

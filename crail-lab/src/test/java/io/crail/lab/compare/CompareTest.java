@@ -24,11 +24,17 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -263,11 +269,29 @@ class CompareTest {
     }
   }
 
-  @Test
-  void whatWasMeasuredStaysWhenTheRunIsEnded() throws Exception {
+  /** A comparison whose Crail has a version and nothing else. */
+  private Compare compare(
+      Programs programs,
+      CompareOptions options,
+      Path own,
+      Function<CompareSession, Map<Part, Section>> sections)
+      throws Exception {
     Path launcher = directory.resolve("crail");
     Files.writeString(launcher, "#!/bin/sh\necho crail 0, of a test\n");
     assertTrue(launcher.toFile().setExecutable(true));
+    PrintStream err = new PrintStream(OutputStream.nullOutputStream());
+    CompareSession with =
+        new CompareSession(
+            programs,
+            new CompareSession.Surroundings(launcher.toString(), List.of(), null),
+            options,
+            own,
+            err);
+    return new Compare(with, options, err, sections.apply(with)::get, 1);
+  }
+
+  @Test
+  void whatWasMeasuredStaysWhenTheRunIsEnded() throws Exception {
     Path out = Files.writeString(directory.resolve("out.md"), "that of the last run");
     Path json = directory.resolve("all.json");
     Path plots = Files.createDirectory(directory.resolve("plots"));
@@ -277,31 +301,26 @@ class CompareTest {
                 .formatted(out, json, plots));
     Path own = Files.createDirectory(directory.resolve("own"));
     List<String> reports = new ArrayList<>();
+    Runnable look = () -> reports.add(read(out));
+    Runnable end =
+        () -> {
+          look.run();
+          throw new IllegalStateException("the run is ended");
+        };
     try (Programs programs = new Programs(own)) {
-      PrintStream err = new PrintStream(OutputStream.nullOutputStream());
-      CompareSession with =
-          new CompareSession(
+      Compare compare =
+          compare(
               programs,
-              new CompareSession.Surroundings(launcher.toString(), List.of(), null),
               options,
               own,
-              err);
-      Runnable look = () -> reports.add(read(out));
-      Map<Part, Section> sections =
-          Map.of(
-              Part.LOOKUP,
-              figure(with, "first", look),
-              Part.HDFS,
-              figure(with, "second", look),
-              Part.RANDOM,
-              figure(
-                  with,
-                  "third",
-                  () -> {
-                    look.run();
-                    throw new IllegalStateException("the run is ended");
-                  }));
-      Compare compare = new Compare(with, options, err, sections::get);
+              with ->
+                  Map.of(
+                      Part.LOOKUP,
+                      figure(with, "first", look),
+                      Part.HDFS,
+                      figure(with, "second", look),
+                      Part.RANDOM,
+                      figure(with, "third", end)));
       assertThrows(IllegalStateException.class, () -> compare.measure("crail compare"));
     }
     assertEquals("that of the last run", reports.get(0));
@@ -323,13 +342,135 @@ class CompareTest {
     }
   }
 
+  /** A directory is missing in the first section, and there in the second one. */
+  @Test
+  void whatCouldNotBeWrittenIsWrittenLater() throws Exception {
+    Path later = directory.resolve("later");
+    CompareOptions options =
+        parse("--runs 1 --only lookup,random --out %s/out.md --plots %s".formatted(later, later));
+    Path own = Files.createDirectory(directory.resolve("own"));
+    List<Boolean> wholes = new ArrayList<>();
+    Compare[] compare = new Compare[1];
+    Runnable make =
+        () -> {
+          wholes.add(compare[0].isWhole());
+          assertTrue(later.toFile().mkdir());
+        };
+    try (Programs programs = new Programs(own)) {
+      compare[0] =
+          compare(
+              programs,
+              options,
+              own,
+              with ->
+                  Map.of(
+                      Part.LOOKUP,
+                      figure(with, "first", () -> {}),
+                      Part.RANDOM,
+                      figure(with, "second", make)));
+      compare[0].measure("crail compare");
+    }
+    assertEquals(List.of(false), wholes);
+    assertTrue(compare[0].isWhole());
+    try (Stream<Path> files = Files.list(later)) {
+      assertEquals(
+          List.of("first.png", "first.svg", "out.md", "second.png", "second.svg"),
+          files.map(file -> file.getFileName().toString()).sorted().toList());
+    }
+  }
+
+  @Test
+  void aPipeGetsTheReportOnce() throws Exception {
+    assumeTrue(Programs.isInstalled("mkfifo"), "there is no mkfifo");
+    Path pipe = directory.resolve("pipe");
+    Path link = Files.createSymbolicLink(directory.resolve("link"), pipe);
+    Path own = Files.createDirectory(directory.resolve("own"));
+    ExecutorService reader = Executors.newSingleThreadExecutor();
+    try (Programs programs = new Programs(own)) {
+      programs.run(List.of("mkfifo", pipe.toString()));
+      Compare compare =
+          compare(
+              programs,
+              parse("--runs 1 --only lookup,random --out " + link),
+              own,
+              with ->
+                  Map.of(
+                      Part.LOOKUP,
+                      figure(with, "first", () -> {}),
+                      Part.RANDOM,
+                      figure(with, "second", () -> {})));
+      Future<String> text = reader.submit(() -> Files.readString(pipe));
+      compare.measure("crail compare");
+      assertTrue(compare.isWhole());
+      String report = text.get(60, TimeUnit.SECONDS);
+      assertTrue(report.contains("| second | 1,000 /s |"), report);
+      assertFalse(report.contains("Not measured yet"), report);
+    } finally {
+      reader.shutdownNow();
+    }
+  }
+
   @Test
   void aLinkIsWrittenTo() throws Exception {
-    Path target = Files.createFile(directory.resolve("target"));
+    Path target = directory.resolve("target");
     Path link = Files.createSymbolicLink(directory.resolve("link"), target);
-    WholeFile.write(link, file -> Files.writeString(file, "text"));
-    assertTrue(Files.isSymbolicLink(link));
-    assertEquals("text", Files.readString(target));
+    for (String text : List.of("to what is not there", "to what is there")) {
+      WholeFile.write(link, file -> Files.writeString(file, text));
+      assertTrue(Files.isSymbolicLink(link));
+      assertEquals(text, Files.readString(target));
+    }
+    assertFalse(WholeFile.isStream(link));
+    assertTrue(WholeFile.isStream(Path.of("/dev/null")));
+  }
+
+  private List<String> files() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.map(file -> file.getFileName().toString()).sorted().toList();
+    }
+  }
+
+  @Test
+  void aFileThatIsWrittenAnewKeepsItsPermissions() throws Exception {
+    Path usual = Files.createFile(directory.resolve("usual"));
+    Path own = directory.resolve("own");
+    WholeFile.write(own, file -> Files.writeString(file, "text"));
+    assertEquals(Files.getPosixFilePermissions(usual), Files.getPosixFilePermissions(own));
+    Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rwx--x--x"));
+    WholeFile.write(own, file -> Files.writeString(file, "more"));
+    assertEquals("more", read(own));
+    assertEquals(
+        "rwx--x--x", PosixFilePermissions.toString(Files.getPosixFilePermissions(own)));
+    assertEquals(List.of("own", "usual"), files());
+  }
+
+  @Test
+  void aFileThatCannotBeWrittenStays() throws Exception {
+    Path out = Files.writeString(directory.resolve("out.md"), "that of the last run");
+    WholeFile.Writer failing =
+        file -> {
+          Files.writeString(file, "half");
+          throw new IOException("no space is left");
+        };
+    assertThrows(IOException.class, () -> WholeFile.write(out, failing));
+    assertEquals("that of the last run", read(out));
+    assertEquals(List.of("out.md"), files());
+  }
+
+  @Test
+  void aFileThatNoOtherCanReplaceIsWrittenTo() throws Exception {
+    Path out = Files.writeString(directory.resolve("out.md"), "that of the last run");
+    WholeFile.write(
+        out,
+        file -> {
+          if (file.equals(out)) {
+            Files.writeString(file, "text");
+          } else {
+            // So it cannot be moved.
+            Files.delete(file);
+          }
+        });
+    assertEquals("text", read(out));
+    assertEquals(List.of("out.md"), files());
   }
 
   @Test

@@ -83,7 +83,7 @@ final class DirectNamenode implements AutoCloseable {
     }
   }
 
-  /** Requests of one operation, which are sent together, as often as is liked. */
+  /** Requests of one operation, which are sent together, any number of times. */
   static final class Requests {
     private final int opcode;
     private final ByteBuffer frames;
