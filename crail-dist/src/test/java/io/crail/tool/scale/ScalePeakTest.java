@@ -97,6 +97,8 @@ class ScalePeakTest {
       oracle += Math.ceil(world.load / (HIGH * GIB));
       world.pass(STEP);
     }
+    assertTrue(threshold >= 0, "the load was never above the threshold");
+    assertTrue(ordered >= 0 && there >= 0, "no datanode was added");
     return new Outcome(paid, oracle, ordered - threshold, there - threshold, waited, most);
   }
 

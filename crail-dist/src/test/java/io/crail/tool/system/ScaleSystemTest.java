@@ -223,13 +223,12 @@ class ScaleSystemTest {
         }
         Instant ordered = Instant.parse(first.await("^(\\S+) add [^;]*above", PATIENCE).group(1));
         assertTrue(Duration.between(begin, ordered).toSeconds() < 10, first.stdout());
-        // The first one was there before. Ten seconds are enough unless the machine is so busy that
-        // a datanode alone takes longer than half of it to start.
-        Instant began = Instant.parse(first.await("^(\\S+) add [^;]*fewer", PATIENCE).group(1));
-        Duration usual = Duration.between(began, registered(first).get(0));
+        // The first one was there before. On a busy machine a datanode needs more than five seconds
+        // to start, so ScalePeakTest has the limit of ten seconds.
+        Await.until("a second one registers", PATIENCE, () -> registered(first).size() > 1);
         Duration waited = Duration.between(begin, registered(first).get(1));
-        System.out.println("new space after " + waited + ", the first datanode after " + usual);
-        assertTrue(waited.toMillis() < Math.max(10_000, 2 * usual.toMillis()), first.stdout());
+        System.out.println("new space after " + waited);
+        assertTrue(waited.compareTo(PATIENCE) < 0, first.stdout());
         assertTrue(first.stdout().contains("100 % in use"), "it was full, so writers waited");
         int peak = datanodes().size();
         assertTrue(peak >= 4 && peak <= 8, () -> "datanodes: " + peak + first.stdout());
