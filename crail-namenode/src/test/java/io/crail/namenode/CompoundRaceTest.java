@@ -42,9 +42,15 @@ import org.junit.jupiter.api.Timeout;
 class CompoundRaceTest {
   private static final int WRITERS = 32;
   private static final int EPOCHS = 8;
+
+  /** Appends of a writer that waits for the seal, so that the key never becomes full. */
+  private static final int MOST_APPENDS = 200;
+
   private static final int LISTS = 1000;
   private static final int WIRES = 4;
   private static final int ROUNDS = 5;
+  private static final int LIFETIME_MILLIS = 1000;
+  private static final int STEP_MILLIS = 50;
 
   private final PausingClock clock = new PausingClock();
   private final ExecutorService threads = Executors.newFixedThreadPool(WRITERS + 1);
@@ -178,6 +184,9 @@ class CompoundRaceTest {
         int acknowledged = 0;
         while (isDone(answer)) {
           acknowledged++;
+          if (acknowledged == MOST_APPENDS) {
+            break;
+          }
           answer = operate(wire, list);
         }
         return acknowledged;
@@ -202,7 +211,7 @@ class CompoundRaceTest {
   }
 
   /**
-   * A seal comes while each of many writers is at a step of its own. Nothing old appears behind it,
+   * A seal comes while each of many writers is at a step of its own. Nothing old appears after it,
    * and all that was acknowledged is there.
    */
   @Test
@@ -326,7 +335,7 @@ class CompoundRaceTest {
   /** The lifetime of a key ends beside lists whose guard wants it: they do all, or find nothing. */
   @Test
   void noGuardHoldsAfterTheEnd() throws Exception {
-    Operate.Response made = done(create(), of(StepKind.EXPIRE, 1000));
+    Operate.Response made = done(create(), of(StepKind.EXPIRE, LIFETIME_MILLIS));
     AtomicBoolean isGone = new AtomicBoolean();
     AtomicLong served = new AtomicLong();
     Operate.Request guarded =
@@ -358,11 +367,13 @@ class CompoundRaceTest {
               }));
     }
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    for (long before = 0; !isGone.get(); ) {
+    int steps = 0;
+    for (long before = 0; !isGone.get() && all.stream().noneMatch(Future::isDone); ) {
       assertTrue(System.nanoTime() - deadline < 0, "it does not end");
       if (served.get() > before) {
         before = served.get();
-        clock.advanceMillis(50);
+        clock.advanceMillis(STEP_MILLIS);
+        steps++;
         store.namenode.tick();
       }
       Thread.onSpinWait();
@@ -370,6 +381,7 @@ class CompoundRaceTest {
     for (Future<?> each : all) {
       each.get(60, TimeUnit.SECONDS);
     }
+    assertTrue(steps >= LIFETIME_MILLIS / STEP_MILLIS, "it ended after " + steps + " steps");
     assertTrue(served.get() > LISTS, served + " lists");
   }
 }
