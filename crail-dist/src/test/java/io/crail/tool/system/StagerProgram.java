@@ -9,7 +9,7 @@ import io.crail.compound.StagedBytes;
 import io.crail.conf.CrailConfiguration;
 import io.crail.memory.OffHeapBuffer;
 import java.nio.ByteBuffer;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A client that stages bytes, says so, and never links them: {@code <configuration file> <table>
@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 public final class StagerProgram {
   private StagerProgram() {}
 
-  /** Runs until it is killed. */
+  /** Runs until it is killed, or for ten minutes. */
   public static void main(String[] arguments) throws Exception {
     CrailStore store =
         CrailStore.newInstance(CrailConfiguration.createConfigurationFromFile(arguments[0]));
@@ -33,7 +33,7 @@ public final class StagerProgram {
     ByteBuffer bytes = ByteBuffer.allocateDirect(Integer.parseInt(arguments[3]));
     try (StagedBytes staged = store.stage(arguments[2], OffHeapBuffer.wrap(bytes)).get()) {
       System.out.println("staged");
-      new CountDownLatch(1).await();
+      TimeUnit.MINUTES.sleep(10);
       System.out.println(staged);
     }
   }
