@@ -77,7 +77,7 @@ final class ModelWorker implements Runnable {
 
   private static final int WILD_NAMES = 4;
 
-  /** One of this many draws reaches a limit of names. */
+  /** One draw in this many fills a directory up to its limit. */
   private static final int LIMITS = 16;
 
   private static final int MOST_NAMES = 6;
@@ -1172,6 +1172,7 @@ final class ModelWorker implements Runnable {
       unknown += code == ErrorCode.OK || code == ErrorCode.QUOTA_EXCEEDED ? 0 : 1;
     }
     int listed = 0;
+    boolean isListed = false;
     try {
       CrailNode node = get(store.lookup(directory));
       if (node != null) {
@@ -1180,6 +1181,7 @@ final class ModelWorker implements Runnable {
           listed++;
         }
       }
+      isListed = true;
     } catch (Exception e) {
       codeOf("list " + directory, e);
     }
@@ -1194,6 +1196,9 @@ final class ModelWorker implements Runnable {
     }
     if (made + unknown < most && !isSpread && !isLost) {
       throw new Mismatch("below it, " + what);
+    }
+    if (isListed && !isLost && (listed < made || listed > made + unknown)) {
+      throw new Mismatch("its names are others, " + what);
     }
     count(isSpread ? "limits of spread ones" : "limits");
   }
