@@ -91,7 +91,7 @@ final class DatanodeMetrics implements MetricsSource {
               readings.add(Metric.TRANSFERS, statistics.writes(), "write");
               readings.add(Metric.TRANSFERRED_BYTES, statistics.readBytes(), "read");
               readings.add(Metric.TRANSFERRED_BYTES, statistics.writtenBytes(), "write");
-              readings.addErrors(Metric.REFUSALS, datanode.server()::refusals);
+              readings.addErrors(Metric.REFUSALS, Readings.ALERTED, datanode.server()::refusals);
             });
   }
 }

@@ -28,9 +28,9 @@ public enum Metric {
   FAILED_LISTS(
       Type.COUNTER,
       "crail_namenode_failed_lists",
-      "Lists of steps that were not done since a step failed, by the error of that step, such as"
-          + " condition_failed for a guard that does not hold; an error that was never met is not"
-          + " there",
+      "Lists of steps that were not done since a step failed, by the error of that step:"
+          + " condition_failed for a guard that does not hold is always there, another error once it"
+          + " was met",
       "error"),
   /** Namenode. */
   NODES(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.tool.metrics;
 
+import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -9,6 +10,7 @@ import io.crail.protocol.part.ClassUsage;
 import io.crail.rpc.ConnectionScheduler;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /** The metrics of a namenode. */
 final class NamenodeMetrics implements MetricsSource {
@@ -31,9 +33,11 @@ final class NamenodeMetrics implements MetricsSource {
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       OperationCounters counters = server.counters(operation);
       readings.add(Metric.OPERATION_SECONDS, counters, operation.name());
-      readings.addErrors(Metric.ERRORS, counters::errors, operation.name());
+      readings.addErrors(
+          Metric.ERRORS, Readings.ALERTED, counters::errors, operation.name());
     }
-    readings.addErrors(Metric.FAILED_LISTS, server::failedLists);
+    readings.addErrors(
+        Metric.FAILED_LISTS, Set.of(ErrorCode.CONDITION_FAILED), server::failedLists);
     NameNodeServer.Holdings holdings = server.holdings();
     holdings
         .nodesByType()

@@ -19,10 +19,14 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.ToLongFunction;
 
 /** The values of one scrape, by metric. Not thread-safe. */
 final class Readings {
+  /** Errors of alerts. */
+  static final Set<ErrorCode> ALERTED = Set.of(ErrorCode.INTERNAL, ErrorCode.NO_SPACE);
+
   private static final double NANOS = 1e9;
 
   private final Map<Metric, List<DataPointSnapshot>> points = new EnumMap<>(Metric.class);
@@ -44,13 +48,16 @@ final class Readings {
 
   /**
    * Adds counters by error, each with the error as its last label. An error that was never met is
-   * left out. Those of alerts are there from the start on: a rate begins with the second value of a
-   * counter.
+   * left out.
+   *
+   * @param always these are there from the start on: a rate begins with the second value of a
+   *     counter
    */
-  void addErrors(Metric metric, ToLongFunction<ErrorCode> counts, String... labels) {
+  void addErrors(
+      Metric metric, Set<ErrorCode> always, ToLongFunction<ErrorCode> counts, String... labels) {
     for (ErrorCode code : ErrorCode.values()) {
       long count = counts.applyAsLong(code);
-      if (count > 0 || code == ErrorCode.INTERNAL || code == ErrorCode.NO_SPACE) {
+      if (count > 0 || always.contains(code)) {
         String[] all = Arrays.copyOf(labels, labels.length + 1);
         all[labels.length] = code.name().toLowerCase(Locale.ROOT);
         add(metric, count, all);
