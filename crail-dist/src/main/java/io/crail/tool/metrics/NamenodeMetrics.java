@@ -33,8 +33,7 @@ final class NamenodeMetrics implements MetricsSource {
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       OperationCounters counters = server.counters(operation);
       readings.add(Metric.OPERATION_SECONDS, counters, operation.name());
-      readings.addErrors(
-          Metric.ERRORS, Readings.ALERTED, counters::errors, operation.name());
+      readings.addErrors(Metric.ERRORS, Readings.ALERTED, counters::errors, operation.name());
     }
     readings.addErrors(
         Metric.FAILED_LISTS, Set.of(ErrorCode.CONDITION_FAILED), server::failedLists);

@@ -24,8 +24,8 @@ import java.util.function.IntFunction;
  * in Crail, directly, and beside gets of values of the same length, which are what a hit is made
  * of. A cold figure is that of a cache which had nothing; it is taken in the first run alone. All
  * clients use TCP, as if the servers were other hosts. Servers are a namenode and a datanode each:
- * one, two and four, by processor time of all of them. Two or four
- * clients, and two servers, have no goal, and are measured in the first run alone.
+ * one, two and four, by processor time of all of them. Two or four clients, and two servers, have
+ * no goal, and are measured in the first run alone.
  */
 final class CacheSection extends Section {
   /**

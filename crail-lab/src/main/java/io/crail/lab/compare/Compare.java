@@ -180,8 +180,7 @@ public final class Compare {
     for (Part part : List.copyOf(uncharted)) {
       // Those that could not be written are tried again at the end.
       if ((part == last || isEnd())
-          && write(
-              "--plots", options.plots(), path -> Plots.write(path, sections.get(part)))) {
+          && write("--plots", options.plots(), path -> Plots.write(path, sections.get(part)))) {
         uncharted.remove(part);
       }
     }

@@ -60,9 +60,6 @@ final class WholeFile {
     }
     part.toFile().deleteOnExit();
     try {
-      if (Files.exists(file)) {
-        Files.setPosixFilePermissions(part, Files.getPosixFilePermissions(file));
-      }
       writer.write(part);
       return move(part, file);
     } finally {
@@ -78,6 +75,9 @@ final class WholeFile {
 
   private static boolean move(Path part, Path file) {
     try {
+      if (Files.exists(file)) {
+        Files.setPosixFilePermissions(part, Files.getPosixFilePermissions(file));
+      }
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
       return true;
     } catch (IOException e) {

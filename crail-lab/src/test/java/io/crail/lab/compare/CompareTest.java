@@ -38,6 +38,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -380,6 +381,7 @@ class CompareTest {
   }
 
   @Test
+  @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void aPipeGetsTheReportOnce() throws Exception {
     assumeTrue(Programs.isInstalled("mkfifo"), "there is no mkfifo");
     Path pipe = directory.resolve("pipe");
@@ -438,8 +440,7 @@ class CompareTest {
     Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rwx--x--x"));
     WholeFile.write(own, file -> Files.writeString(file, "more"));
     assertEquals("more", read(own));
-    assertEquals(
-        "rwx--x--x", PosixFilePermissions.toString(Files.getPosixFilePermissions(own)));
+    assertEquals("rwx--x--x", PosixFilePermissions.toString(Files.getPosixFilePermissions(own)));
     assertEquals(List.of("own", "usual"), files());
   }
 

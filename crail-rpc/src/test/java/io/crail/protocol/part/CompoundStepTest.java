@@ -110,11 +110,7 @@ class CompoundStepTest {
   @Test
   void impossibleLengthsAreRefused() throws Exception {
     CompoundStep[] kinds = {
-      step(3, 5, 7),
-      step(0, 5, 0),
-      step(0, 0, 0),
-      step(3, 0, 0),
-      step(0, 0, 7),
+      step(3, 5, 7), step(0, 5, 0), step(0, 0, 0), step(3, 0, 0), step(0, 0, 7),
     };
     for (CompoundStep kind : kinds) {
       List<CompoundStep> steps = Collections.nCopies(STEPS, kind);
