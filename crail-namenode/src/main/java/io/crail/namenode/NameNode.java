@@ -248,9 +248,12 @@ public final class NameNode {
     return lineage;
   }
 
-  /** Begins to make the changes of an earlier start, before anything else is done. */
+  /**
+   * Begins to make the changes of an earlier start, before anything else is done. Nothing may serve
+   * or {@link #tick} before {@link Replay#end}, which is all that has to be called afterwards.
+   */
   Replay replay() {
-    return new Replay(options, state, locks, clock);
+    return new Replay(options, state, locks, clock, standings::replayed);
   }
 
   /** The rule for creates and puts of one connection. */

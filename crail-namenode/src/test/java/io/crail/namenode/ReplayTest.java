@@ -13,16 +13,21 @@ import io.crail.namenode.change.LimitChange;
 import io.crail.namenode.change.Replay;
 import io.crail.namenode.change.SpaceChange;
 import io.crail.namenode.quota.Quota;
+import io.crail.namenode.rule.SpreadStandings;
 import io.crail.namenode.tree.Container;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
+import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -181,28 +186,64 @@ class ReplayTest {
     store.call(
         NameNodeOperations.OPERATE,
         new Operate.Request(0644, Utf8.of("/a"), List.of(Steps.limit(1 << 20, 10))));
-    records.replaceAll(
-        change -> {
-          if (change instanceof Change.Link link) {
-            return new Change.Link(
-                link.parent(),
-                link.accessedMillis(),
-                link.attributes(),
-                link.replaces(),
-                link.whole(),
-                link.type(),
-                link.storageClass(),
-                link.host(),
-                link.name(),
-                spread(link.contents()));
-          }
-          return change instanceof LimitChange limit
-              ? new LimitChange(limit.bytes(), limit.names(), spread(limit.contents()))
-              : change;
-        });
+    records.replaceAll(ReplayTest::spread);
     Container directory = (Container) store.replayed(records).namenode.tree().find(id);
     assertTrue(directory.quota().isDivided());
     assertEquals(new Quota.Limits(1 << 20, 10), directory.quota().usage().limits());
+  }
+
+  @Test
+  void sharesOfASpreadDirectoryRemain() throws Exception {
+    List<Change> changes = new ArrayList<>();
+    TestStore owner = new TestStore(clock, 0, 2, changes::add);
+    int i = 0;
+    while (NodePath.namenodeOf(Utf8.of("/a" + i), 2) != 0) {
+      i++;
+    }
+    long id = owner.mkdir("/a" + i).id();
+    changes.replaceAll(ReplayTest::spread);
+    TestStore other = new TestStore(clock, 1, 2);
+    SetShare.Request made =
+        Shares.state(
+            0,
+            owner.namenode.lineage().incarnation(),
+            id,
+            clock.currentTimeMillis() << 10,
+            SetShare.OPEN,
+            true,
+            0,
+            "/a" + i,
+            "",
+            "");
+    other.call(NameNodeOperations.SET_SHARE, made);
+    clock.advanceMillis(1_000);
+    SpreadStandings standings = owner.replayed(changes).namenode.standings();
+    CheckShares.Response answer = other.call(NameNodeOperations.CHECK_SHARES, standings.page(0));
+    assertEquals(Set.of(id), other.namenode.tree().spread().shares().keySet());
+    assertEquals(List.of(id), answer.ids(), "it is to be said again");
+    SetShare.Request said = standings.present(id, true);
+    assertEquals(SetShare.OPEN, said.state());
+    other.call(NameNodeOperations.SET_SHARE, said);
+    assertEquals(said.version(), other.namenode.tree().spread().shares().get(id).version());
+  }
+
+  private static Change spread(Change change) {
+    if (change instanceof Change.Link link) {
+      return new Change.Link(
+          link.parent(),
+          link.accessedMillis(),
+          link.attributes(),
+          link.replaces(),
+          link.whole(),
+          link.type(),
+          link.storageClass(),
+          link.host(),
+          link.name(),
+          spread(link.contents()));
+    }
+    return change instanceof LimitChange limit
+        ? new LimitChange(limit.bytes(), limit.names(), spread(limit.contents()))
+        : change;
   }
 
   private static Change.Contents spread(Change.Contents of) {

@@ -51,9 +51,14 @@ public final class Replay {
   private final SpaceWriter space;
   private final LeaseWriter<Node> leases;
   private final ContentsReplay contents;
+  private final Runnable onEnd;
 
-  /** Begins the replay into a state without nodes. */
-  public Replay(NameNodeOptions options, State state, Locks locks, Clock clock) {
+  /**
+   * Begins the replay into a state without nodes.
+   *
+   * @param onEnd begins what is kept beside the state, as soon as the state is whole
+   */
+  public Replay(NameNodeOptions options, State state, Locks locks, Clock clock, Runnable onEnd) {
     this.options = options;
     this.state = state;
     this.tree = state.tree();
@@ -64,6 +69,7 @@ public final class Replay {
     this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
     this.leases = new LeaseWriter<>(state.leases());
     this.contents = new ContentsReplay(state, applier);
+    this.onEnd = onEnd;
     space.beginReplay();
   }
 
@@ -77,15 +83,17 @@ public final class Replay {
   }
 
   /**
-   * Ends the replay, before the state is used. What the last records have freed rests, as clients
-   * may still access it. All leases last for their whole time from now on, and each datanode has as
-   * much time to show that it is alive.
+   * Ends the replay, before the namenode serves or ticks for the first time. What the last records
+   * have freed rests, as clients may still access it. All leases last for their whole time from now
+   * on, and each datanode has as much time to show that it is alive. The other namenodes hear of
+   * spread directories, so that their shares remain.
    */
   public void end() {
     space.endReplay();
     leases.renewAll();
     long now = clock.nanoTime();
     state.datanodes().all().forEach(datanode -> datanode.signs().seen(now));
+    onEnd.run();
   }
 
   /**

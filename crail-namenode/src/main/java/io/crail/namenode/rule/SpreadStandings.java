@@ -64,6 +64,16 @@ public final class SpreadStandings {
     this.lastVersion = leastVersion.getAsLong();
   }
 
+  /** Notes the directories that records have made: their shares have them open. */
+  public synchronized void replayed() {
+    for (long id : state.tree().spread().owned().keySet()) {
+      Standing standing = new Standing();
+      standing.version = ++lastVersion;
+      standing.state = SetShare.OPEN;
+      standings.put(id, standing);
+    }
+  }
+
   /** The present state of a directory, as its shares should have it. */
   private SetShare.Request stateOf(Container directory, long version, int newState, boolean makes) {
     Lifetime ofChildren = state.tree().extras().of(directory).lifetimeOfChildren();
