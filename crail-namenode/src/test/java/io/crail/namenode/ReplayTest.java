@@ -2,6 +2,7 @@
 package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -17,13 +18,16 @@ import io.crail.namenode.rule.SpreadStandings;
 import io.crail.namenode.tree.Container;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.CheckShares;
+import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.SetShare;
+import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.part.Place;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -190,6 +194,66 @@ class ReplayTest {
     Container directory = (Container) store.replayed(records).namenode.tree().find(id);
     assertTrue(directory.quota().isDivided());
     assertEquals(new Quota.Limits(1 << 20, 10), directory.quota().usage().limits());
+  }
+
+  @Test
+  void aWriterThatHasLostItsSpaceIsCutOff() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    final long id = store.create(NodeType.DATAFILE, "/x", 9).id();
+    store.extend(id, 9, 0, TestStore.BLOCK);
+    store.remove("/x", false);
+    TestStore next = store.replayed(records);
+    assertEquals(List.of(TestStore.CLIENT), cutOffAfterAWhile(next, datanode).clients());
+    assertEquals(3 * TestStore.BLOCK, next.usage(0).freeBytes(), "it may still write");
+    next.passAlive(200, datanode);
+    assertEquals(4 * TestStore.BLOCK, next.usage(0).freeBytes());
+  }
+
+  @Test
+  void aClientThatCopiesIsCutOff() throws Exception {
+    final int one = store.datanode(1, "host", 0, false, TestStore.BLOCK);
+    int two = store.datanode(2, "host", 0, false, TestStore.BLOCK);
+    long id = store.write("/x", TestStore.BLOCK).id();
+    Place place = store.lookup("/x").extents().get(0).place();
+    store.call(
+        NameNodeOperations.BEGIN_MOVE,
+        new BeginMove.Request(id, 5, 0, place, BeginMove.ANY_DATANODE));
+    TestStore next = store.replayed(records);
+    int target = place.datanode() == one ? two : one;
+    assertEquals(List.of(TestStore.CLIENT), cutOffAfterAWhile(next, target).clients());
+    next.namenode.verify();
+  }
+
+  @Test
+  void aWriterWhoseLastExtentWasSealedIsCutOff() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    long id = store.create(NodeType.DATAFILE, "/x", 9).id();
+    store.extend(id, 9, 0, TestStore.BLOCK);
+    store.setSize(id, 9, 100, SetSize.KEEP);
+    for (int i = 0; i < 20; i++) {
+      alive(store, datanode);
+      store.pass(1_000);
+    }
+    KeepAlive.Response before = alive(store, datanode);
+    assertEquals(List.of(TestStore.CLIENT), before.clients());
+    TestStore next = store.replayed(records);
+    KeepAlive.Response after = alive(next, datanode);
+    assertEquals(List.of(TestStore.CLIENT), after.clients());
+    assertNotEquals(before.cutOff(), after.cutOff(), "the datanode may have done that list");
+  }
+
+  /** What a datanode is asked to do once all leases have ended. */
+  private static KeepAlive.Response cutOffAfterAWhile(TestStore next, int datanode)
+      throws CrailException {
+    for (int i = 0; i < 20; i++) {
+      alive(next, datanode);
+      next.pass(1_000);
+    }
+    return alive(next, datanode);
+  }
+
+  private static KeepAlive.Response alive(TestStore store, int datanode) throws CrailException {
+    return store.rule().keepAlive(datanode, false, Long.MAX_VALUE, TestStore.caller(""));
   }
 
   @Test

@@ -56,10 +56,23 @@ final class ContentsReplay {
   }
 
   /** Notes that a client may access space of a node that is not there. */
-  void mayBeAccessed(List<Change.Held> extents) {
-    for (Change.Held held : extents) {
-      space.mayBeAccessed(held.extent(), held.allocated());
+  void mayBeAccessed(Change.Contents contents) {
+    Quarantine.Writer writer =
+        contents.token() == 0
+            ? null
+            : new Quarantine.Writer(contents.id(), contents.token(), contents.client());
+    for (Change.Held held : contents.extents()) {
+      space.mayBeAccessed(held.extent(), held.allocated(), writer);
     }
+  }
+
+  /** Notes that a client may write to space that it was granted. The copy has to begin anew. */
+  void mayBeAccessed(Change.Grant grant) {
+    Change.Held held = grant.extent();
+    space.mayBeAccessed(
+        held.extent(),
+        held.allocated(),
+        new Quarantine.Writer(grant.grant(), grant.token(), grant.client()));
   }
 
   /** Takes from a quota what was admitted before; a negative number gives back. */
@@ -99,7 +112,7 @@ final class ContentsReplay {
     Node node = tree.find(contents.id());
     if (node == null) {
       // It was in a removed container, or was replaced. Its writer does not know that yet.
-      mayBeAccessed(contents.extents());
+      mayBeAccessed(contents);
       endStaged(contents.replaces(), contents.modifiedMillis());
       return;
     }
@@ -131,6 +144,7 @@ final class ContentsReplay {
     if (lease == null || lease.token() != contents.token()) {
       if (lease != null) {
         leases.end(lease);
+        cutOff(former, node.space(), lease);
       }
       nodes.lease(node, lease(contents, node));
     } else if (contents.ending() && !lease.isEnding()) {
@@ -141,6 +155,15 @@ final class ContentsReplay {
     if (other != null) {
       require(tree.pending().of(other) == node, contents, "it replaces another node");
       applier.takePlace(node, other);
+    }
+  }
+
+  /** If a lease ran out and the last extent was sealed then, its holder must not write there. */
+  private void cutOff(NodeSpace former, NodeSpace next, WriteLease<Node> lease) {
+    int last = next == null ? -1 : next.count() - 1;
+    boolean isKept = last >= 0 && former != null && last < former.count();
+    if (isKept && next.end() < former.at(last).fileEnd()) {
+      space.cutOff(next.at(last), lease.client().clientId());
     }
   }
 

@@ -125,9 +125,8 @@ public final class Replay {
     } else if (change instanceof Change.Rename rename) {
       rename(rename);
     } else if (change instanceof Change.Grant grant) {
-      // The copy has to begin anew.
       nodes.haveGiven(grant.grant());
-      contents.mayBeAccessed(List.of(grant.extent()));
+      contents.mayBeAccessed(grant);
     } else if (change instanceof LimitChange limit) {
       limit(limit);
     } else if (change instanceof ShareChange share) {
@@ -205,7 +204,7 @@ public final class Replay {
     if (!(tree.find(link.parent()) instanceof Container parent)) {
       // What is created in a removed container ends with it. Its writer does not know that yet.
       nodes.haveGiven(link.contents().id());
-      contents.mayBeAccessed(link.contents().extents());
+      contents.mayBeAccessed(link.contents());
       contents.endStaged(link.contents().id(), link.contents().modifiedMillis());
       return;
     }

@@ -28,6 +28,9 @@ public final class Allocator {
   private static final int LOG_BURST = 64;
   private static final int RECLAIM_BATCH = 4096;
 
+  /** A start sends fewer lists of clients to cut off than this many bits count, a millisecond. */
+  private static final int CUT_OFF_SHIFT = 20;
+
   /** The datanodes of a class that may get data, in the order of their registration. */
   private record Members(DatanodeSpace[] datanodes) implements BlockSelection.Candidates {
     @Override
@@ -219,7 +222,7 @@ public final class Allocator {
     FreedByRecords replayed = freed;
     boolean isSafe = datanode.checksGeneration() && !leased && !extent.isSealed();
     if (replayed != null) {
-      replayed.free(extent, !isSafe);
+      replayed.free(extent, writer, !isSafe);
       return;
     }
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
@@ -376,6 +379,8 @@ public final class Allocator {
    * can be taken again at once, since a record says who has got it.
    */
   void beginReplay() {
+    // A datanode must not take a list for one of an earlier start, which it has done.
+    quarantine.numberCutOffsAfter(clock.currentTimeMillis() << CUT_OFF_SHIFT);
     freed = new FreedByRecords(options.leaseNanos(), options.freeMarginNanos());
   }
 
@@ -392,9 +397,10 @@ public final class Allocator {
    * Notes that a client may access an extent that belongs to no node.
    *
    * @param extent an extent that is free
+   * @param writer the client that may write to it; null if it may only read
    */
-  void mayBeAccessed(Allocation extent) {
-    freed.add(extent);
+  void mayBeAccessed(Allocation extent, Quarantine.Writer writer) {
+    freed.add(extent, writer);
   }
 
   /**
@@ -407,14 +413,15 @@ public final class Allocator {
     freed = null;
     Set<DatanodeSpace> known = Set.copyOf(datanodes);
     long now = clock.nanoTime();
-    for (Allocation extent : last.latestFirst()) {
+    for (FreedByRecords.Freed each : last.latestFirst()) {
+      Allocation extent = each.extent();
       DatanodeSpace datanode = extent.datanode();
       if (known.contains(datanode)
           && datanode.state() != DatanodeSpace.State.DEAD
           && datanode.claim(extent.place(), extent.allocatedLength())) {
         datanode.countAsWaiting(extent.allocatedLength());
         long end = now + options.leaseNanos();
-        quarantine.add(extent, restedNanos(extent, end), null, false, false);
+        quarantine.add(extent, restedNanos(extent, end), each.writer(), false, false);
       }
     }
   }

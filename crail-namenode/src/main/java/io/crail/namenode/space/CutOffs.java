@@ -72,6 +72,15 @@ public final class CutOffs {
   private long bytes;
   private boolean dead;
 
+  /**
+   * Creates it without orders.
+   *
+   * @param lastNumber a number below those of all lists
+   */
+  CutOffs(long lastNumber) {
+    this.lastNumber = lastNumber;
+  }
+
   /** Orders that a client be cut off: whatever it has begun at the datanode must end. */
   synchronized void order(long client, long nowNanos) {
     if (!dead) {

@@ -13,7 +13,12 @@ import java.util.List;
  * access it. For one thread.
  */
 final class FreedByRecords {
-  private record Freed(Allocation extent, long millis) {}
+  /**
+   * An extent that was freed.
+   *
+   * @param writer the client that may still write to it; null for none
+   */
+  record Freed(Allocation extent, Quarantine.Writer writer, long millis) {}
 
   private final long leaseNanos;
   private final long marginNanos;
@@ -45,27 +50,27 @@ final class FreedByRecords {
   /**
    * Frees an extent of a node.
    *
+   * @param writer the client that may still write to it; null for none
    * @param mayBeAccessed whether a client may, also where the datanode checks generations
    */
-  void free(Allocation extent, boolean mayBeAccessed) {
+  void free(Allocation extent, Quarantine.Writer writer, boolean mayBeAccessed) {
     extent.free();
     if (mayBeAccessed) {
-      add(extent);
+      add(extent, writer);
     }
   }
 
   /** Notes that a client may access an extent, which is free. */
-  void add(Allocation extent) {
-    freed.addLast(new Freed(extent, millis));
+  void add(Allocation extent, Quarantine.Writer writer) {
+    freed.addLast(new Freed(extent, writer, millis));
   }
 
   /**
    * All of it, the latest first. Of what was freed earlier, a part may have been taken and freed
    * again: then it had rested as a whole, and is not free as a whole any more.
    */
-  List<Allocation> latestFirst() {
-    List<Allocation> extents = new ArrayList<>(freed.size());
-    freed.forEach(each -> extents.add(each.extent));
+  List<Freed> latestFirst() {
+    List<Freed> extents = new ArrayList<>(freed);
     Collections.reverse(extents);
     return extents;
   }

@@ -110,6 +110,7 @@ public final class Quarantine {
   private final ConcurrentHashMap<DatanodeSpace, CutOffs> cutOffs = new ConcurrentHashMap<>();
   // Extents whose writers were cut off.
   private final ArrayDeque<Allocation> safe = new ArrayDeque<>();
+  private volatile long lastCutOffNumber;
   private Rest[] heap = new Rest[FIRST_CAPACITY];
   private int count;
 
@@ -119,7 +120,12 @@ public final class Quarantine {
 
   /** The clients that a datanode must cut off before their space is given to others. */
   CutOffs cutOffs(DatanodeSpace datanode) {
-    return cutOffs.computeIfAbsent(datanode, any -> new CutOffs());
+    return cutOffs.computeIfAbsent(datanode, any -> new CutOffs(lastCutOffNumber));
+  }
+
+  /** Numbers the lists of clients to cut off from here on, for each datanode that comes. */
+  void numberCutOffsAfter(long number) {
+    lastCutOffNumber = number;
   }
 
   /** Forgets a datanode that has no space any more. */

@@ -179,12 +179,16 @@ public final class SpaceWriter {
     return new Allocation(extent.datanode(), now, extent.allocatedLength());
   }
 
-  /** Notes that a client may access space that was given to it, and that belongs to no node. */
-  public void mayBeAccessed(Extent extent, int allocated) {
+  /**
+   * Notes that a client may access space that was given to it, and that belongs to no node.
+   *
+   * @param writer the client that may write to it; null if it may only read
+   */
+  public void mayBeAccessed(Extent extent, int allocated, Quarantine.Writer writer) {
     DatanodeSpace datanode = datanodes.find(extent.place().datanode());
     if (datanode != null) {
       datanode.haveGiven(extent.place());
-      allocator.mayBeAccessed(new Allocation(datanode, extent, allocated));
+      allocator.mayBeAccessed(new Allocation(datanode, extent, allocated), writer);
     }
   }
 
