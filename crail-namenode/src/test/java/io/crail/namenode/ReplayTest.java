@@ -197,6 +197,43 @@ class ReplayTest {
   }
 
   @Test
+  void aRegionOfAnotherNamenodeRestsForItsWholeTime() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, TestStore.BLOCK);
+    store.region(datanode, 1, TestStore.BLOCK, 7);
+    TestStore next = store.replayed(records);
+    assertEquals(TestStore.BLOCK, next.usage(0).freeBytes());
+    next.namenode.verify();
+    next.passAlive(LEASE + MARGIN - 100, datanode);
+    assertEquals(TestStore.BLOCK, next.usage(0).freeBytes());
+    next.passAlive(200, datanode);
+    assertEquals(2 * TestStore.BLOCK, next.usage(0).freeBytes());
+    next.namenode.verify();
+  }
+
+  @Test
+  void aRegionHasRestedWhenANodeHasSpaceOfIt() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, TestStore.BLOCK);
+    store.region(datanode, 1, TestStore.BLOCK, 7);
+    store.passAlive(LEASE + MARGIN + 100, datanode);
+    store.write("/x", TestStore.BLOCK);
+    store.write("/y", 4096);
+    TestStore next = store.replayed(records);
+    assertEquals(TestStore.BLOCK - 4096, next.usage(0).freeBytes());
+    next.namenode.verify();
+  }
+
+  @Test
+  void aRegionThatRestsKeepsNoDatanode() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, TestStore.BLOCK);
+    store.region(datanode, 1, TestStore.BLOCK, 7);
+    store.pass(20 * 60_000);
+    assertEquals(List.of(), List.copyOf(store.namenode.datanodes().present()));
+    TestStore next = store.replayed(records);
+    assertEquals(List.of(), List.copyOf(next.namenode.datanodes().present()));
+    next.namenode.verify();
+  }
+
+  @Test
   void aWriterThatHasLostItsSpaceIsCutOff() throws Exception {
     int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
     final long id = store.create(NodeType.DATAFILE, "/x", 9).id();

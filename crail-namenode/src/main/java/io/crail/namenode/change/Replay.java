@@ -154,7 +154,7 @@ public final class Replay {
     DatanodeSpace datanode = state.datanodes().find(change.id());
     if (change.state() == SpaceChange.Datanode.FORGOTTEN) {
       require(datanode != null, change, "no such datanode");
-      require(datanode.isEmpty(), change, "it has space of nodes");
+      require(datanode.hasNoExtents(), change, "it has space of nodes");
       datanodes.forget(List.of(datanode));
       return;
     }
@@ -177,7 +177,12 @@ public final class Replay {
     DatanodeSpace datanode = state.datanodes().find(change.datanode());
     require(datanode != null, change, "no such datanode");
     datanode.admit(change.region(), change.generation());
-    datanodes.add(datanode, change.region(), change.generation(), 0);
+    // In the hands of an earlier start's clients, unless it is new.
+    datanodes.add(
+        datanode,
+        change.region(),
+        change.generation(),
+        change.generation() == 0 ? 0 : state.space().restNanos(datanode));
   }
 
   /** Holds the owner and the group of attributes for a node. */

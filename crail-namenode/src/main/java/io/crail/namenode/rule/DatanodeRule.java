@@ -180,21 +180,11 @@ public final class DatanodeRule {
       return;
     }
     datanode.admit(region, request.generation());
-    long restNanos = request.generation() == 0 ? 0 : restNanos(datanode);
+    long restNanos = request.generation() == 0 ? 0 : allocator.restNanos(datanode);
     applier.add(datanode, region, request.generation(), restNanos);
     if (restNanos > 0 && datanode.restingBytes() == region.length()) {
       LOG.info("{} was in use; its space rests for {} ms", datanode, restNanos / 1_000_000);
     }
-  }
-
-  /**
-   * How long a region rests of which another namenode has given out space. The datanode now refuses
-   * requests with an earlier generation. If its tier has no generations, all leases on that space
-   * must end first.
-   */
-  private long restNanos(DatanodeSpace datanode) {
-    long leaseNanos = datanode.checksGeneration() ? 0 : options.leaseNanos();
-    return leaseNanos + datanode.marginNanos(options.freeMarginNanos());
   }
 
   /**

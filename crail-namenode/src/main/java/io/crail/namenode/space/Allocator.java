@@ -98,8 +98,23 @@ public final class Allocator {
     quarantine.areSafe(cutOffs(datanode).die());
   }
 
+  /**
+   * How long a region rests of which another namenode has given out space. The datanode now refuses
+   * requests with an earlier generation. If its tier has no generations, all leases on that space
+   * must end first.
+   */
+  public long restNanos(DatanodeSpace datanode) {
+    long leaseNanos = datanode.checksGeneration() ? 0 : options.leaseNanos();
+    return leaseNanos + datanode.marginNanos(options.freeMarginNanos());
+  }
+
   /** Holds back a region for this time, since another namenode has given out space of it. */
   void rest(DatanodeSpace datanode, RegionSpace region, long restNanos) {
+    FreedByRecords replayed = freed;
+    if (replayed != null) {
+      replayed.rest(datanode, region, restNanos);
+      return;
+    }
     prospects.takeOver();
     resting.add(datanode, region, restNanos);
   }
@@ -412,6 +427,9 @@ public final class Allocator {
     FreedByRecords last = freed;
     freed = null;
     Set<DatanodeSpace> known = Set.copyOf(datanodes);
+    last.resting().stream()
+        .filter(each -> known.contains(each.datanode()))
+        .forEach(each -> rest(each.datanode(), each.region(), each.restNanos()));
     long now = clock.nanoTime();
     for (FreedByRecords.Freed each : last.latestFirst()) {
       Allocation extent = each.extent();

@@ -217,6 +217,11 @@ public final class DatanodeSpace {
     return used == 0 && waiting == cutOffBytes;
   }
 
+  /** True when no node has space of it, and nothing waits but regions that rest as a whole. */
+  public synchronized boolean hasNoExtents() {
+    return used == 0 && waiting == restingBytes();
+  }
+
   /** True when nothing is used and nothing waits. */
   public synchronized boolean isEmpty() {
     return used == 0 && waiting == 0;
@@ -296,9 +301,16 @@ public final class DatanodeSpace {
     return space;
   }
 
-  /** Gives out space of a region from now on. */
+  /** Whether space of a region is not given out yet. */
+  synchronized boolean isResting(RegionSpace region) {
+    return resting.contains(region);
+  }
+
+  /** Gives out space of a region from now on, unless it is already. */
   synchronized void wake(RegionSpace region) {
-    resting.remove(region);
+    if (!resting.remove(region)) {
+      return;
+    }
     List<RegionSpace> awake = new ArrayList<>(regions.values());
     awake.removeAll(resting);
     pieces.add(awake.toArray(new RegionSpace[0]), region);
@@ -357,8 +369,12 @@ public final class DatanodeSpace {
         || length > blockSize
         || place.offset() < 0
         || place.offset() % length != 0
-        || place.offset() > region.region().length() - length
-        || !pieces.claim(place.region(), place.offset(), length)) {
+        || place.offset() > region.region().length() - length) {
+      return false;
+    }
+    // A node has space of it, so it had rested.
+    wake(region);
+    if (!pieces.claim(place.region(), place.offset(), length)) {
       return false;
     }
     region.haveGiven(place.generation());

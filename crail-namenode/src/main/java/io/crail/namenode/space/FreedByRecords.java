@@ -20,9 +20,17 @@ final class FreedByRecords {
    */
   record Freed(Allocation extent, Quarantine.Writer writer, long millis) {}
 
+  /** A region whose space was not given out yet. */
+  record Resting(DatanodeSpace datanode, RegionSpace region, long restNanos, long millis) {
+    boolean isOver(long nowMillis) {
+      return nowMillis - millis > restNanos / 1_000_000;
+    }
+  }
+
   private final long leaseNanos;
   private final long marginNanos;
   private final ArrayDeque<Freed> freed = new ArrayDeque<>();
+  private final List<Resting> resting = new ArrayList<>();
   private long millis;
 
   /**
@@ -41,6 +49,24 @@ final class FreedByRecords {
     while (!freed.isEmpty() && freed.peekFirst().millis < millis - restOf(freed.peekFirst())) {
       freed.removeFirst();
     }
+    resting.removeIf(
+        each -> {
+          boolean isOver = each.isOver(millis);
+          if (isOver) {
+            each.datanode.wake(each.region);
+          }
+          return isOver;
+        });
+  }
+
+  /** Holds back a region until a node has space of it, or its time has passed. */
+  void rest(DatanodeSpace datanode, RegionSpace region, long restNanos) {
+    resting.add(new Resting(datanode, region, restNanos, millis));
+  }
+
+  /** The regions that still rest. */
+  List<Resting> resting() {
+    return resting.stream().filter(each -> each.datanode.isResting(each.region)).toList();
   }
 
   private long restOf(Freed each) {
