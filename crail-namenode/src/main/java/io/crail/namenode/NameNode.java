@@ -253,7 +253,12 @@ public final class NameNode {
    * or {@link #tick} before {@link Replay#end}, which is all that has to be called afterwards.
    */
   Replay replay() {
-    return new Replay(options, state, locks, clock, standings::replayed);
+    return new Replay(options, state, locks, clock, this::replayed);
+  }
+
+  private void replayed() {
+    standings.replayed();
+    rules.expiry().replayed();
   }
 
   /** The rule for creates and puts of one connection. */

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.compound.Comparison;
+import io.crail.compound.StepKind;
 import io.crail.namenode.change.Change;
 import io.crail.namenode.change.LimitChange;
 import io.crail.namenode.change.Replay;
@@ -23,6 +25,7 @@ import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
+import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodePath;
@@ -194,6 +197,27 @@ class ReplayTest {
     Container directory = (Container) store.replayed(records).namenode.tree().find(id);
     assertTrue(directory.quota().isDivided());
     assertEquals(new Quota.Limits(1 << 20, 10), directory.quota().usage().limits());
+  }
+
+  @Test
+  void theTimeWithoutANamenodeCountsAsAccesses() throws Exception {
+    store.create(NodeType.TABLE, "/t", 0);
+    long hour = 3_600_000;
+    for (String name : List.of("/t/idle", "/t/timed")) {
+      CompoundStep expire =
+          Steps.of(
+              StepKind.EXPIRE, Comparison.EQUAL, hour, name.equals("/t/idle") ? 1 : 0, "", "", "");
+      store.call(
+          NameNodeOperations.OPERATE,
+          new Operate.Request(0644, Utf8.of(name), List.of(Steps.create(), expire)));
+    }
+    clock.advanceMillis(2 * hour);
+    TestStore next = store.replayed(records);
+    next.pass(1_000);
+    next.lookup("/t/idle");
+    Refusals.refused(ErrorCode.NODE_NOT_FOUND, () -> next.lookup("/t/timed"));
+    next.pass(hour + 1_000);
+    Refusals.refused(ErrorCode.NODE_NOT_FOUND, () -> next.lookup("/t/idle"));
   }
 
   @Test

@@ -84,6 +84,14 @@ public final class ExpiryRule {
     this.tickMillis = clock.currentTimeMillis();
   }
 
+  /**
+   * Begins after a start from records: for any time there was no namenode, which had seen accesses,
+   * and the records have none.
+   */
+  public void replayed() {
+    noteStandstill(Long.MAX_VALUE, clock.currentTimeMillis());
+  }
+
   /** Removes what is due. */
   public void tick() {
     long begin = clock.nanoTime();
