@@ -221,6 +221,21 @@ class ReplayTest {
   }
 
   @Test
+  void whatWasAdmittedIsAdmittedWithLowerLimits() throws Exception {
+    for (int i = 0; i < 1_000; i++) {
+      store.datanode(i, "host-" + i, 0, true, TestStore.BLOCK);
+      store.file("/" + "n".repeat(200) + i);
+    }
+    store.create(NodeType.DATAFILE, "/x", 9);
+    store.create(NodeType.DATAFILE, "/y", 9);
+    TestStore next =
+        store.replayed(records, "crail.namenode.memory", "1m", "crail.namenode.maxleases", "1");
+    assertEquals(2, next.namenode.leases().size());
+    assertTrue(next.namenode.budget().used() > next.namenode.budget().capacity());
+    next.namenode.verify();
+  }
+
+  @Test
   void aRegionOfAnotherNamenodeRestsForItsWholeTime() throws Exception {
     int datanode = store.datanode(1, "host", 0, false, TestStore.BLOCK);
     store.region(datanode, 1, TestStore.BLOCK, 7);

@@ -114,9 +114,18 @@ public final class TestStore {
 
   /** As the other method, where each record takes so long. */
   TestStore replayed(List<Change> records, long millis) throws CrailException {
+    return replayed(records, millis, namenode.options());
+  }
+
+  /** As the other method, with other settings. */
+  TestStore replayed(List<Change> records, String... settings) throws CrailException {
+    return replayed(records, 0, NameNodeOptions.of(configuration(settings), 0, 1));
+  }
+
+  private TestStore replayed(List<Change> records, long millis, NameNodeOptions options)
+      throws CrailException {
     NameNode next =
-        new NameNode(
-            namenode.options(), clock, new Random(2), null, NameNode.ALONE, namenode.lineage());
+        new NameNode(options, clock, new Random(2), null, NameNode.ALONE, namenode.lineage());
     Replay replay = next.replay();
     for (Change record : records) {
       clock.advanceMillis(millis);

@@ -70,6 +70,7 @@ public final class Replay {
     this.leases = new LeaseWriter<>(state.leases());
     this.contents = new ContentsReplay(state, applier);
     this.onEnd = onEnd;
+    state.budget().replay(true);
     space.beginReplay();
   }
 
@@ -90,6 +91,7 @@ public final class Replay {
    */
   public void end() {
     space.endReplay();
+    state.budget().replay(false);
     leases.renewAll();
     long now = clock.nanoTime();
     state.datanodes().all().forEach(datanode -> datanode.signs().seen(now));
@@ -154,7 +156,7 @@ public final class Replay {
     DatanodeSpace datanode = state.datanodes().find(change.id());
     if (change.state() == SpaceChange.Datanode.FORGOTTEN) {
       require(datanode != null, change, "no such datanode");
-      require(datanode.hasNoExtents(), change, "it has space of nodes");
+      require(datanode.holdsOnly(datanode.restingBytes()), change, "it has space of nodes");
       datanodes.forget(List.of(datanode));
       return;
     }

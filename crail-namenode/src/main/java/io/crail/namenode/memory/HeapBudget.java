@@ -22,6 +22,7 @@ public final class HeapBudget {
   private final long reserve;
   private final String key;
   private final AtomicLong used = new AtomicLong();
+  private volatile boolean isReplay;
 
   /**
    * Creates an empty account.
@@ -33,6 +34,14 @@ public final class HeapBudget {
     this.capacity = capacity;
     this.reserve = Math.max(capacity / RESERVE_PART, LEAST_RESERVE);
     this.key = key;
+  }
+
+  /**
+   * Begins or ends a replay of records. What they say was admitted before, so nothing is refused,
+   * however much heap there is now.
+   */
+  public void replay(boolean begins) {
+    isReplay = begins;
   }
 
   /** Bytes from which on more is refused. */
@@ -73,7 +82,7 @@ public final class HeapBudget {
           bytes <= freed
               ? present + bytes <= capacity + reserve
               : present + bytes - freed <= capacity;
-      if (!fits) {
+      if (!fits && !isReplay) {
         return false;
       }
     } while (!used.compareAndSet(present, present + bytes));

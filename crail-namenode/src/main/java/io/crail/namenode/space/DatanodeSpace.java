@@ -208,18 +208,13 @@ public final class DatanodeSpace {
   }
 
   /**
-   * True when it holds nothing but space that waits for its confirmation of a cut-off. Under its
-   * monitor this stays true until it may be given out.
+   * True when it holds nothing but space that waits for its confirmation of a cut-off, or regions
+   * that rest. Under its monitor this stays true until it may be given out.
    *
-   * @param cutOffBytes bytes that wait for that
+   * @param bytes bytes that wait so
    */
-  public synchronized boolean holdsOnly(long cutOffBytes) {
-    return used == 0 && waiting == cutOffBytes;
-  }
-
-  /** True when no node has space of it, and nothing waits but regions that rest as a whole. */
-  public synchronized boolean hasNoExtents() {
-    return used == 0 && waiting == restingBytes();
+  public synchronized boolean holdsOnly(long bytes) {
+    return used == 0 && waiting == bytes;
   }
 
   /** True when nothing is used and nothing waits. */
