@@ -5,6 +5,8 @@ import io.crail.namenode.memory.Footprint;
 import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.stream.IntStream;
 
 /**
  * A region of a datanode, cut into blocks. Takes memory only for blocks that have been used. Not
@@ -21,6 +23,8 @@ final class RegionSpace {
   private int firstFresh;
   private int[] returned = {};
   private int returnedCount;
+  // Blocks that were returned, while single ones are claimed; null while the list has them.
+  private BitSet claimable;
   private SplitBlock[] split = {};
 
   /**
@@ -79,26 +83,45 @@ final class RegionSpace {
    * warm.
    */
   int takeBlock() {
+    if (claimable != null) {
+      endClaims();
+    }
     return returnedCount > 0 ? returned[--returnedCount] : firstFresh++;
   }
 
   /** Takes one block; false unless it is free. */
   boolean claimBlock(int block) {
-    if (block < firstFresh) {
-      // Most likely one that was returned lately.
-      for (int i = returnedCount - 1; i >= 0; i--) {
-        if (returned[i] == block) {
-          returned[i] = returned[--returnedCount];
-          return true;
-        }
-      }
-      return false;
+    if (claimable == null) {
+      BitSet free = new BitSet();
+      returned().forEach(free::set);
+      resize(0);
+      claimable = free;
     }
-    while (firstFresh < block) {
-      put(firstFresh++);
+    if (block >= firstFresh) {
+      claimable.set(firstFresh, block);
+      returnedCount += block - firstFresh;
+      firstFresh = block + 1;
+      return true;
     }
-    firstFresh++;
-    return true;
+    boolean isFree = claimable.get(block);
+    claimable.clear(block);
+    returnedCount -= isFree ? 1 : 0;
+    return isFree;
+  }
+
+  /** Puts the blocks into the list again, the first one last, from which on they are taken. */
+  private void endClaims() {
+    resize(returnedCount);
+    int at = returnedCount;
+    for (int block = claimable.nextSetBit(0); block >= 0; block = claimable.nextSetBit(block + 1)) {
+      returned[--at] = block;
+    }
+    claimable = null;
+  }
+
+  /** The blocks that were returned, in any order. */
+  private IntStream returned() {
+    return claimable == null ? Arrays.stream(returned, 0, returnedCount) : claimable.stream();
   }
 
   /** Notes that a generation was given out. */
@@ -115,12 +138,20 @@ final class RegionSpace {
   }
 
   private void put(int block) {
+    if (claimable != null) {
+      claimable.set(block);
+      returnedCount++;
+      return;
+    }
     if (returnedCount == returned.length) {
-      int[] grown = Arrays.copyOf(returned, Math.max(16, returned.length * 2));
-      heap.add(bytes(grown.length) - bytes(returned.length));
-      returned = grown;
+      resize(Math.max(16, returned.length * 2));
     }
     returned[returnedCount++] = block;
+  }
+
+  private void resize(int length) {
+    heap.add(bytes(length) - bytes(returned.length));
+    returned = Arrays.copyOf(returned, length);
   }
 
   private static long bytes(int blocks) {
@@ -146,11 +177,11 @@ final class RegionSpace {
   /** Counts the free bytes from blocks and trees, and checks that no block is free twice. */
   long countFreeBytes(long blockSize, int unitLength) {
     boolean[] free = new boolean[firstFresh];
-    for (int i = 0; i < returnedCount; i++) {
-      if (free[returned[i]]) {
-        throw new AssertionError("block " + returned[i] + " is free twice");
+    for (int block : returned().toArray()) {
+      if (free[block]) {
+        throw new AssertionError("block " + block + " is free twice");
       }
-      free[returned[i]] = true;
+      free[block] = true;
     }
     long bytes = freeBlocks() * blockSize;
     for (int i = 0; i < split.length; i++) {
@@ -167,9 +198,7 @@ final class RegionSpace {
   /** Notes the free space. */
   void auditFree(int blockSize, SpaceAudit.Region audit) {
     audit.free((long) firstFresh * blockSize, (long) (blocks - firstFresh) * blockSize);
-    for (int i = 0; i < returnedCount; i++) {
-      audit.free((long) returned[i] * blockSize, blockSize);
-    }
+    returned().forEach(block -> audit.free((long) block * blockSize, blockSize));
     for (SplitBlock block : split) {
       if (block != null) {
         block.auditFree(blockSize, audit);

@@ -19,6 +19,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests that all space of a datanode can be allocated, also after it was given back, and that the
@@ -101,6 +102,23 @@ class DatanodeSpaceTest {
     verify(again);
     takeAll(again);
     verify(again);
+  }
+
+  /** In quadratic time, this would take more than a minute. */
+  @Test
+  @Timeout(30)
+  void blocksAreClaimedInLinearTime() throws Exception {
+    int blocks = 500_000;
+    datanode.wake(datanode.add(new Region(0, (long) blocks * TestStore.BLOCK, 0, 0), 0));
+    for (int i = 0; i < blocks; i++) {
+      long block = i == 0 ? blocks - 1 : i - 1;
+      assertTrue(datanode.claim(new Place(1, 0, block * TestStore.BLOCK, 1), TestStore.BLOCK));
+    }
+    assertEquals(0, datanode.freeBlocks());
+    for (int block = 0; block < 100; block++) {
+      datanode.give(0, (long) block * TestStore.BLOCK, TestStore.BLOCK);
+    }
+    assertEquals(100, takeAll(new ArrayList<>()).size());
   }
 
   @Test
