@@ -36,6 +36,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests what records do not say when a namenode is made of them: how long space rests, and leases
@@ -233,6 +234,24 @@ class ReplayTest {
     assertEquals(2, next.namenode.leases().size());
     assertTrue(next.namenode.budget().used() > next.namenode.budget().capacity());
     next.namenode.verify();
+  }
+
+  /** In quadratic time, this would take more than a minute. */
+  @Test
+  @Timeout(30)
+  void aFileThatGrewBlockByBlockTakesLinearTime() throws Exception {
+    int blocks = 50_000;
+    store.datanode((long) blocks * TestStore.BLOCK);
+    long id = store.create(NodeType.DATAFILE, "/x", 9).id();
+    for (long i = 0; i < blocks; i++) {
+      store.extend(id, 9, i * TestStore.BLOCK, TestStore.BLOCK);
+      store.setSize(id, 9, i * TestStore.BLOCK + 1, SetSize.KEEP);
+    }
+    TestStore next = store.replayed(records);
+    assertEquals(store.lookup("/x").node(), next.lookup("/x").node());
+    assertEquals(
+        store.find(id, (blocks - 1L) * TestStore.BLOCK).extents(),
+        next.find(id, (blocks - 1L) * TestStore.BLOCK).extents());
   }
 
   @Test

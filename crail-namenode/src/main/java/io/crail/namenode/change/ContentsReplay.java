@@ -17,10 +17,12 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.tree.TreeWriter;
-import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Place;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The part of {@link Replay} that makes bytes, writers and extras of nodes. For one thread. */
 final class ContentsReplay {
@@ -130,8 +132,12 @@ final class ContentsReplay {
     WriteLease<Node> lease = node.lease();
     NodeSpace former = node.space();
     List<Allocation> freed = new ArrayList<>();
-    NodeSpace next = space(contents, former, freed);
-    if (next != null || former != null) {
+    int same = sameListed(contents, former);
+    NodeSpace next =
+        same >= 0 ? grown(contents, node, former, same) : space(contents, former, freed);
+    if (same >= 0) {
+      nodes.space(node, next);
+    } else if (next != null || former != null) {
       SmallBytes before = former == null ? null : former.small();
       take(Container.quotaOf(node), Quota.bytesOf(next) - Quota.bytesOf(former), 0);
       nodes.space(node, next);
@@ -188,6 +194,51 @@ final class ContentsReplay {
   }
 
   /**
+   * How many of the listed extents a node has already, if all that it has stays: then any others
+   * are behind it. So a record costs as much as it lists, however long a file is; -1 otherwise.
+   */
+  private static int sameListed(Change.Contents contents, NodeSpace former) {
+    int count = former == null ? 0 : former.count();
+    if (count == 0
+        || former.small() != null
+        || contents.value() != Change.Contents.NO_VALUE
+        || former.at(count - 1).fileOffset() >= contents.end()) {
+      return -1;
+    }
+    List<Change.Held> listed = contents.extents();
+    int first = former.indexOf(contents.from());
+    int same = 0;
+    while (first + same < count && former.at(first + same).fileOffset() < contents.to()) {
+      if (same == listed.size()
+          || !Change.Held.of(former.at(first + same)).equals(listed.get(same))) {
+        return -1;
+      }
+      same++;
+    }
+    return same == listed.size() || first + same == count ? same : -1;
+  }
+
+  /** The space of a node that gets the listed extents behind those that it has. */
+  private NodeSpace grown(Change.Contents contents, Node node, NodeSpace former, int same)
+      throws CrailException {
+    NodeSpace next = former;
+    long more = 0;
+    for (Change.Held held : contents.extents().subList(same, contents.extents().size())) {
+      next = space.append(next, claim(contents, held));
+      more += held.allocated();
+    }
+    space.commit(next, contents.size());
+    take(Container.quotaOf(node), more, 0);
+    return next;
+  }
+
+  private Allocation claim(Change.Contents contents, Change.Held held) throws CrailException {
+    Allocation claimed = space.claim(held.extent(), held.allocated());
+    require(claimed != null, contents, held.extent() + " is not free");
+    return claimed;
+  }
+
+  /**
    * The space of a node after a change.
    *
    * @param former its space before; null for none
@@ -196,46 +247,37 @@ final class ContentsReplay {
   NodeSpace space(Change.Contents contents, NodeSpace former, List<Allocation> freed)
       throws CrailException {
     List<Allocation> extents = new ArrayList<>();
-    List<Allocation> replaced = new ArrayList<>();
+    Map<Place, Allocation> replaced = new LinkedHashMap<>();
     int count = former == null ? 0 : former.count();
     for (int i = 0; i < count; i++) {
       Allocation extent = former.at(i);
       boolean isListed = extent.fileEnd() > contents.from() && extent.fileOffset() < contents.to();
       boolean isKept = !isListed && extent.fileOffset() < contents.end();
-      (isKept ? extents : replaced).add(extent);
+      if (isKept) {
+        extents.add(extent);
+      } else {
+        replaced.put(extent.place(), extent);
+      }
     }
     // Extents at the same place are kept, though they may hold fewer bytes.
     List<Change.Held> taken = new ArrayList<>();
     for (Change.Held held : contents.extents()) {
-      Allocation same = sameOf(replaced, held);
-      if (same == null) {
+      Allocation same = replaced.get(held.extent().place());
+      if (same == null || same.allocatedLength() != held.allocated()) {
         taken.add(held);
       } else {
-        replaced.remove(same);
+        replaced.remove(held.extent().place());
         extents.add(same.extent().equals(held.extent()) ? same : space.same(same, held.extent()));
       }
     }
     for (Change.Held held : taken) {
-      Extent extent = held.extent();
-      Allocation claimed = space.claim(extent, held.allocated());
-      require(claimed != null, contents, extent + " is not free");
-      extents.add(claimed);
+      extents.add(claim(contents, held));
     }
     extents.sort((one, two) -> Long.compare(one.fileOffset(), two.fileOffset()));
     if (freed != null) {
-      freed.addAll(replaced);
+      freed.addAll(replaced.values());
     }
     return space.restored(value(contents, former), extents, contents.size());
-  }
-
-  private static Allocation sameOf(List<Allocation> extents, Change.Held held) {
-    for (Allocation extent : extents) {
-      if (extent.place().equals(held.extent().place())
-          && extent.allocatedLength() == held.allocated()) {
-        return extent;
-      }
-    }
-    return null;
   }
 
   private SmallBytes value(Change.Contents contents, NodeSpace former) throws CrailException {
