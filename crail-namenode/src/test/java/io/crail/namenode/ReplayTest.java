@@ -450,6 +450,115 @@ class ReplayTest {
     }
   }
 
+  @Test
+  void bytesThatContradictThemselvesAreDamage() throws Exception {
+    store.datanode(1, "host", 0, true, 8 * TestStore.BLOCK);
+    long id = store.create(NodeType.DATAFILE, "/x", 9).id();
+    store.extend(id, 9, 0, TestStore.BLOCK);
+    store.extend(id, 9, TestStore.BLOCK, TestStore.BLOCK);
+    store.setSize(id, 9, TestStore.BLOCK + 100, SetSize.END);
+    store.create(NodeType.TABLE, "/t", 0);
+    store.call(NameNodeOperations.PUT, TestStore.put("/t/v", 9, new byte[100]));
+    store.mkdir("/d");
+    store.replayed(records);
+    for (int i = 0; i < records.size(); i++) {
+      for (Change damaged : damaged(records.get(i))) {
+        List<Change> changes = new ArrayList<>(records);
+        changes.set(i, damaged);
+        assertDamage(changes, damaged.toString());
+      }
+    }
+  }
+
+  private static List<Change> damaged(Change change) {
+    List<Change> damaged = new ArrayList<>();
+    if (change instanceof SpaceChange.Datanode datanode) {
+      damaged.add(
+          new SpaceChange.Datanode(
+              datanode.id(), datanode.host(), 9, false, datanode.description()));
+    } else if (change instanceof Change.Contents contents) {
+      damaged.addAll(damaged(contents));
+    } else if (change instanceof Change.Link link) {
+      damaged(link.contents()).forEach(each -> damaged.add(link(link, link.name(), each)));
+      for (long id : new long[] {1, Long.MAX_VALUE - 1}) {
+        Change.Contents of = link.contents();
+        Change.Contents other = contents(of, id, of.size(), of.end(), of.value(), of.extents());
+        damaged.add(link(link, link.name(), other));
+      }
+      damaged.add(link(link, Utf8.of("a/b"), link.contents()));
+      damaged.add(link(link, Utf8.of(".."), link.contents()));
+    }
+    return damaged;
+  }
+
+  private static Change.Link link(Change.Link link, Utf8 name, Change.Contents contents) {
+    return new Change.Link(
+        link.parent(),
+        link.accessedMillis(),
+        link.attributes(),
+        link.replaces(),
+        link.whole(),
+        link.type(),
+        link.storageClass(),
+        link.host(),
+        name,
+        contents);
+  }
+
+  private static List<Change.Contents> damaged(Change.Contents of) {
+    List<Change.Contents> damaged = new ArrayList<>();
+    damaged.add(contents(of, of.id(), of.end() + 1, of.end(), of.value(), of.extents()));
+    damaged.add(contents(of, of.id(), -1, of.end(), of.value(), of.extents()));
+    damaged.add(contents(of, of.id(), of.size(), of.end() + 1, of.value(), of.extents()));
+    damaged.add(contents(of, of.id(), of.size(), of.end(), 4, of.extents()));
+    damaged.add(
+        contents(of, of.id(), of.size(), of.end(), Change.Contents.LONGER_VALUE, of.extents()));
+    if (of.value() == Change.Contents.NEW_VALUE) {
+      damaged.add(
+          contents(of, of.id(), of.size(), of.end(), Change.Contents.NO_VALUE, of.extents()));
+    } else {
+      damaged.add(
+          contents(of, of.id(), of.size(), of.end(), Change.Contents.NEW_VALUE, of.extents()));
+    }
+    for (Change.Held held : of.extents()) {
+      Extent extent = held.extent();
+      long offset = extent.fileOffset();
+      for (Extent wrong :
+          List.of(
+              new Extent(offset + 1, extent.length() - 1, extent.place()),
+              new Extent(offset, extent.length() + 4096, extent.place()),
+              new Extent(offset, 0, extent.place()),
+              new Extent(offset, extent.length() - 1, extent.place()))) {
+        List<Change.Held> extents = new ArrayList<>(of.extents());
+        extents.replaceAll(each -> each == held ? new Change.Held(wrong, held.allocated()) : each);
+        damaged.add(contents(of, of.id(), of.size(), of.end(), of.value(), extents));
+      }
+    }
+    return damaged;
+  }
+
+  private static Change.Contents contents(
+      Change.Contents of, long id, long size, long end, int value, List<Change.Held> extents) {
+    return new Change.Contents(
+        id,
+        size,
+        of.modifiedMillis(),
+        of.flags(),
+        of.token(),
+        of.client(),
+        of.ending(),
+        of.from(),
+        of.to(),
+        end,
+        value,
+        of.replaces(),
+        of.moved(),
+        extents,
+        of.bytes(),
+        of.attributes(),
+        of.extras());
+  }
+
   private void assertDamage(List<Change> changes, String how) {
     CrailException damage = assertThrows(CrailException.class, () -> store.replayed(changes), how);
     assertEquals(ErrorCode.INTERNAL, damage.code(), how);

@@ -17,6 +17,8 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.tree.TreeWriter;
+import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.Place;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -86,14 +88,20 @@ final class ContentsReplay {
 
   /** The extras that a record says; null for none. */
   NodeExtras extras(Change.Contents contents, Node node) throws CrailException {
-    if (contents.attributes() == Change.Contents.NO_EXTRAS) {
+    boolean isExtended = (contents.flags() & NodeInfo.EXTENDED) != 0;
+    boolean has = contents.attributes() != Change.Contents.NO_EXTRAS;
+    require(has == isExtended, contents, "flags " + contents.flags());
+    if (!has) {
       return null;
     }
     require(contents.extras().size() == 1, contents, "there are no extras");
     NodeExtras extras = contents.extras().get(0);
-    return contents.attributes() == Change.Contents.NEW_ATTRIBUTES
-        ? extras
-        : extras.withAttributes(tree.extras().of(node).attributes());
+    if (contents.attributes() == Change.Contents.NEW_ATTRIBUTES) {
+      return extras;
+    }
+    boolean isKnown = contents.attributes() == Change.Contents.SAME_ATTRIBUTES && node != null;
+    require(isKnown, contents, "attributes " + contents.attributes());
+    return extras.withAttributes(tree.extras().of(node).attributes());
   }
 
   /** The lease that a record says for a node that has none, or another one; null for none. */
@@ -188,6 +196,7 @@ final class ContentsReplay {
         AllocationList.prefix(extents, extents.indexOf(more - 1) + 1, more),
         extras,
         contents.modifiedMillis());
+    requireWhole(contents, node.space());
     state.budget().add(extras.footprint());
     nodes.extras(node, extras);
     nodes.flags(node, contents.flags());
@@ -224,9 +233,11 @@ final class ContentsReplay {
     NodeSpace next = former;
     long more = 0;
     for (Change.Held held : contents.extents().subList(same, contents.extents().size())) {
+      requireAt(next.end(), held.extent(), held.allocated(), contents);
       next = space.append(next, claim(contents, held));
       more += held.allocated();
     }
+    requireWhole(contents, next);
     space.commit(next, contents.size());
     take(Container.quotaOf(node), more, 0);
     return next;
@@ -277,7 +288,33 @@ final class ContentsReplay {
     if (freed != null) {
       freed.addAll(replaced.values());
     }
-    return space.restored(value(contents, former), extents, contents.size());
+    long end = 0;
+    for (Allocation extent : extents) {
+      requireAt(end, extent.extent(), extent.allocatedLength(), contents);
+      end = extent.fileEnd();
+    }
+    NodeSpace next = space.restored(value(contents, former), extents, contents.size());
+    requireWhole(contents, next);
+    return next;
+  }
+
+  /** Refuses an extent that does not follow the one before it, or holds more than its space. */
+  private static void requireAt(long end, Extent extent, int allocated, Change.Contents contents)
+      throws CrailException {
+    boolean fits =
+        extent.fileOffset() == end && extent.length() > 0 && extent.length() <= allocated;
+    require(fits, contents, extent + " does not follow " + end);
+  }
+
+  /** Refuses a size or an end that the bytes of a node do not have. */
+  static void requireWhole(Change.Contents contents, NodeSpace space) throws CrailException {
+    long end = space == null ? 0 : space.end();
+    SmallBytes small = space == null ? null : space.small();
+    boolean isSize =
+        small == null
+            ? contents.size() >= 0 && contents.size() <= end
+            : contents.size() == small.length();
+    require(isSize && contents.end() == end, contents, "its bytes end with " + end);
   }
 
   private SmallBytes value(Change.Contents contents, NodeSpace former) throws CrailException {
@@ -291,16 +328,18 @@ final class ContentsReplay {
         return before;
       case Change.Contents.NEW_VALUE:
         break;
-      default:
-        require(
-            before != null && before.length() >= contents.size() - bytes.length,
-            contents,
-            "there is no such value");
-        int kept = (int) contents.size() - bytes.length;
+      case Change.Contents.LONGER_VALUE:
+        long kept = contents.size() - bytes.length;
+        boolean has = before != null && kept >= 0 && kept <= before.length();
+        require(has, contents, "there is no such value");
         byte[] all = Arrays.copyOf(before.bytes(), (int) contents.size());
-        System.arraycopy(bytes, 0, all, kept, bytes.length);
+        System.arraycopy(bytes, 0, all, (int) kept, bytes.length);
         bytes = all;
+        break;
+      default:
+        throw ErrorCode.INTERNAL.exception(contents + ": value " + contents.value());
     }
+    require(bytes.length > 0, contents, "a value without bytes");
     SmallBytes value = space.restoredValue(bytes);
     if (value == null) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(

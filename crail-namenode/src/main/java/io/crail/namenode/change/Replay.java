@@ -41,6 +41,9 @@ import java.util.List;
  * thread; nothing else may use the state meanwhile.
  */
 public final class Replay {
+  /** Ids begin below two thirds of this with that of the root, and never come so far. */
+  private static final long MOST_ID = 1L << 62 | 1L << 61;
+
   private final NameNodeOptions options;
   private final State state;
   private final Tree tree;
@@ -107,12 +110,19 @@ public final class Replay {
   public void apply(Change change) throws CrailException {
     try {
       make(change);
+    } catch (CrailException e) {
+      boolean isSaid = e.code() == ErrorCode.INTERNAL || e.code() == ErrorCode.LIMIT_EXCEEDED;
+      throw isSaid ? e : damage(change, e);
     } catch (RuntimeException | AssertionError e) {
       // The classes of the state check their callers, which no record has passed through.
-      CrailException damage = ErrorCode.INTERNAL.exception(change + ": " + e);
-      damage.initCause(e);
-      throw damage;
+      throw damage(change, e);
     }
+  }
+
+  private static CrailException damage(Change change, Throwable cause) {
+    CrailException damage = ErrorCode.INTERNAL.exception(change + ": " + cause);
+    damage.initCause(cause);
+    return damage;
   }
 
   private void make(Change change) throws CrailException {
@@ -127,6 +137,7 @@ public final class Replay {
     } else if (change instanceof Change.Rename rename) {
       rename(rename);
     } else if (change instanceof Change.Grant grant) {
+      requireOwn(grant.grant(), grant);
       nodes.haveGiven(grant.grant());
       contents.mayBeAccessed(grant);
     } else if (change instanceof LimitChange limit) {
@@ -152,6 +163,11 @@ public final class Replay {
 
   private void datanode(SpaceChange.Datanode change) throws CrailException {
     requireHost(change.host(), change);
+    require(
+        change.id() >= 0 && change.id() % options.count() == options.index(),
+        change,
+        "the id is of another namenode");
+    require(change.state() <= SpaceChange.Datanode.FORGOTTEN, change, "unknown state");
     long now = clock.nanoTime();
     DatanodeSpace datanode = state.datanodes().find(change.id());
     if (change.state() == SpaceChange.Datanode.FORGOTTEN) {
@@ -171,7 +187,6 @@ public final class Replay {
               state.budget());
       datanodes.add(datanode);
     }
-    require(change.state() < DatanodeSpace.State.values().length, change, "unknown state");
     datanodes.state(datanode, DatanodeSpace.State.values()[change.state()], change.stopped(), now);
   }
 
@@ -200,7 +215,20 @@ public final class Replay {
   }
 
   private static PathBytes path(Utf8 name) throws CrailException {
-    return PathBytes.of(Utf8.of("/" + name));
+    PathBytes path = PathBytes.of(Utf8.of("/" + name));
+    if (path.nameLength() != name.length()) {
+      throw ErrorCode.INVALID_PATH.exception("name '" + name + "'");
+    }
+    return path;
+  }
+
+  /** Refuses an id that this namenode cannot have given. */
+  private void requireOwn(long id, Change change) throws CrailException {
+    boolean isOwn =
+        Long.remainderUnsigned(id, options.count()) == options.index()
+            && id > tree.rootId()
+            && id < MOST_ID;
+    require(isOwn, change, "the id is of another namenode");
   }
 
   private static PathBytes pathOf(Node node) throws CrailException {
@@ -208,6 +236,7 @@ public final class Replay {
   }
 
   private void link(Change.Link link) throws CrailException {
+    requireOwn(link.contents().id(), link);
     if (!(tree.find(link.parent()) instanceof Container parent)) {
       // What is created in a removed container ends with it. Its writer does not know that yet.
       nodes.haveGiven(link.contents().id());
@@ -228,6 +257,7 @@ public final class Replay {
     }
     NodeExtras extras = contents.extras(link.contents(), null);
     Node node = node(link);
+    requireBytes(node, link);
     nodes.haveGiven(node.id());
     state
         .budget()
@@ -256,6 +286,15 @@ public final class Replay {
     }
     nodes.attributes(
         node, link.attributes(), link.contents().modifiedMillis(), link.accessedMillis());
+  }
+
+  /** Refuses bytes of a container, and what contradicts itself about where the bytes belong. */
+  private static void requireBytes(Node node, Change.Link link) throws CrailException {
+    boolean isStaged = link.whole() >= 0 && link.replaces() == 0;
+    require(node.isStaged() == isStaged, link, "staged or not");
+    Change.Contents bytes = link.contents();
+    boolean isEmpty = bytes.token() == 0 && bytes.size() == 0 && bytes.end() == 0;
+    require(isEmpty || Tree.isWithBytes(node), link, "bytes of a container");
   }
 
   private static Node node(Change.Link link) throws CrailException {
@@ -293,15 +332,10 @@ public final class Replay {
     while (former != null && kept < former.count() && former.at(kept).fileEnd() <= named.end()) {
       kept++;
     }
+    NodeSpace own = former == null ? null : AllocationList.prefix(former, kept, named.size());
+    ContentsReplay.requireWhole(named, own);
     applier.linkStaged(
-        staged,
-        named.size(),
-        former == null ? null : AllocationList.prefix(former, kept, named.size()),
-        link.attributes(),
-        extras,
-        path,
-        old,
-        named.modifiedMillis());
+        staged, named.size(), own, link.attributes(), extras, path, old, named.modifiedMillis());
     nodes.flags(staged, named.flags());
     nodes.attributes(staged, link.attributes(), named.modifiedMillis(), link.accessedMillis());
   }
