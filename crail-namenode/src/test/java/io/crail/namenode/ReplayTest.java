@@ -84,11 +84,11 @@ class ReplayTest {
             NameNode.ALONE,
             store.namenode.lineage());
     Replay replay = next.replay();
-    replay.at(clock.currentTimeMillis());
+    replay.at(5);
     for (Change record : records) {
       replay.apply(record);
     }
-    replay.at(clock.currentTimeMillis() + LEASE + MARGIN + 1);
+    replay.at(5 + (LEASE + MARGIN) * 1_000_000 + 1);
     replay.end();
     next.verify();
     assertEquals(4 * TestStore.BLOCK, next.datanodes().usage().get(0).freeBytes());

@@ -78,12 +78,13 @@ public final class Replay {
   }
 
   /**
-   * Notes when the next changes were made.
+   * Notes when the next changes were made. What was freed a lease and a margin before has rested.
    *
-   * @param millis milliseconds since 1970
+   * @param nanos time that had passed since the lineage began, which no change of a clock moves;
+   *     never more than really had
    */
-  public void at(long millis) {
-    space.replayedAt(millis);
+  public void at(long nanos) {
+    space.replayedAt(nanos);
   }
 
   /**

@@ -402,10 +402,10 @@ public final class Allocator {
   /**
    * Notes when the changes of the next records were made.
    *
-   * @param millis milliseconds since 1970
+   * @param nanos time that has passed since any moment
    */
-  void replayedAt(long millis) {
-    freed.at(millis);
+  void replayedAt(long nanos) {
+    freed.at(nanos);
   }
 
   /**

@@ -18,12 +18,12 @@ final class FreedByRecords {
    *
    * @param writer the client that may still write to it; null for none
    */
-  record Freed(Allocation extent, Quarantine.Writer writer, long millis) {}
+  record Freed(Allocation extent, Quarantine.Writer writer, long sinceNanos) {}
 
   /** A region whose space was not given out yet. */
-  record Resting(DatanodeSpace datanode, RegionSpace region, long restNanos, long millis) {
-    boolean isOver(long nowMillis) {
-      return nowMillis - millis > restNanos / 1_000_000;
+  record Resting(DatanodeSpace datanode, RegionSpace region, long restNanos, long sinceNanos) {
+    boolean isOver(long nowNanos) {
+      return nowNanos - sinceNanos > restNanos;
     }
   }
 
@@ -31,7 +31,7 @@ final class FreedByRecords {
   private final long marginNanos;
   private final ArrayDeque<Freed> freed = new ArrayDeque<>();
   private final List<Resting> resting = new ArrayList<>();
-  private long millis;
+  private long nanos;
 
   /**
    * Creates an empty list.
@@ -43,15 +43,15 @@ final class FreedByRecords {
     this.marginNanos = marginNanos;
   }
 
-  /** Notes when the next changes were made. A clock that was set back forgets nothing. */
-  void at(long nowMillis) {
-    millis = Math.max(millis, nowMillis);
-    while (!freed.isEmpty() && freed.peekFirst().millis < millis - restOf(freed.peekFirst())) {
+  /** Notes when the next changes were made, and forgets what had rested by then. */
+  void at(long nowNanos) {
+    nanos = Math.max(nanos, nowNanos);
+    while (!freed.isEmpty() && nanos - freed.peekFirst().sinceNanos > restOf(freed.peekFirst())) {
       freed.removeFirst();
     }
     resting.removeIf(
         each -> {
-          boolean isOver = each.isOver(millis);
+          boolean isOver = each.isOver(nanos);
           if (isOver) {
             each.datanode.wake(each.region);
           }
@@ -61,7 +61,7 @@ final class FreedByRecords {
 
   /** Holds back a region until a node has space of it, or its time has passed. */
   void rest(DatanodeSpace datanode, RegionSpace region, long restNanos) {
-    resting.add(new Resting(datanode, region, restNanos, millis));
+    resting.add(new Resting(datanode, region, restNanos, nanos));
   }
 
   /** The regions that still rest. */
@@ -70,7 +70,7 @@ final class FreedByRecords {
   }
 
   private long restOf(Freed each) {
-    return (leaseNanos + each.extent.datanode().marginNanos(marginNanos)) / 1_000_000;
+    return leaseNanos + each.extent.datanode().marginNanos(marginNanos);
   }
 
   /**
@@ -88,7 +88,7 @@ final class FreedByRecords {
 
   /** Notes that a client may access an extent, which is free. */
   void add(Allocation extent, Quarantine.Writer writer) {
-    freed.addLast(new Freed(extent, writer, millis));
+    freed.addLast(new Freed(extent, writer, nanos));
   }
 
   /**

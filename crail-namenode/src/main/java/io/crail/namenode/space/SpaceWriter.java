@@ -151,9 +151,9 @@ public final class SpaceWriter {
     allocator.beginReplay();
   }
 
-  /** Notes when the changes of the next records were made, in milliseconds since 1970. */
-  public void replayedAt(long millis) {
-    allocator.replayedAt(millis);
+  /** Notes when the changes of the next records were made. */
+  public void replayedAt(long nanos) {
+    allocator.replayedAt(nanos);
   }
 
   /** Lets rest what the last records have freed. */
