@@ -14,7 +14,6 @@ import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.name.PathBytes;
 import io.crail.namenode.quota.Quota;
 import io.crail.namenode.space.AllocationList;
-import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.SpaceWriter;
 import io.crail.namenode.tree.Container;
@@ -49,9 +48,9 @@ public final class Replay {
   private final Tree tree;
   private final Clock clock;
   private final Applier applier;
-  private final DatanodeApplier datanodes;
   private final TreeWriter nodes;
-  private final SpaceWriter space;
+  private final SpaceReplay space;
+  private final SpaceWriter writer;
   private final LeaseWriter<Node> leases;
   private final ContentsReplay contents;
   private final Runnable onEnd;
@@ -67,14 +66,14 @@ public final class Replay {
     this.tree = state.tree();
     this.clock = clock;
     this.applier = new Applier(state, locks, null);
-    this.datanodes = new DatanodeApplier(state, null);
     this.nodes = new TreeWriter(tree);
-    this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
+    this.space = new SpaceReplay(options, state, clock);
+    this.writer = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
     this.leases = new LeaseWriter<>(state.leases());
     this.contents = new ContentsReplay(state, applier);
     this.onEnd = onEnd;
     state.budget().replay(true);
-    space.beginReplay();
+    writer.beginReplay();
   }
 
   /**
@@ -84,7 +83,7 @@ public final class Replay {
    *     never more than really had
    */
   public void at(long nanos) {
-    space.replayedAt(nanos);
+    writer.replayedAt(nanos);
   }
 
   /**
@@ -94,7 +93,7 @@ public final class Replay {
    * spread directories, so that their shares remain.
    */
   public void end() {
-    space.endReplay();
+    writer.endReplay();
     state.budget().replay(false);
     leases.renewAll();
     long now = clock.nanoTime();
@@ -146,61 +145,8 @@ public final class Replay {
     } else if (change instanceof ShareChange share) {
       share(share);
     } else {
-      number((SpaceChange) change);
+      space.apply((SpaceChange) change);
     }
-  }
-
-  private void number(SpaceChange change) throws CrailException {
-    if (change instanceof SpaceChange.User user) {
-      require(state.users().restore(user.user(), user.name()), change, "the number is in use");
-    } else if (change instanceof SpaceChange.Host host) {
-      require(state.hosts().restore(host.host(), host.name()), change, "the number is in use");
-    } else if (change instanceof SpaceChange.Datanode datanode) {
-      datanode(datanode);
-    } else {
-      region((SpaceChange.LentRegion) change);
-    }
-  }
-
-  private void datanode(SpaceChange.Datanode change) throws CrailException {
-    requireHost(change.host(), change);
-    require(
-        change.id() >= 0 && change.id() % options.count() == options.index(),
-        change,
-        "the id is of another namenode");
-    require(change.state() <= SpaceChange.Datanode.FORGOTTEN, change, "unknown state");
-    long now = clock.nanoTime();
-    DatanodeSpace datanode = state.datanodes().find(change.id());
-    if (change.state() == SpaceChange.Datanode.FORGOTTEN) {
-      require(datanode != null, change, "no such datanode");
-      require(datanode.holdsOnly(datanode.restingBytes()), change, "it has space of nodes");
-      datanodes.forget(List.of(datanode));
-      return;
-    }
-    if (datanode == null) {
-      datanode =
-          new DatanodeSpace(
-              change.id(),
-              change.host(),
-              change.description(),
-              options.blockSize(),
-              now,
-              state.budget());
-      datanodes.add(datanode);
-    }
-    datanodes.state(datanode, DatanodeSpace.State.values()[change.state()], change.stopped(), now);
-  }
-
-  private void region(SpaceChange.LentRegion change) throws CrailException {
-    DatanodeSpace datanode = state.datanodes().find(change.datanode());
-    require(datanode != null, change, "no such datanode");
-    datanode.admit(change.region(), change.generation());
-    // In the hands of an earlier start's clients, unless it is new.
-    datanodes.add(
-        datanode,
-        change.region(),
-        change.generation(),
-        change.generation() == 0 ? 0 : state.space().restNanos(datanode));
   }
 
   /** Holds the owner and the group of attributes for a node. */
@@ -209,10 +155,6 @@ public final class Replay {
       require(state.users().knows(user), change, "user " + user);
       state.users().hold(user);
     }
-  }
-
-  private void requireHost(int number, Change change) throws CrailException {
-    require(state.hosts().knows(number), change, "host " + number);
   }
 
   private static PathBytes path(Utf8 name) throws CrailException {
@@ -250,7 +192,7 @@ public final class Replay {
     require(old != null || link.replaces() == 0, link, "replaces a node that is not there");
     Node present = tree.find(link.contents().id());
     hold(link.attributes(), link);
-    requireHost(link.host(), link);
+    space.requireHost(link.host(), link);
     if (present != null) {
       require(present.isStaged() && link.whole() < 0, link, "the id is in use");
       linkStaged(present, link, path, old);
@@ -442,7 +384,7 @@ public final class Replay {
       return;
     }
     hold(change.attributes(), change);
-    requireHost(change.host(), change);
+    space.requireHost(change.host(), change);
     boolean isSealed = change.state() == SetShare.SEALED;
     NodeExtras extras = null;
     if ((change.flags() & NodeInfo.EXTENDED) != 0) {
