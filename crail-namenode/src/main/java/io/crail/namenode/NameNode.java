@@ -32,6 +32,7 @@ import io.crail.namenode.rule.MoveRule;
 import io.crail.namenode.rule.RemoveRule;
 import io.crail.namenode.rule.RenameRule;
 import io.crail.namenode.rule.ReplaceExtentRule;
+import io.crail.namenode.rule.ReserveRule;
 import io.crail.namenode.rule.SetAttributesRule;
 import io.crail.namenode.rule.SetSizeRule;
 import io.crail.namenode.rule.ShareRule;
@@ -199,7 +200,8 @@ public final class NameNode {
             new ExpiryRule(state, locks, applier, spread, clock),
             new CompoundRule(state, locks, applier, datanodes, clock, NodeClasses.load(clock)),
             new DatanodeRule(
-                options, state, locks, new DatanodeApplier(state, sink), datanodes, clock));
+                options, state, locks, new DatanodeApplier(state, sink), datanodes, clock),
+            new ReserveRule(options, state.tree(), standings, applier));
     this.activity = new Activity(clock.nanoTime());
     this.replies = new ReplyCache(clock, new HeapOfReplies(budget));
   }
@@ -241,7 +243,8 @@ public final class NameNode {
       MoveRule move,
       ExpiryRule expiry,
       CompoundRule compound,
-      DatanodeRule datanodes) {}
+      DatanodeRule datanodes,
+      ReserveRule numbers) {}
 
   /** What remains the same from one start to the next. */
   Lineage lineage() {
@@ -256,8 +259,8 @@ public final class NameNode {
     return new Replay(options, state, locks, clock, this::replayed);
   }
 
-  private void replayed() {
-    standings.replayed();
+  private void replayed(long lastVersion) {
+    standings.replayed(lastVersion);
     rules.expiry().replayed();
   }
 
@@ -405,6 +408,7 @@ public final class NameNode {
     state.moves().tick();
     state.space().reclaim();
     rules.datanodes().tick();
+    rules.numbers().tick();
     activity.tick(clock.nanoTime());
     replies.tick();
   }

@@ -14,6 +14,7 @@ import io.crail.compound.StepKind;
 import io.crail.namenode.change.Change;
 import io.crail.namenode.change.LimitChange;
 import io.crail.namenode.change.Replay;
+import io.crail.namenode.change.ReserveChange;
 import io.crail.namenode.change.SpaceChange;
 import io.crail.namenode.quota.Quota;
 import io.crail.namenode.rule.SpreadStandings;
@@ -133,6 +134,39 @@ class ReplayTest {
     TestStore next = store.replayed(records);
     assertEquals(store.lookup("/").node().id(), next.lookup("/").node().id());
     assertTrue(next.mkdir("/y").id() > before);
+  }
+
+  /** Ids are said to other namenodes, and versions are, before a record has them. */
+  @Test
+  void noNumberIsGivenTwiceThatNoRecordHas() throws Exception {
+    List<Change> changes = new ArrayList<>();
+    TestStore first = new TestStore(clock, 0, 2, changes::add);
+    first.pass(100);
+    clock.advanceMillis(60_000);
+    final long version = first.namenode.standings().page(0).version();
+    final long id = first.namenode.tree().newId();
+    clock.setForward(-120_000);
+    TestStore next = first.replayed(changes);
+    assertTrue(next.namenode.standings().page(0).version() > version);
+    assertTrue(next.namenode.tree().newId() > id);
+    assertEquals(0, Long.remainderUnsigned(next.namenode.tree().newId(), 2));
+  }
+
+  @Test
+  void numbersAreReservedBeforeTheyAreUsed() throws Exception {
+    List<Change> changes = new ArrayList<>();
+    TestStore first = new TestStore(clock, 0, 2, changes::add);
+    for (int i = 0; i < 100; i++) {
+      first.pass(100);
+      ReserveChange reserved = (ReserveChange) changes.get(changes.size() - 1);
+      assertTrue(first.namenode.standings().page(0).version() < reserved.versions());
+      assertTrue(first.namenode.tree().lastId() < reserved.nodeIds());
+      clock.advanceMillis(60_000);
+      for (int id = 0; id < 1_000_000; id++) {
+        first.namenode.tree().newId();
+      }
+    }
+    assertTrue(changes.size() < 20, "" + changes.size());
   }
 
   @Test

@@ -702,6 +702,13 @@ public final class Applier {
     tree.lease(node, null);
   }
 
+  /** Numbers may be given that no record of a node shows, see {@link ReserveChange}. */
+  public void reserve(long nodeIds, long versions) {
+    if (sink != null) {
+      report(new ReserveChange(nodeIds, versions));
+    }
+  }
+
   private NodeExtras extras(Node node) {
     return state.tree().extras().of(node);
   }

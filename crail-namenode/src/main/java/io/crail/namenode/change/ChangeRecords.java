@@ -22,7 +22,8 @@ public final class ChangeRecords {
           SpaceChange.Datanode.CODEC,
           SpaceChange.LentRegion.CODEC,
           ShareChange.CODEC,
-          LimitChange.CODEC);
+          LimitChange.CODEC,
+          ReserveChange.CODEC);
 
   /** The number of kinds; their numbers are 1 to this. */
   public static final int COUNT = CODECS.size();

@@ -27,6 +27,7 @@ import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.function.LongConsumer;
 
 /**
  * Makes the changes that records say, in the order in which they were made: it turns a {@link
@@ -53,14 +54,18 @@ public final class Replay {
   private final SpaceWriter writer;
   private final LeaseWriter<Node> leases;
   private final ContentsReplay contents;
-  private final Runnable onEnd;
+  private final LongConsumer onEnd;
+  private long reservedId;
+  private long reservedVersion;
 
   /**
    * Begins the replay into a state without nodes.
    *
-   * @param onEnd begins what is kept beside the state, as soon as the state is whole
+   * @param onEnd begins what is kept beside the state, as soon as the state is whole; gets the
+   *     version that states of spread directories were not above
    */
-  public Replay(NameNodeOptions options, State state, Locks locks, Clock clock, Runnable onEnd) {
+  public Replay(
+      NameNodeOptions options, State state, Locks locks, Clock clock, LongConsumer onEnd) {
     this.options = options;
     this.state = state;
     this.tree = state.tree();
@@ -86,6 +91,13 @@ public final class Replay {
     writer.replayedAt(nanos);
   }
 
+  /** Notes which numbers may have been given that are in no other record. */
+  private void reserved(ReserveChange numbers) throws CrailException {
+    requireOwn(numbers.nodeIds(), numbers);
+    reservedId = Math.max(reservedId, numbers.nodeIds());
+    reservedVersion = Math.max(reservedVersion, numbers.versions());
+  }
+
   /**
    * Ends the replay, before the namenode serves or ticks for the first time. What the last records
    * have freed rests, as clients may still access it. All leases last for their whole time from now
@@ -93,12 +105,13 @@ public final class Replay {
    * spread directories, so that their shares remain.
    */
   public void end() {
+    nodes.haveGiven(reservedId);
     writer.endReplay();
     state.budget().replay(false);
     leases.renewAll();
     long now = clock.nanoTime();
     state.datanodes().all().forEach(datanode -> datanode.signs().seen(now));
-    onEnd.run();
+    onEnd.accept(reservedVersion);
   }
 
   /**
@@ -142,6 +155,8 @@ public final class Replay {
       contents.mayBeAccessed(grant);
     } else if (change instanceof LimitChange limit) {
       limit(limit);
+    } else if (change instanceof ReserveChange numbers) {
+      reserved(numbers);
     } else if (change instanceof ShareChange share) {
       share(share);
     } else {

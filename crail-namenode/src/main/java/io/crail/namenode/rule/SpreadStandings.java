@@ -64,8 +64,13 @@ public final class SpreadStandings {
     this.lastVersion = leastVersion.getAsLong();
   }
 
-  /** Notes the directories that records have made: their shares have them open. */
-  public synchronized void replayed() {
+  /**
+   * Notes the directories that records have made: their shares have them open.
+   *
+   * @param version those of earlier starts are not above it
+   */
+  public synchronized void replayed(long version) {
+    lastVersion = Math.max(lastVersion, version);
     for (long id : state.tree().spread().owned().keySet()) {
       Standing standing = new Standing();
       standing.version = ++lastVersion;
@@ -181,13 +186,19 @@ public final class SpreadStandings {
     return stateOf(directory, standing.version, SetShare.OPEN, false);
   }
 
+  /** The highest version so far, or that of the clock. */
+  synchronized long lastVersion() {
+    lastVersion = Math.max(lastVersion, leastVersion.getAsLong());
+    return lastVersion;
+  }
+
   /**
    * A page of all directories that have shares, for a namenode that compares them with its own.
    *
    * @param first the lowest id of the page
    */
   public synchronized CheckShares.Request page(long first) {
-    lastVersion = Math.max(lastVersion, leastVersion.getAsLong());
+    lastVersion();
     List<CheckShares.Directory> directories = new ArrayList<>();
     long last = -1;
     for (Map.Entry<Long, Standing> each : standings.tailMap(first, true).entrySet()) {

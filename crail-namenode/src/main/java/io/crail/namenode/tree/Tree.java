@@ -441,10 +441,7 @@ public final class Tree {
     return length <= NodePath.MAX_LENGTH;
   }
 
-  /**
-   * Extends the reach of a container and of all containers above it. Returns the length of the
-   * whole path.
-   */
+  /** Extends the reach of a container and of all above it. Returns the length of the path. */
   public static int extendReach(Container container, int bytes) {
     int length = bytes;
     Container at = container;
@@ -463,6 +460,11 @@ public final class Tree {
   /** Lets no new node get this id, nor an earlier one. */
   void haveGiven(long id) {
     nextId.accumulateAndGet(id, Math::max);
+  }
+
+  /** The last id that was given. */
+  public long lastId() {
+    return nextId.get();
   }
 
   /** An id that no node had before. */

@@ -75,6 +75,7 @@ final class ChangeModel implements ChangeSink {
           "Rename",
           "Rename heir",
           "Rename over",
+          "ReserveChange",
           "Unlink",
           "User");
 
@@ -232,8 +233,18 @@ final class ChangeModel implements ChangeSink {
       case 10 -> region((SpaceChange.LentRegion) read);
       case 11 -> share((ShareChange) read);
       case 12 -> limit((LimitChange) read);
+      case 13 -> reserve((ReserveChange) read);
       default -> throw new AssertionError(read);
     }
+  }
+
+  private void reserve(ReserveChange numbers) {
+    entries.keySet().stream()
+        .filter(id -> id > numbers.nodeIds())
+        .forEach(
+            id -> {
+              throw new AssertionError("node " + id + " above " + numbers);
+            });
   }
 
   private boolean concernsWhatIsGone(Change change) {

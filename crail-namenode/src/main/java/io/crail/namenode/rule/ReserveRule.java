@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.rule;
+
+import io.crail.namenode.change.Applier;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.tree.Tree;
+
+/**
+ * Decides ahead which numbers may be given without a record: the id of a spread directory is said
+ * to other namenodes before the directory is made, and the versions of its states are in no record.
+ * For one thread.
+ */
+public final class ReserveRule {
+  /** Ids that are reserved at a time; many more than are given between two ticks. */
+  private static final long IDS = 1L << 24;
+
+  /** Versions that are reserved at a time: as many as the clock counts in 17 minutes. */
+  private static final long VERSIONS = 1L << 30;
+
+  private final int namenodes;
+  private final Tree tree;
+  private final SpreadStandings standings;
+  private final Applier applier;
+  private long nodeIds;
+  private long versions;
+
+  /** Creates it, with nothing reserved. */
+  public ReserveRule(
+      NameNodeOptions options, Tree tree, SpreadStandings standings, Applier applier) {
+    this.namenodes = options.count();
+    this.tree = tree;
+    this.standings = standings;
+    this.applier = applier;
+  }
+
+  /** Reserves numbers again, when half of them are given. */
+  public void tick() {
+    long id = tree.lastId();
+    long version = standings.lastVersion();
+    boolean needsVersions = namenodes > 1 && versions - version < VERSIONS / 2;
+    if (nodeIds - id < namenodes * IDS / 2 || needsVersions) {
+      nodeIds = id + namenodes * IDS;
+      versions = version + VERSIONS;
+      applier.reserve(nodeIds, versions);
+    }
+  }
+}
