@@ -34,8 +34,11 @@ final class ContentsReplay {
   private final TreeWriter nodes;
   private final SpaceWriter space;
   private final LeaseWriter<Node> leases;
+  private final int namenodes;
+  private long skipped;
 
-  ContentsReplay(State state, Applier applier) {
+  ContentsReplay(State state, Applier applier, int namenodes) {
+    this.namenodes = namenodes;
     this.state = state;
     this.tree = state.tree();
     this.applier = applier;
@@ -49,6 +52,23 @@ final class ContentsReplay {
     if (!holds) {
       throw ErrorCode.INTERNAL.exception(change + ": " + why);
     }
+  }
+
+  /**
+   * Skips what a request did to a node after a container above it was removed.
+   *
+   * @param id that of the node that is not there
+   * @throws CrailException with {@link ErrorCode#INTERNAL} when it never was
+   */
+  void skip(long id, Change change) throws CrailException {
+    boolean isOwn = Long.remainderUnsigned(id - tree.rootId(), namenodes) == 0;
+    require(!isOwn || id <= tree.lastId(), change, "there was no node " + id);
+    skipped++;
+  }
+
+  /** How many records had no effect. */
+  long skipped() {
+    return skipped;
   }
 
   /** Ends a staged node that has become a part of what is below a removed container. */
@@ -122,6 +142,7 @@ final class ContentsReplay {
     Node node = tree.find(contents.id());
     if (node == null) {
       // It was in a removed container, or was replaced. Its writer does not know that yet.
+      skip(contents.id(), contents);
       mayBeAccessed(contents);
       endStaged(contents.replaces(), contents.modifiedMillis());
       return;

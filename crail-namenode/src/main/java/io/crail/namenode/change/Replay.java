@@ -28,6 +28,8 @@ import io.crail.protocol.part.NodeType;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.LongConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes the changes that records say, in the order in which they were made: it turns a {@link
@@ -41,6 +43,8 @@ import java.util.function.LongConsumer;
  * thread; nothing else may use the state meanwhile.
  */
 public final class Replay {
+  private static final Logger LOG = LoggerFactory.getLogger(Replay.class);
+
   /** Ids begin below two thirds of this with that of the root, and never come so far. */
   private static final long MOST_ID = 1L << 62 | 1L << 61;
 
@@ -75,7 +79,7 @@ public final class Replay {
     this.space = new SpaceReplay(options, state, clock);
     this.writer = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
     this.leases = new LeaseWriter<>(state.leases());
-    this.contents = new ContentsReplay(state, applier);
+    this.contents = new ContentsReplay(state, applier, options.count());
     this.onEnd = onEnd;
     state.budget().replay(true);
     writer.beginReplay();
@@ -112,6 +116,10 @@ public final class Replay {
     long now = clock.nanoTime();
     state.datanodes().all().forEach(datanode -> datanode.signs().seen(now));
     onEnd.accept(reservedVersion);
+    LOG.info(
+        "there are {} nodes after the replay; {} records came after the end of their nodes",
+        tree.size(),
+        contents.skipped());
   }
 
   /**
@@ -197,6 +205,7 @@ public final class Replay {
     requireOwn(link.contents().id(), link);
     if (!(tree.find(link.parent()) instanceof Container parent)) {
       // What is created in a removed container ends with it. Its writer does not know that yet.
+      contents.skip(link.parent(), link);
       nodes.haveGiven(link.contents().id());
       contents.mayBeAccessed(link.contents());
       contents.endStaged(link.contents().id(), link.contents().modifiedMillis());
@@ -301,7 +310,7 @@ public final class Replay {
   private void unlink(Change.Unlink unlink) throws CrailException {
     Node node = tree.find(unlink.id());
     if (node == null) {
-      // It was in a removed container.
+      contents.skip(unlink.id(), unlink);
       return;
     }
     if (node.isStaged()) {
@@ -334,16 +343,18 @@ public final class Replay {
 
   private void attributes(Change.Attributes change) throws CrailException {
     Node node = tree.find(change.id());
-    if (node != null) {
-      hold(change.attributes(), change);
-      applier.attributes(
-          node, change.attributes(), change.modifiedMillis(), change.accessedMillis());
+    if (node == null) {
+      contents.skip(change.id(), change);
+      return;
     }
+    hold(change.attributes(), change);
+    applier.attributes(node, change.attributes(), change.modifiedMillis(), change.accessedMillis());
   }
 
   private void rename(Change.Rename rename) throws CrailException {
     Node node = tree.find(rename.id());
     if (node == null) {
+      contents.skip(rename.id(), rename);
       return;
     }
     require(tree.find(rename.parent()) instanceof Container, rename, "there is no such container");
@@ -369,6 +380,7 @@ public final class Replay {
   private void limit(LimitChange limit) throws CrailException {
     Node node = tree.find(limit.contents().id());
     if (node == null) {
+      contents.skip(limit.contents().id(), limit);
       return;
     }
     require(node instanceof Container, limit, "it is no container");
