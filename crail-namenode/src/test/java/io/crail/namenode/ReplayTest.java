@@ -24,6 +24,7 @@ import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.BeginMove;
+import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.Operate;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.CompoundStep;
@@ -351,6 +352,31 @@ class ReplayTest {
     int target = place.datanode() == one ? two : one;
     assertEquals(List.of(TestStore.CLIENT), cutOffAfterAWhile(next, target).clients());
     next.namenode.verify();
+  }
+
+  /**
+   * Its readers may have its location, and a datanode that is being removed must not end before.
+   */
+  @Test
+  void theFormerSpaceOfWhatWasMovedRests() throws Exception {
+    int[] datanodes = {
+      store.datanode(1, "host", 0, true, TestStore.BLOCK),
+      store.datanode(2, "host", 0, true, TestStore.BLOCK)
+    };
+    long id = store.write("/x", TestStore.BLOCK).id();
+    Place place = store.lookup("/x").extents().get(0).place();
+    BeginMove.Response move =
+        store.call(
+            NameNodeOperations.BEGIN_MOVE,
+            new BeginMove.Request(id, 5, 0, place, BeginMove.ANY_DATANODE));
+    store.call(
+        NameNodeOperations.COMMIT_MOVE,
+        new CommitMove.Request(id, 5, move.grant(), move.bytes(), 0, place, move.target()));
+    TestStore next = store.replayed(records);
+    assertEquals(0, next.usage(0).freeBytes());
+    next.namenode.verify();
+    next.passAlive(LEASE + MARGIN + 100, datanodes);
+    assertEquals(TestStore.BLOCK, next.usage(0).freeBytes());
   }
 
   @Test

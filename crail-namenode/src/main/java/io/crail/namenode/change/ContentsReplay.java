@@ -174,7 +174,11 @@ final class ContentsReplay {
         space.succeed(before, next == null ? null : next.small());
       }
       Quarantine.Writer writer = lease == null ? null : Applier.writer(lease);
-      freed.forEach(extent -> space.release(extent, 0, writer, false));
+      if (contents.moved() == Change.Contents.NOT_MOVED) {
+        freed.forEach(extent -> space.release(extent, 0, writer, false));
+      } else {
+        freed.forEach(space::releaseMoved);
+      }
     }
     if (lease == null || lease.token() != contents.token()) {
       if (lease != null) {

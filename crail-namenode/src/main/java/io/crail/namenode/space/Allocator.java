@@ -341,6 +341,11 @@ public final class Allocator {
    * datanode that is being removed must not end before.
    */
   void releaseMoved(Allocation extent) {
+    FreedByRecords replayed = freed;
+    if (replayed != null) {
+      replayed.free(extent, null, true);
+      return;
+    }
     DatanodeSpace datanode = extent.datanode();
     if (datanode.state() == DatanodeSpace.State.DEAD) {
       extent.free();
