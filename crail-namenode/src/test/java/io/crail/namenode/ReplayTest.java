@@ -171,6 +171,14 @@ class ReplayTest {
   }
 
   @Test
+  void noIdOfADatanodeIsGivenTwice() throws Exception {
+    int before = store.datanode(1, "host", 0, true, TestStore.BLOCK);
+    store.pass(20 * 60_000);
+    TestStore next = store.replayed(records);
+    assertEquals(before + 1, next.datanode(2, "host", 0, true, TestStore.BLOCK));
+  }
+
+  @Test
   void aWriterGoesOnForAWholeLease() throws Exception {
     int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
     long id = store.create(NodeType.DATAFILE, "/x", 9).id();

@@ -89,6 +89,8 @@ public final class Datanodes {
     NavigableMap<Integer, DatanodeSpace> fresh = new TreeMap<>(byId);
     fresh.put(datanode.id(), datanode);
     byId = fresh;
+    // After a start from records, the next id is not that of a datanode which was forgotten.
+    lastId = datanode.id();
   }
 
   void removeAll(List<DatanodeSpace> datanodes) {
