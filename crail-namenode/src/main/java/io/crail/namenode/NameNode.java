@@ -262,6 +262,7 @@ public final class NameNode {
   private void replayed(long lastVersion) {
     standings.replayed(lastVersion);
     rules.expiry().replayed();
+    rules.datanodes().replayed();
   }
 
   /** The rule for creates and puts of one connection. */

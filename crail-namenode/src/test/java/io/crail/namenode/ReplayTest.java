@@ -2,6 +2,7 @@
 package io.crail.namenode;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,6 +23,7 @@ import io.crail.namenode.tree.Container;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
@@ -176,6 +178,19 @@ class ReplayTest {
     store.pass(20 * 60_000);
     TestStore next = store.replayed(records);
     assertEquals(before + 1, next.datanode(2, "host", 0, true, TestStore.BLOCK));
+  }
+
+  @Test
+  void aSuccessorRemainsOne() throws Exception {
+    store.datanode(1, "host", 0, true, TestStore.BLOCK);
+    assertFalse(store.replayed(records).rule().isSuccessor());
+    RegisterDatanode.Request other = TestStore.registration(2, "host", 1002, 0, true);
+    store.call(
+        NameNodeOperations.REGISTER_DATANODE,
+        new RegisterDatanode.Request(
+            2, 2, 0, 1002, false, true, other.tier(), other.host(), other.traits()));
+    assertTrue(store.rule().isSuccessor());
+    assertTrue(store.replayed(records).rule().isSuccessor());
   }
 
   @Test

@@ -81,6 +81,11 @@ public final class DatanodeRule {
     return successor;
   }
 
+  /** Notes what the records have said of datanodes that are there. */
+  public void replayed() {
+    successor = datanodes.all().stream().anyMatch(each -> each.description().lentBefore());
+  }
+
   /**
    * Registers a datanode, or confirms it. Returns its id.
    *
