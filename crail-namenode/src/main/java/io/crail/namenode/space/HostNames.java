@@ -112,7 +112,8 @@ public final class HostNames {
     if (number != numbers.size() || numbers.containsKey(key)) {
       return false;
     }
-    put(key, number, numbers.size() < MAX_HOSTS_OF_CLIENTS);
+    // Whether a client or a datanode has named it is in no record; then clients may name fewer.
+    put(key, number, ofClients < MAX_HOSTS_OF_CLIENTS);
     return true;
   }
 
