@@ -254,8 +254,12 @@ public final class NameNode {
   /**
    * Begins to make the changes of an earlier start, before anything else is done. Nothing may serve
    * or {@link #tick} before {@link Replay#end}, which is all that has to be called afterwards.
+   *
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} when the options are those of
+   *     another namenode
    */
-  Replay replay() {
+  Replay replay() throws CrailException {
+    lineage.require(options);
     return new Replay(options, state, locks, clock, this::replayed);
   }
 

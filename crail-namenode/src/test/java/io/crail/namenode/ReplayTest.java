@@ -194,6 +194,14 @@ class ReplayTest {
   }
 
   @Test
+  void otherOptionsAreRefused() throws Exception {
+    store.mkdir("/x");
+    Refusals.refused(
+        ErrorCode.INVALID_ARGUMENT,
+        () -> store.replayed(records, "crail.blocksize", "2m").mkdir("/y"));
+  }
+
+  @Test
   void aWriterGoesOnForAWholeLease() throws Exception {
     int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
     long id = store.create(NodeType.DATAFILE, "/x", 9).id();
