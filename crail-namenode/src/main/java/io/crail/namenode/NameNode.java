@@ -201,7 +201,7 @@ public final class NameNode {
             new CompoundRule(state, locks, applier, datanodes, clock, NodeClasses.load(clock)),
             new DatanodeRule(
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock),
-            new ReserveRule(options, state.tree(), standings, applier));
+            new ReserveRule(options, state, standings, applier));
     this.activity = new Activity(clock.nanoTime());
     this.replies = new ReplyCache(clock, new HeapOfReplies(budget));
   }

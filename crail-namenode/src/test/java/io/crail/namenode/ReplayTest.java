@@ -177,7 +177,8 @@ class ReplayTest {
     int before = store.datanode(1, "host", 0, true, TestStore.BLOCK);
     store.pass(20 * 60_000);
     TestStore next = store.replayed(records);
-    assertEquals(before + 1, next.datanode(2, "host", 0, true, TestStore.BLOCK));
+    int id = next.datanode(2, "host", 0, true, TestStore.BLOCK);
+    assertTrue(id > before && id < before + 10_000, id + " after " + before);
   }
 
   @Test

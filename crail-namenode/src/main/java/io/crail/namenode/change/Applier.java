@@ -702,10 +702,10 @@ public final class Applier {
     tree.lease(node, null);
   }
 
-  /** Numbers may be given that no record of a node shows, see {@link ReserveChange}. */
-  public void reserve(long nodeIds, long versions) {
+  /** Numbers may be given from now on that no other record shows. */
+  public void reserve(ReserveChange numbers) {
     if (sink != null) {
-      report(new ReserveChange(nodeIds, versions));
+      report(numbers);
     }
   }
 

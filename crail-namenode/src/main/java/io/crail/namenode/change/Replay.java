@@ -100,6 +100,8 @@ public final class Replay {
     requireOwn(numbers.nodeIds(), numbers);
     reservedId = Math.max(reservedId, numbers.nodeIds());
     reservedVersion = Math.max(reservedVersion, numbers.versions());
+    require(numbers.datanodeIds() >= 0, numbers, "below zero");
+    writer.haveGiven(numbers.datanodeIds());
   }
 
   /**
@@ -192,7 +194,7 @@ public final class Replay {
   private void requireOwn(long id, Change change) throws CrailException {
     boolean isOwn =
         Long.remainderUnsigned(id, options.count()) == options.index()
-            && id > tree.rootId()
+            && id >= tree.rootId()
             && id < MOST_ID;
     require(isOwn, change, "the id is of another namenode");
   }

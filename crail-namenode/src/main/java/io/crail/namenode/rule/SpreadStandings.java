@@ -187,7 +187,7 @@ public final class SpreadStandings {
   }
 
   /** The highest version so far, or that of the clock. */
-  synchronized long lastVersion() {
+  public synchronized long lastVersion() {
     lastVersion = Math.max(lastVersion, leastVersion.getAsLong());
     return lastVersion;
   }

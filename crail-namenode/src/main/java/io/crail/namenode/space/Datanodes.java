@@ -24,7 +24,7 @@ public final class Datanodes {
   private final int count;
   private final int index;
   private volatile NavigableMap<Integer, DatanodeSpace> byId = Collections.emptyNavigableMap();
-  private int lastId;
+  private volatile int lastId;
 
   public Datanodes(NameNodeOptions options, RandomGenerator random) {
     this.count = options.count();
@@ -75,13 +75,25 @@ public final class Datanodes {
 
   /** An id that no datanode has. Under the lock of the datanodes. */
   public int newId() {
+    int next = lastId;
     do {
-      lastId += count;
-      if (lastId < 0) {
-        lastId = index;
+      next += count;
+      if (next < 0) {
+        next = index;
       }
-    } while (byId.containsKey(lastId));
+    } while (byId.containsKey(next));
+    lastId = next;
+    return next;
+  }
+
+  /** The last id that was given. */
+  public int lastId() {
     return lastId;
+  }
+
+  /** Lets the next id follow one that may have been given. Under the lock of the datanodes. */
+  void haveGiven(int id) {
+    lastId = id / count * count + index;
   }
 
   /** Adds a datanode. Under the lock of the datanodes, as the other change. */
@@ -89,8 +101,6 @@ public final class Datanodes {
     NavigableMap<Integer, DatanodeSpace> fresh = new TreeMap<>(byId);
     fresh.put(datanode.id(), datanode);
     byId = fresh;
-    // After a start from records, the next id is not that of a datanode which was forgotten.
-    lastId = datanode.id();
   }
 
   void removeAll(List<DatanodeSpace> datanodes) {

@@ -32,6 +32,11 @@ public final class SpaceWriter {
     allocator.use(datanodes.all());
   }
 
+  /** Lets the id of the next datanode follow one that may have been given. */
+  public void haveGiven(int datanodeId) {
+    datanodes.haveGiven(datanodeId);
+  }
+
   /** Says what a datanode may be used for. */
   public void state(
       DatanodeSpace datanode, DatanodeSpace.State state, boolean isStopped, long nowNanos) {

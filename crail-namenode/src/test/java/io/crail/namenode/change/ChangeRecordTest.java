@@ -114,7 +114,7 @@ class ChangeRecordTest {
     golden.put(
         new LimitChange(111, 112, CONTENTS),
         "6f00000000000000700000000000000015010000" + HexFormat.of().formatHex(encode(CONTENTS)));
-    golden.put(new ReserveChange(121, 122), "79000000000000007a00000000000000");
+    golden.put(new ReserveChange(121, 122, 123), "79000000000000007a0000007b00000000000000");
     return golden;
   }
 
