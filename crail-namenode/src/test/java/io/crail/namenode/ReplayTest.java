@@ -305,7 +305,7 @@ class ReplayTest {
 
   /** In quadratic time, this would take more than a minute. */
   @Test
-  @Timeout(30)
+  @Timeout(60)
   void aFileThatGrewBlockByBlockTakesLinearTime() throws Exception {
     int blocks = 50_000;
     store.datanode((long) blocks * TestStore.BLOCK);

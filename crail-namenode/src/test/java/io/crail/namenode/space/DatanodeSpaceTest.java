@@ -106,9 +106,9 @@ class DatanodeSpaceTest {
 
   /** In quadratic time, this would take more than a minute. */
   @Test
-  @Timeout(30)
+  @Timeout(60)
   void blocksAreClaimedInLinearTime() throws Exception {
-    int blocks = 500_000;
+    int blocks = 1_000_000;
     datanode.wake(datanode.add(new Region(0, (long) blocks * TestStore.BLOCK, 0, 0), 0));
     for (int i = 0; i < blocks; i++) {
       long block = i == 0 ? blocks - 1 : i - 1;
