@@ -72,7 +72,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     if (closed || client != null || addresses.size() < 2) {
       return;
     }
-    ClientLoop loop = transport.newClientLoop("crail-namenode-" + index + "-neighbours");
+    ClientLoop loop = transport.newOwnLoop("crail-namenode-" + index + "-neighbours");
     NameNodeClient.Identity identity =
         new NameNodeClient.Identity(
             Hello.ROLE_NAMENODE, random.nextLong(), "", conf.get(ClusterKeys.CLUSTER_NAME));

@@ -11,8 +11,11 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.rule.SpreadRule;
 import io.crail.namenode.rule.SpreadStandings;
 import io.crail.protocol.cluster.LendQuota;
+import io.crail.rpc.ClientLoop;
+import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -67,8 +70,42 @@ class NeighbourCallsTest {
 
   /** Nothing is sent to them. */
   private void open(int namenodes) {
+    open(namenodes, transport);
+  }
+
+  private void open(int namenodes, Transport with) {
     InetSocketAddress address = InetSocketAddress.createUnresolved("none", 1);
-    calls.open(conf, transport, Collections.nCopies(namenodes, address), new Random(1));
+    calls.open(conf, with, Collections.nCopies(namenodes, address), new Random(1));
+  }
+
+  /** No thread waits for these calls, so a loop that waiting threads drive would send them late. */
+  @Test
+  void theirLoopHasAThreadOfItsOwn() {
+    List<ClientLoop> own = new ArrayList<>();
+    Transport noted =
+        new Transport() {
+          @Override
+          public ServerEndpoint listen(String name, InetSocketAddress address, Service service)
+              throws IOException {
+            return transport.listen(name, address, service);
+          }
+
+          @Override
+          public ClientLoop newClientLoop(String name) {
+            return transport.newClientLoop(name);
+          }
+
+          @Override
+          public ClientLoop newOwnLoop(String name) {
+            own.add(transport.newOwnLoop(name));
+            return own.get(0);
+          }
+
+          @Override
+          public void close() {}
+        };
+    open(2, noted);
+    assertEquals(1, own.size());
   }
 
   private static void wrong() {

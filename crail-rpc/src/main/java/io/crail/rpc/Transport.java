@@ -18,6 +18,14 @@ public interface Transport extends AutoCloseable {
   /** Creates a loop for client connections. */
   ClientLoop newClientLoop(String name);
 
+  /**
+   * Creates a loop for calls that no thread waits for. A thread of its own drives it all the time,
+   * unless the transport has none. Otherwise an answer waits until the helper looks.
+   */
+  default ClientLoop newOwnLoop(String name) {
+    return newClientLoop(name);
+  }
+
   /** Limits that suit a client's peers on this network. */
   default RpcPeer.Options peerOptions() {
     return RpcPeer.Options.defaults();

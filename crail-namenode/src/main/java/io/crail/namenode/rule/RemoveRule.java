@@ -96,7 +96,10 @@ public final class RemoveRule {
     }
     if (removal.node() != null && removal.node().childCount() > 0) {
       dismantler.add((Container) node);
-      dismantler.run(TAKEN_APART_AT_ONCE);
+      // If shares elsewhere have to be dropped, the answer waits for these messages already.
+      if (sealed == Sealed.NONE) {
+        dismantler.run(TAKEN_APART_AT_ONCE);
+      }
     }
     return removal;
   }

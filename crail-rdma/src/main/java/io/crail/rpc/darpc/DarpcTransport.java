@@ -67,7 +67,15 @@ public final class DarpcTransport implements Transport {
 
   @Override
   public ClientLoop newClientLoop(String name) {
-    ClientLoop loop = tcp.newClientLoop(name);
+    return connected(tcp.newClientLoop(name));
+  }
+
+  @Override
+  public ClientLoop newOwnLoop(String name) {
+    return connected(tcp.newOwnLoop(name));
+  }
+
+  private ClientLoop connected(ClientLoop loop) {
     loop.connectThrough(new DarpcConnector(loop, settings));
     return loop;
   }

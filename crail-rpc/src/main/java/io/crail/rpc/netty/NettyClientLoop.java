@@ -30,8 +30,8 @@ public final class NettyClientLoop extends ClientLoop {
   private final LoopTask runEventLoopTasks;
   private final Map<Integer, IoRegistration> watched = new HashMap<>();
 
-  NettyClientLoop(NettySockets sockets, Executor resolver, String name) {
-    super(name, Clock.SYSTEM, sockets.callersDrive(), sockets.isSpinning(), true);
+  NettyClientLoop(NettySockets sockets, Executor resolver, String name, boolean callersDrive) {
+    super(name, Clock.SYSTEM, callersDrive, sockets.isSpinning(), true);
     this.sockets = sockets;
     this.resolver = resolver;
     // Enough for a connection with a server that is slow for a while.

@@ -108,7 +108,12 @@ public final class NettyTransport implements Transport {
 
   @Override
   public ClientLoop newClientLoop(String name) {
-    return new NettyClientLoop(sockets, resolver, name);
+    return new NettyClientLoop(sockets, resolver, name, sockets.callersDrive());
+  }
+
+  @Override
+  public ClientLoop newOwnLoop(String name) {
+    return new NettyClientLoop(sockets, resolver, name, false);
   }
 
   @Override

@@ -40,6 +40,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -156,6 +157,18 @@ class NettyTransportTest {
           assertFalse(loop.pollOnce(), "only its thread drives it");
         }
       }
+    }
+  }
+
+  /** Otherwise the first call after a pause would wait for the helper's next look. */
+  @Test
+  void anOwnLoopIsDrivenByItsThreadFromTheStart() throws Exception {
+    try (Transport transport = new NettyTransport(values(NettyKeys.Io.NIO).build());
+        io.crail.rpc.ClientLoop loop = transport.newOwnLoop("own")) {
+      assertFalse(loop.pollOnce());
+      CompletableFuture<Thread> ran = new CompletableFuture<>();
+      loop.submit(() -> ran.complete(Thread.currentThread()));
+      assertNotSame(Thread.currentThread(), ran.get(LONG, TimeUnit.NANOSECONDS));
     }
   }
 
