@@ -33,6 +33,7 @@ final class CompareSession {
   private final LabCluster.Setup setup;
   private boolean archived;
   private List<String> clientPlace = List.of();
+  private List<Process> placed = List.of();
   private LabCluster cluster;
   private Redis redis;
   private Hdfs hdfs;
@@ -240,30 +241,31 @@ final class CompareSession {
    * kernel decides that anew for each process, which would distort the comparison.
    */
   void apart() throws IOException, InterruptedException {
+    List<Process> servers = new ArrayList<>(cluster().servers());
+    if (has(Peer.REDIS)) {
+      servers.add(redis().process());
+    }
+    apart(servers);
+  }
+
+  /** As the other method, with the servers of another cluster. */
+  void apart(List<Process> servers) throws IOException, InterruptedException {
     if (has(Peer.TASKSET)) {
-      for (Process server : servers()) {
+      for (Process server : servers) {
         pin("0", server);
       }
+      placed = servers;
       clientPlace = taskset("1");
     }
   }
 
   /** Lets the kernel place servers and clients again. */
   void anywhere() throws IOException, InterruptedException {
-    if (!clientPlace.isEmpty()) {
-      clientPlace = List.of();
-      for (Process server : servers()) {
-        unpin(server);
-      }
+    clientPlace = List.of();
+    for (Process server : placed) {
+      unpin(server);
     }
-  }
-
-  private List<Process> servers() throws IOException, InterruptedException {
-    List<Process> servers = new ArrayList<>(cluster().servers());
-    if (has(Peer.REDIS)) {
-      servers.add(redis().process());
-    }
-    return servers;
+    placed = List.of();
   }
 
   /** Puts all threads of a process on some processors. */
@@ -281,7 +283,8 @@ final class CompareSession {
     return List.of("taskset", "-c", processors);
   }
 
-  private List<String> placed(List<String> command) {
+  /** A client's command, on its processors. */
+  List<String> placed(List<String> command) {
     List<String> all = new ArrayList<>(clientPlace);
     all.addAll(command);
     return all;

@@ -97,7 +97,13 @@ final class SpreadSection extends Section {
           LOOKUP_RATE);
       if (namenodes == FEW) {
         with.programs().run(cluster.crail("mkdir", ORDINARY));
-        inTurn(() -> single(cluster, true), () -> single(cluster, false));
+        // The kernel puts a client beside one server, and cannot put it beside two.
+        with.apart(cluster.servers());
+        try {
+          inTurn(() -> single(cluster, true), () -> single(cluster, false));
+        } finally {
+          with.anywhere();
+        }
       }
     } finally {
       cluster.stop();
@@ -146,8 +152,9 @@ final class SpreadSection extends Section {
             + SINGLE
             + " -e "
             + EXPERIMENTS;
-    String text = with.programs().run(cluster.iobench(command, true));
-    latency(single(spread), LabCluster.shown("iobench", command, true), lastExperiment(text));
+    String text = with.programs().run(with.placed(cluster.iobench(command, true)));
+    String shown = with.shown(LabCluster.shown("iobench", command, true));
+    latency(single(spread), shown, lastExperiment(text));
   }
 
   private static String of(int namenodes) {
