@@ -91,20 +91,59 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
       throws CrailException {
     PathBytes path = PathBytes.of(request.path());
     Container directory = directory(request);
-    Container parent = directory == null ? null : Container.of(directory);
-    Quota quota =
-        parent == null
-            ? null
-            : locks.ofChild(
-                parent,
-                directory,
-                () -> tree.isStill(directory, parent, path),
-                () -> begin(directory, path));
-    if (quota == null) {
+    SetShare.Request known = directory == null ? null : standings.present(directory.id(), false);
+    if (known == null) {
       throw ErrorCode.BEING_REMOVED.exception(path.toString());
     }
     spread.takePlace(path.toString());
     Outcome.Held<Operate.Response> held = spread.held();
+    if (directory.hasOwnQuota()) {
+      set(request, performer, held, directory, path);
+    } else {
+      // An account that has begun stays. So all are asked before, for refusals that are known then.
+      neighbours.say(
+          known,
+          round -> {
+            if (round.failure() != null) {
+              spread.end(held, null, round.failure());
+            } else if (round.children() > 0) {
+              spread.end(held, null, notEmpty(path));
+            } else {
+              set(request, performer, held, directory, path);
+            }
+          });
+    }
+    return held;
+  }
+
+  private static CrailException notEmpty(PathBytes path) {
+    return ErrorCode.NOT_EMPTY.exception(path + ": its first limits are set while it is empty");
+  }
+
+  private void set(
+      Operate.Request request,
+      Performer performer,
+      Outcome.Held<Operate.Response> held,
+      Container directory,
+      PathBytes path) {
+    try {
+      Container parent = Container.of(directory);
+      if (parent == null
+          || locks.ofChild(
+                  parent,
+                  directory,
+                  () -> tree.isStill(directory, parent, path),
+                  () -> begin(directory, path))
+              == null) {
+        throw ErrorCode.BEING_REMOVED.exception(path.toString());
+      }
+    } catch (CrailException e) {
+      spread.end(held, null, e);
+      return;
+    } catch (RuntimeException | Error e) {
+      spread.end(held, null, ErrorCode.INTERNAL.exception(path.toString()));
+      throw e;
+    }
     neighbours.lend(
         this,
         failure -> {
@@ -130,7 +169,6 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
             neighbours.say(changed, round -> end(held, answer));
           }
         });
-    return held;
   }
 
   /** Ends a request once the limits hold at all namenodes, and all have got what is free. */
@@ -149,7 +187,7 @@ public final class SpreadLimits implements SpreadRule.QuotaLoans {
   private synchronized Quota begin(Container directory, PathBytes path) throws CrailException {
     if (!directory.hasOwnQuota()) {
       if (directory.childCount() > 0) {
-        throw ErrorCode.NOT_EMPTY.exception(path + ": its first limits are set while it is empty");
+        throw notEmpty(path);
       }
       if (limited().size() >= LendQuota.MAX_DIRECTORIES) {
         throw ErrorCode.LIMIT_EXCEEDED.exception(
