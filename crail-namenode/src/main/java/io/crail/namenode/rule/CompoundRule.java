@@ -26,8 +26,6 @@ import io.crail.protocol.node.Put;
 import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
-import java.util.EnumSet;
-import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
@@ -87,17 +85,13 @@ public final class CompoundRule {
     private boolean makes;
 
     Attempt(
-        Operate.Request request,
-        PathBytes path,
-        Set<StepKind> kinds,
-        Maker maker,
-        LongConsumer committed) {
+        Operate.Request request, PathBytes path, long kinds, Maker maker, LongConsumer committed) {
       this.request = request;
       this.path = path;
       this.maker = maker;
       this.committed = committed;
-      this.links = kinds.contains(StepKind.LINK);
-      this.makes = kinds.contains(StepKind.CREATE);
+      this.links = (kinds & bit(StepKind.LINK)) != 0;
+      this.makes = (kinds & bit(StepKind.CREATE)) != 0;
     }
   }
 
@@ -111,7 +105,7 @@ public final class CompoundRule {
       throws CrailException {
     PathBytes path = PathBytes.of(request.path());
     tree.requireOwn(path);
-    Set<StepKind> kinds = check(request, path, maker != null);
+    long kinds = check(request, path, maker != null);
     Attempt attempt = new Attempt(request, path, kinds, maker, committed);
     Operate.Response response = null;
     while (response == null) {
@@ -140,8 +134,12 @@ public final class CompoundRule {
     return failures[code.number()].sum();
   }
 
-  /** Checks a list, and returns the kinds of its steps, so that it is looked through once. */
-  private static Set<StepKind> check(Operate.Request request, PathBytes path, boolean mayChange)
+  private static long bit(StepKind kind) {
+    return 1L << kind.number();
+  }
+
+  /** Checks a list, and returns a bit for each kind of its steps: it is looked through once. */
+  private static long check(Operate.Request request, PathBytes path, boolean mayChange)
       throws CrailException {
     if (path.isRoot()) {
       throw ErrorCode.ROOT.exception("/");
@@ -152,15 +150,15 @@ public final class CompoundRule {
       throw ErrorCode.INVALID_ARGUMENT.exception(
           path + ": " + count + " steps, must be 1 to " + Operate.MAX_STEPS);
     }
-    Set<StepKind> kinds = EnumSet.noneOf(StepKind.class);
+    long kinds = 0;
     for (CompoundStep step : request.steps()) {
       StepKind kind = StepKind.of(step.kind());
       if (kind.isChange() && !mayChange) {
         throw ErrorCode.INVALID_ARGUMENT.exception(path + ": a list that only reads");
       }
-      kinds.add(kind);
+      kinds |= bit(kind);
     }
-    if (kinds.contains(StepKind.LINK)) {
+    if ((kinds & bit(StepKind.LINK)) != 0) {
       StagedNode.requireOne(request.steps());
     }
     return kinds;

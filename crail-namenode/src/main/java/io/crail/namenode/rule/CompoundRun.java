@@ -122,7 +122,8 @@ final class CompoundRun {
         }
       }
       dataBytes += data.length();
-      results.add(new StepResult(code, number, data));
+      boolean isPlain = code == 0 && number == 0 && data == SmallValue.NONE;
+      results.add(isPlain ? StepResult.DONE : new StepResult(code, number, data));
     }
   }
 

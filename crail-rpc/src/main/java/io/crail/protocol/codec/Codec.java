@@ -4,6 +4,7 @@ package io.crail.protocol.codec;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
@@ -148,24 +149,16 @@ public abstract class Codec<T> {
     }
     int end = offset + length;
     int at = offset;
-    if (count == 1) {
-      requireEnd(at + checkedLengthAt(in, at, length), end);
-      return List.of(read(in, at));
-    }
     Object[] messages = new Object[count];
     for (int i = 0; i < count; i++) {
       int own = checkedLengthAt(in, at, end - at);
       messages[i] = read(in, at);
       at += own;
     }
-    requireEnd(at, end);
-    return (List<T>) List.of(messages);
-  }
-
-  private void requireEnd(int at, int end) throws CrailException {
     if (at != end) {
       throw ErrorCode.PROTOCOL.exception("bytes after the last " + layout.name());
     }
+    return (List<T>) Arrays.asList(messages);
   }
 
   /**

@@ -14,6 +14,9 @@ import java.nio.ByteBuffer;
  * @param data the bytes that it read
  */
 public record StepResult(int code, long number, SmallValue data) {
+  /** That of a step which succeeds and gives nothing. */
+  public static final StepResult DONE = new StepResult(0, 0, SmallValue.NONE);
+
   /** The layout. */
   public static final Layout LAYOUT =
       Layout.of("StepResult")
