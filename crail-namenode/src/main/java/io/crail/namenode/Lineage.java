@@ -5,6 +5,8 @@ import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
 import java.util.random.RandomGenerator;
 
 /**
@@ -19,6 +21,19 @@ import java.util.random.RandomGenerator;
  */
 record Lineage(
     long incarnation, long rootId, long rootMillis, int blockSize, int count, int index) {
+  /** The layout. */
+  static final Layout LAYOUT =
+      Layout.of("Lineage")
+          .i64("incarnation", "a random number")
+          .i64("rootId", "node id of the root")
+          .i64("rootMillis", "when the root was made, in milliseconds since 1970")
+          .i32("blockSize", "bytes of the largest extent")
+          .u16("count", "the number of namenodes")
+          .u16("index", "which of them it is");
+
+  /** The codec. */
+  static final Codec<Lineage> CODEC = Codec.of(Lineage.class, LAYOUT);
+
   /** That of a namenode which begins without nodes. */
   static Lineage begin(NameNodeOptions options, Clock clock, RandomGenerator random) {
     final long incarnation = random.nextLong();

@@ -11,16 +11,16 @@ import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.change.DatanodeApplier;
 import io.crail.namenode.change.Locks;
 import io.crail.namenode.change.Replay;
+import io.crail.namenode.change.ReserveChange;
 import io.crail.namenode.change.SpaceChange;
 import io.crail.namenode.change.State;
+import io.crail.namenode.change.StateRecords;
 import io.crail.namenode.classes.NodeClasses;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.lease.LeaseTable;
 import io.crail.namenode.memory.HeapBudget;
 import io.crail.namenode.query.DatanodeReports;
-import io.crail.namenode.quota.Quota;
-import io.crail.namenode.quota.QuotaAudit;
 import io.crail.namenode.rule.CompoundRule;
 import io.crail.namenode.rule.CreateRule;
 import io.crail.namenode.rule.DatanodeRule;
@@ -44,14 +44,9 @@ import io.crail.namenode.space.Allocator;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.Datanodes;
 import io.crail.namenode.space.HostNames;
-import io.crail.namenode.space.NodeSpace;
-import io.crail.namenode.space.NodeSpace.Allocation;
-import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.namenode.space.Quarantine;
 import io.crail.namenode.space.RestingMoves;
 import io.crail.namenode.space.SmallValues;
-import io.crail.namenode.space.SpaceAudit;
-import io.crail.namenode.tree.Container;
 import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.user.SessionUser;
@@ -59,14 +54,13 @@ import io.crail.namenode.user.UserNames;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.cluster.Usage;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.Frame;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.reply.ReplyCache;
 import io.crail.rpc.reply.ReplyMemory;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -104,6 +98,7 @@ public final class NameNode {
   private final Clock clock;
   private final long startedMillis;
   private final Lineage lineage;
+  private final long start;
   private final State state;
   private final DatanodeReports datanodes;
   private final Dismantler dismantler;
@@ -150,6 +145,7 @@ public final class NameNode {
     this.clock = clock;
     this.startedMillis = clock.currentTimeMillis();
     this.lineage = lineage;
+    this.start = random.nextLong();
     HeapBudget budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
     HostNames hosts = new HostNames(budget, SpaceChange.Host.reports(sink));
     Allocator space = new Allocator(options, clock, random, new Quarantine(budget));
@@ -269,6 +265,20 @@ public final class NameNode {
     rules.datanodes().replayed();
   }
 
+  /** Hands the records out that make all that is here, while nothing else uses it. */
+  void writeState(ChangeSink out) {
+    StateRecords.write(state, out);
+    ReserveChange given = rules.numbers().given();
+    if (given != null) {
+      out.changed(given);
+    }
+  }
+
+  /** Reserves numbers, before the first of them is given. */
+  void reserve() {
+    rules.numbers().tick();
+  }
+
   /** The rule for creates and puts of one connection. */
   CreateRule createRule(SessionUser user) {
     return new CreateRule(options, state, supply, locks, applier, clock, user);
@@ -363,6 +373,7 @@ public final class NameNode {
   Hello.Response describe() {
     return new Hello.Response(
         Frame.VERSION,
+        false,
         options.index(),
         options.count(),
         options.blockSize(),
@@ -371,8 +382,10 @@ public final class NameNode {
         options.smallFiles(),
         (int) (options.leaseNanos() / 1_000_000),
         lineage.incarnation(),
+        start,
         state.tree().rootId(),
-        Utf8.of(options.cluster()));
+        Utf8.of(options.cluster()),
+        SmallValue.NONE);
   }
 
   /**
@@ -432,64 +445,6 @@ public final class NameNode {
    * tests, while nothing changes.
    */
   public void verify() {
-    Map<DatanodeSpace, Long> used = new HashMap<>();
-    SpaceAudit audit = new SpaceAudit(options.blockSize());
-    long[] small = new long[1];
-    long[] heap = new long[1];
-    long[] names = new long[1];
-    QuotaAudit quotas = new QuotaAudit();
-    state
-        .tree()
-        .walk(
-            0,
-            Long.MAX_VALUE,
-            node -> {
-              heap[0] += node.footprint() + state.tree().extras().footprint(node);
-              names[0] += namesOf(node);
-              NodeSpace space = node.space();
-              if (space != null && space.small() != null) {
-                small[0] += space.small().footprint();
-                heap[0] += SmallBytes.HEAP;
-              }
-              for (int i = 0; space != null && i < space.count(); i++) {
-                Allocation extent = space.at(i);
-                used.merge(extent.datanode(), (long) extent.allocatedLength(), Long::sum);
-                extent.audit(audit, node);
-              }
-              heap[0] += space == null ? 0 : space.count() * Allocation.FOOTPRINT;
-              quotas.add(Container.quotaOf(node), Quota.bytesOf(space), node.isPending() ? 0 : 1);
-              if (node instanceof Container container) {
-                heap[0] += container.hasOwnQuota() ? Quota.FOOTPRINT : 0;
-                quotas.add(container.quota(), 0, 0);
-              }
-              return true;
-            });
-    state.datanodes().verify(used, state.space(), state.moves(), audit);
-    if (small[0] != state.values().used()) {
-      throw new AssertionError(
-          "small values of " + small[0] + " bytes, counted as " + state.values().used());
-    }
-    state.tree().verify();
-    quotas.verify();
-    long counted =
-        heap[0]
-            + state.tree().tableBytes()
-            + state.leases().footprint()
-            + state.users().footprint()
-            + state.hosts().footprint()
-            + replies.footprint()
-            + state.datanodes().footprint(state.space(), state.moves());
-    if (names[0] != state.users().held()) {
-      throw new AssertionError(
-          names[0] + " owners and groups of nodes, counted as " + state.users().held());
-    }
-    if (counted != state.budget().used()) {
-      throw new AssertionError(counted + " bytes of heap, counted as " + state.budget().used());
-    }
-  }
-
-  /** How many names other than {@link UserNames#OWN} a node holds. */
-  private static int namesOf(Node node) {
-    return (node.owner() == UserNames.OWN ? 0 : 1) + (node.group() == UserNames.OWN ? 0 : 1);
+    NameNodeAudit.verify(state, options, replies);
   }
 }

@@ -39,6 +39,7 @@ public final class NameNodeServer implements AutoCloseable {
   private static final long JOIN_MILLIS = 10_000;
 
   private final NameNode namenode;
+  private final LogHome home;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
   private final NeighbourCalls neighbours;
@@ -50,6 +51,7 @@ public final class NameNodeServer implements AutoCloseable {
 
   private NameNodeServer(
       NameNode namenode,
+      LogHome home,
       OperationServer operations,
       Transport.ServerEndpoint endpoint,
       NeighbourCalls neighbours,
@@ -57,6 +59,7 @@ public final class NameNodeServer implements AutoCloseable {
       Transport transport,
       RandomGenerator random) {
     this.namenode = namenode;
+    this.home = home;
     this.operations = operations;
     this.endpoint = endpoint;
     this.neighbours = neighbours;
@@ -113,17 +116,66 @@ public final class NameNodeServer implements AutoCloseable {
     if (count < 1 || index < 0 || index >= count) {
       throw new IllegalArgumentException("namenode " + index + " of " + count);
     }
+    return open(conf, index, count, bind, transport, clock, random, LogHome.of(conf, index, clock));
+  }
+
+  /**
+   * As the other method.
+   *
+   * @param home where its log is; the namenode closes it. Null if its metadata end with it
+   */
+  public static NameNodeServer open(
+      Configuration conf,
+      int index,
+      int count,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      RandomGenerator random,
+      LogHome home)
+      throws IOException {
+    NameNodeServer server = null;
+    try {
+      server = openIn(home, conf, index, count, bind, transport, clock, random);
+      return server;
+    } finally {
+      if (server == null && home != null) {
+        home.close();
+      }
+    }
+  }
+
+  private static NameNodeServer openIn(
+      LogHome home,
+      Configuration conf,
+      int index,
+      int count,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      RandomGenerator random)
+      throws IOException {
     NeighbourCalls neighbours = new NeighbourCalls(conf, index, clock);
+    NameNodeOptions options = NameNodeOptions.of(conf, index, count);
+    NameNodeLog log =
+        home == null
+            ? null
+            : NameNodeLog.open(home.directory(), home, options, clock, random, neighbours);
     NameNode namenode =
-        new NameNode(NameNodeOptions.of(conf, index, count), clock, random, null, neighbours);
+        log == null ? new NameNode(options, clock, random, null, neighbours) : log.namenode();
+    if (log != null) {
+      neighbours.commitFirst(log.log());
+    }
     // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     OperationServer operations =
-        NameNodeService.create(namenode, () -> statistics(listening.get()));
+        NameNodeService.create(
+            namenode, log == null ? null : log.log(), () -> statistics(listening.get()));
     Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
     NameNodeServer server =
-        new NameNodeServer(namenode, operations, endpoint, neighbours, conf, transport, random);
+        new NameNodeServer(
+            namenode, home, operations, endpoint, neighbours, conf, transport, random);
     LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
     return server;
   }
@@ -237,13 +289,16 @@ public final class NameNodeServer implements AutoCloseable {
   public void tick() {
     try {
       namenode.tick();
+      if (home != null) {
+        home.tick();
+      }
     } finally {
       // Others wait for these calls, also while something here fails in each tick.
       neighbours.tick(namenode.standings(), namenode.rules().limits());
     }
   }
 
-  /** Stops serving and ends the timer. All metadata is lost. */
+  /** Stops serving and ends the timer. Without a log, all metadata are lost. */
   @Override
   public void close() {
     if (closed) {
@@ -257,6 +312,9 @@ public final class NameNodeServer implements AutoCloseable {
       timer.join(JOIN_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+    if (home != null) {
+      home.close();
     }
   }
 

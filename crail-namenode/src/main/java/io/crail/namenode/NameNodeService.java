@@ -6,6 +6,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.activity.ClientActivity.Kind;
+import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.query.ExtentFinder;
 import io.crail.namenode.query.NodeLister;
@@ -20,6 +21,7 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCounters;
 import io.crail.protocol.OperationServer;
 import io.crail.protocol.Outcome;
+import io.crail.protocol.SingleHandler;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
@@ -64,10 +66,11 @@ final class NameNodeService {
   /**
    * The service of a namenode.
    *
+   * @param log where the changes are written; null if they are not
    * @param transportStatistics gives the statistics of the transport's server
    */
   static OperationServer create(
-      NameNode namenode, Supplier<Map<String, Long>> transportStatistics) {
+      NameNode namenode, ChangeLog log, Supplier<Map<String, Long>> transportStatistics) {
     OperationServer.Builder builder =
         new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
             .addTo(
@@ -81,6 +84,9 @@ final class NameNodeService {
                 namenode.options().slowNanos(),
                 new RateLimitedLog(SLOW, namenode.clock(), 10),
                 namenode.clock());
+    if (log != null) {
+      builder.commit(log, log::refusal);
+    }
     addChanges(builder, namenode, namenode.rules());
     addQueries(builder, namenode);
     addDatanodes(builder, namenode.rules().datanodes(), namenode.datanodes());
@@ -385,7 +391,7 @@ final class NameNodeService {
    * @param allocates whether the request allocates space
    */
   private record SpaceWork<Q>(NameNode namenode, ToIntFunction<Q> valueLength, boolean allocates)
-      implements OperationServer.Work<Q> {
+      implements SingleHandler.Work<Q> {
     @Override
     public boolean isNeeded(Q request, CrailException refusal) {
       int length = valueLength.applyAsInt(request);

@@ -19,6 +19,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.CommitGate;
 import io.crail.rpc.Transport;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -53,6 +54,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   // By the index of the namenode.
   private volatile Map<Integer, Check> checks = Map.of();
   private volatile List<Lending> lendings = List.of();
+  private volatile CommitGate commits = CommitGate.OPEN;
   private boolean closed;
 
   /** Creates it without addresses; calls fail until {@link #open}. */
@@ -61,6 +63,25 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     this.clock = clock;
     // A removal takes a few rounds, and has to end before its client gives up.
     this.roundNanos = Math.min(MOST_ROUND_NANOS, conf.get(ClusterKeys.RPC_TIMEOUT).toNanos() / 8);
+  }
+
+  /** Lets calls wait for what they rest on, from now on. */
+  void commitFirst(CommitGate gate) {
+    commits = gate;
+  }
+
+  /** Sends a call, once all that was changed before it is committed. */
+  private void submit(OperationCall<?, ?> call) {
+    CommitGate gate = commits;
+    gate.whenReached(
+        gate.position(),
+        () -> {
+          if (gate.hasFailed()) {
+            call.rejected();
+          } else {
+            call.submit();
+          }
+        });
   }
 
   /** Names the addresses of all namenodes, its own among them. Connects when it has to. */
@@ -119,7 +140,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
                 done.accept(sum.get());
               }
             });
-        call.submit();
+        submit(call);
       }
     }
   }
@@ -215,7 +236,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
       OperationCall<CheckShares.Request, CheckShares.Response> call =
           client.newCallAt(namenode, NameNodeOperations.CHECK_SHARES, page);
       call.whenComplete(() -> answered(directories, page, call));
-      call.submit();
+      submit(call);
     }
 
     private void answered(
@@ -248,7 +269,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
                   again();
                 }
               });
-          again.submit();
+          submit(again);
         }
       }
       if (page.last() != -1) {
@@ -314,7 +335,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
           OperationCall<LendQuota.Request, LendQuota.Response> call =
               client.newCallAt(namenode, NameNodeOperations.LEND_QUOTA, request);
           call.whenComplete(() -> answered(loans, mine, request, call));
-          call.submit();
+          submit(call);
           isSent = true;
         }
       } finally {

@@ -93,7 +93,7 @@ public final class TestStore {
   private TestStore(NameNode namenode, ManualClock clock) throws CrailException {
     this.clock = clock;
     this.namenode = namenode;
-    this.server = NameNodeService.create(namenode, Map::of);
+    this.server = NameNodeService.create(namenode, null, Map::of);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
     this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);
@@ -110,6 +110,13 @@ public final class TestStore {
   /** A namenode that is made of the records of the changes of this one. */
   public TestStore replayed(List<Change> records) throws CrailException {
     return replayed(records, 0);
+  }
+
+  /** A namenode that is made of the records that this one's state is made of. */
+  public TestStore copied() throws CrailException {
+    List<Change> state = new ArrayList<>();
+    namenode.writeState(state::add);
+    return replayed(state);
   }
 
   /** As the other method, where each record takes so long. */

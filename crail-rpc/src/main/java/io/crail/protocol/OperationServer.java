@@ -5,6 +5,7 @@ import io.crail.common.Clock;
 import io.crail.common.RateLimitedLog;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.rpc.CommitGate;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
@@ -15,6 +16,7 @@ import io.crail.rpc.reply.Reply;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Dispatches requests to handlers by the table. Every operation needs exactly one handler; {@link
@@ -53,68 +55,14 @@ public final class OperationServer implements Service {
         throws CrailException;
   }
 
-  /**
-   * Reads a request in place.
-   *
-   * @param <V> the object that the request is read into; it may be reused for the next request
-   */
-  @FunctionalInterface
-  public interface Reader<V> {
-    /**
-     * Reads a request whose lengths were checked.
-     *
-     * @throws CrailException when it is refused; the code and the detail become the answer
-     */
-    V read(RequestBatch batch, int index) throws CrailException;
-  }
-
-  /**
-   * Serves one request, and writes its answer straight into the buffer.
-   *
-   * @param <V> the object that the request was read into
-   */
-  @FunctionalInterface
-  public interface Responder<V> {
-    /**
-     * Serves a request with one answer.
-     *
-     * @throws CrailException when it is refused, and nothing was written; the code and the detail
-     *     become the answer
-     */
-    void respond(V request, RequestBatch batch, int index, ResponseWriter responses)
-        throws CrailException;
-  }
-
-  /**
-   * Work that can prevent the refusal of a request. It is done in pieces, one whenever the
-   * connection has its turn. Until it is done, the request and those after it are given back.
-   *
-   * @param <Q> the request
-   */
-  public interface Work<Q> {
-    /**
-     * Whether a piece should be done before a request is served.
-     *
-     * @param refusal the refusal, which has changed nothing; null when the request was not served
-     *     yet
-     */
-    boolean isNeeded(Q request, CrailException refusal);
-
-    /**
-     * Does one piece, in well below a millisecond. When this returns false, the pieces that other
-     * threads had begun are done too.
-     *
-     * @return false when nothing was left to do; then the next refusal is the answer
-     */
-    boolean doSome();
-  }
-
   private final BatchHandler[] handlers;
   private final Operation<?, ?>[] operations;
   private final OperationCounters[] counters;
   private final SlowOperations slow;
   private final Clock clock;
   private final boolean[] opens;
+  private final CommitGate gate;
+  private final Supplier<String> admission;
   private final SessionListener sessionListener;
   private final RunListener runListener;
 
@@ -136,6 +84,8 @@ public final class OperationServer implements Service {
     this.handlers = builder.handlers;
     this.operations = builder.operations;
     this.opens = builder.opens;
+    this.gate = builder.gate;
+    this.admission = builder.admission;
     this.sessionListener = builder.sessionListener;
     this.runListener = builder.runListener;
     this.slow = builder.slow;
@@ -176,7 +126,12 @@ public final class OperationServer implements Service {
         to++;
       }
       responses.countErrors(counters[opcode].errors());
-      handler.handle(batch, from, to, responses);
+      String refusal = operations[opcode].changes() && !opens[opcode] ? admission.get() : null;
+      if (refusal == null) {
+        handler.handle(batch, from, to, responses);
+      } else {
+        refuse(batch, from, to, responses, refusal);
+      }
       responses.countErrors(null);
       int served = Math.min(to, batch.count());
       if (served == from) {
@@ -189,6 +144,22 @@ public final class OperationServer implements Service {
       begun = ended;
       from = served;
     }
+  }
+
+  private static void refuse(
+      RequestBatch batch, int from, int to, ResponseWriter responses, String refusal) {
+    for (int i = from; i < to; i++) {
+      if (responses.isFull()) {
+        batch.giveBackFrom(i);
+        return;
+      }
+      responses.fail(batch.correlationId(i), ErrorCode.UNAVAILABLE, refusal);
+    }
+  }
+
+  @Override
+  public CommitGate gate() {
+    return gate;
   }
 
   @Override
@@ -205,6 +176,8 @@ public final class OperationServer implements Service {
     private final boolean[] opens;
     private SessionListener sessionListener = session -> {};
     private RunListener runListener = (session, operation, requests) -> {};
+    private CommitGate gate = CommitGate.OPEN;
+    private Supplier<String> admission = () -> null;
     private SlowOperations slow = SlowOperations.NEVER;
     private Clock clock = Clock.SYSTEM;
 
@@ -244,23 +217,27 @@ public final class OperationServer implements Service {
     public <Q, R> Builder handleOrHold(
         Operation<Q, R> operation, Handler<Q, Outcome<R>> handler, Predicate<Q> takesLong) {
       return handleEach(
-          new Single<>(operation, reader(operation), holder(operation, handler), takesLong, null));
+          new SingleHandler<>(
+              operation, reader(operation), holder(operation, handler), takesLong, null));
     }
 
     /** As {@link #handleOrHold(Operation, Handler)}, with work that may help. */
     public <Q, R> Builder handleOrHold(
-        Operation<Q, R> operation, Handler<Q, Outcome<R>> handler, Work<Q> work) {
+        Operation<Q, R> operation, Handler<Q, Outcome<R>> handler, SingleHandler.Work<Q> work) {
       return handleEach(
-          new Single<>(operation, reader(operation), holder(operation, handler), never(), work));
+          new SingleHandler<>(
+              operation, reader(operation), holder(operation, handler), never(), work));
     }
 
     /**
      * Adds the handler of an operation. Its requests are not refused while {@code work} may still
      * help.
      */
-    public <Q, R> Builder handle(Operation<Q, R> operation, Handler<Q, R> handler, Work<Q> work) {
+    public <Q, R> Builder handle(
+        Operation<Q, R> operation, Handler<Q, R> handler, SingleHandler.Work<Q> work) {
       return handleEach(
-          new Single<>(operation, reader(operation), responder(operation, handler), never(), work));
+          new SingleHandler<>(
+              operation, reader(operation), responder(operation, handler), never(), work));
     }
 
     /**
@@ -269,8 +246,11 @@ public final class OperationServer implements Service {
      * @param <V> the object that a request is read into
      */
     public <V> Builder handle(
-        Operation<?, ?> operation, Reader<V> reader, Responder<V> responder, Work<V> work) {
-      return handleEach(new Single<>(operation, reader, responder, never(), work));
+        Operation<?, ?> operation,
+        SingleHandler.Reader<V> reader,
+        SingleHandler.Responder<V> responder,
+        SingleHandler.Work<V> work) {
+      return handleEach(new SingleHandler<>(operation, reader, responder, never(), work));
     }
 
     /**
@@ -285,7 +265,7 @@ public final class OperationServer implements Service {
     public <Q, R> Builder handleLong(
         Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong) {
       return handleEach(
-          new Single<>(
+          new SingleHandler<>(
               operation, reader(operation), responder(operation, handler), takesLong, null));
     }
 
@@ -293,17 +273,18 @@ public final class OperationServer implements Service {
       return request -> false;
     }
 
-    private static <Q> Reader<Q> reader(Operation<Q, ?> operation) {
+    private static <Q> SingleHandler.Reader<Q> reader(Operation<Q, ?> operation) {
       return (batch, index) -> operation.request().read(batch.buffer(), batch.bodyOffset(index));
     }
 
-    private static <Q, R> Responder<Q> responder(Operation<Q, R> operation, Handler<Q, R> handler) {
+    private static <Q, R> SingleHandler.Responder<Q> responder(
+        Operation<Q, R> operation, Handler<Q, R> handler) {
       return (request, batch, index, responses) ->
           operation.answer(
               handler.handle(request, batch.session()), batch.correlationId(index), responses);
     }
 
-    private static <Q, R> Responder<Q> holder(
+    private static <Q, R> SingleHandler.Responder<Q> holder(
         Operation<Q, R> operation, Handler<Q, Outcome<R>> handler) {
       return (request, batch, index, responses) -> {
         Outcome<R> outcome = handler.handle(request, batch.session());
@@ -320,9 +301,9 @@ public final class OperationServer implements Service {
       };
     }
 
-    private Builder handleEach(Single<?> single) {
+    private Builder handleEach(SingleHandler<?> single) {
       return handleBatch(
-          single.operation,
+          single.operation(),
           (batch, from, to, responses) -> {
             for (int i = from; i < to; i++) {
               if (responses.isFull() || !single.serve(batch, i, responses)) {
@@ -359,6 +340,20 @@ public final class OperationServer implements Service {
       return this;
     }
 
+    /**
+     * Sets what decides about answers and changes.
+     *
+     * @param newGate decides when answers may leave
+     * @param newAdmission says why operations that change something are refused, with {@link
+     *     ErrorCode#UNAVAILABLE}; null if they are not. Must neither wait nor allocate when it is
+     *     null
+     */
+    public Builder commit(CommitGate newGate, Supplier<String> newAdmission) {
+      gate = newGate;
+      admission = newAdmission;
+      return this;
+    }
+
     /** Logs runs of requests that take at least {@code leastNanos} by {@code measuredBy}. */
     public Builder reportSlow(long leastNanos, RateLimitedLog log, Clock measuredBy) {
       slow = new SlowOperations(leastNanos, log);
@@ -375,126 +370,6 @@ public final class OperationServer implements Service {
             }
           });
       return new OperationServer(this);
-    }
-  }
-
-  /**
-   * Serves one request at a time.
-   *
-   * @param work null for none
-   */
-  private record Single<V>(
-      Operation<?, ?> operation,
-      Reader<V> reader,
-      Responder<V> responder,
-      Predicate<V> takesLong,
-      Work<V> work) {
-
-    /**
-     * Serves a request. Returns false when the request has to wait for its turn and has no answer
-     * yet.
-     */
-    boolean serve(RequestBatch batch, int index, ResponseWriter responses) throws CrailException {
-      // A malformed request is a bug or malice of the peer, so it ends the connection.
-      operation
-          .request()
-          .layout()
-          .check(batch.buffer(), batch.bodyOffset(index), batch.bodyLength(index));
-      Replies replies = operation.changes() ? batch.session().replies() : null;
-      return replies == null
-          ? serveNew(batch, index, responses)
-          : serveOnce(replies, batch, index, responses);
-    }
-
-    /** Serves a request, unless it was served before. */
-    private boolean serveOnce(
-        Replies replies, RequestBatch batch, int index, ResponseWriter responses)
-        throws CrailException {
-      long id = batch.correlationId(index);
-      Reply reply = replies.at(Frame.slot(id));
-      if (reply == null) {
-        responses.fail(id, ErrorCode.LIMIT_EXCEEDED, "no memory to remember the answer");
-        return true;
-      }
-      long number = Frame.sequence(id);
-      switch (reply.claim(number)) {
-        case NEW:
-          boolean served;
-          try {
-            served = serveNew(batch, index, responses);
-          } catch (CrailException | RuntimeException | Error e) {
-            reply.failed(number);
-            throw e;
-          }
-          if (!served) {
-            reply.waits(number);
-          } else if (!reply.isHeld()) {
-            responses.remember(reply, number);
-          }
-          return served;
-        case ANSWERED:
-          try {
-            if (reply.isLost()) {
-              responses.fail(id, ErrorCode.UNAVAILABLE, "it was served, and the answer is lost");
-            } else {
-              responses.repeat(reply, id);
-            }
-          } finally {
-            reply.written(number);
-          }
-          return true;
-        case PASSED:
-          responses.fail(id, ErrorCode.UNAVAILABLE, "the client has sent a later request");
-          return true;
-        default:
-          // Another connection of this peer is being served, or has an answer that is held.
-          if (reply.isHeld()) {
-            batch.session().waitForAnswer();
-          }
-          return false;
-      }
-    }
-
-    private boolean serveNew(RequestBatch batch, int index, ResponseWriter responses)
-        throws CrailException {
-      try {
-        V request = reader.read(batch, index);
-        return !(takesLong.test(request) && !responses.hasTurn())
-            && respond(request, batch, index, responses);
-      } catch (CrailException e) {
-        responses.fail(batch.correlationId(index), e.code(), e.detail());
-      } catch (RuntimeException | Error e) {
-        operation.failed(batch.session(), batch.correlationId(index), responses, e);
-      }
-      return true;
-    }
-
-    /**
-     * Answers, after the work that is needed. Returns false when that work has to wait for its
-     * turn.
-     */
-    private boolean respond(V request, RequestBatch batch, int index, ResponseWriter responses)
-        throws CrailException {
-      boolean more = work != null;
-      CrailException refusal = null;
-      while (true) {
-        if (more && work.isNeeded(request, refusal)) {
-          if (!responses.hasTurn()) {
-            return false;
-          }
-          more = work.doSome();
-          refusal = null;
-        } else if (refusal != null) {
-          throw refusal;
-        } else {
-          try {
-            responder.respond(request, batch, index, responses);
-            return true;
-          } catch (CrailException e) {
-            refusal = e;
-          }
-        }
-      }
     }
   }
 }

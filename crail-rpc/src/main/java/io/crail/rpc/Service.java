@@ -19,6 +19,11 @@ public interface Service {
    */
   void serve(RequestBatch batch, ResponseWriter responses) throws CrailException;
 
+  /** Decides when the answers may leave. */
+  default CommitGate gate() {
+    return CommitGate.OPEN;
+  }
+
   /** Called when the connection of {@code session} is gone. */
   default void closed(Session session) {}
 }

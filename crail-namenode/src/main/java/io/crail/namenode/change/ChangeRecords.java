@@ -23,7 +23,8 @@ public final class ChangeRecords {
           SpaceChange.LentRegion.CODEC,
           ShareChange.CODEC,
           LimitChange.CODEC,
-          ReserveChange.CODEC);
+          ReserveChange.CODEC,
+          NumberChange.CODEC);
 
   /** The number of kinds; their numbers are 1 to this. */
   public static final int COUNT = CODECS.size();

@@ -96,7 +96,9 @@ final class ContentsReplay {
     space.mayBeAccessed(
         held.extent(),
         held.allocated(),
-        new Quarantine.Writer(grant.grant(), grant.token(), grant.client()));
+        grant.token() == 0
+            ? null
+            : new Quarantine.Writer(grant.grant(), grant.token(), grant.client()));
   }
 
   /** Takes from a quota what was admitted before; a negative number gives back. */

@@ -169,8 +169,26 @@ public final class Replay {
       reserved(numbers);
     } else if (change instanceof ShareChange share) {
       share(share);
+    } else if (change instanceof NumberChange noted) {
+      noted(noted);
     } else {
       space.apply((SpaceChange) change);
+    }
+  }
+
+  private void noted(NumberChange change) throws CrailException {
+    switch (change.of()) {
+      case NumberChange.NODE_IDS -> {
+        require(change.value() >= tree.rootId() && change.value() < MOST_ID, change, "no id");
+        nodes.haveGiven(change.value());
+      }
+      case NumberChange.CHILDREN -> {
+        require(tree.find(change.id()) instanceof Container, change, "there is no such container");
+        Container container = (Container) tree.find(change.id());
+        require(change.value() >= container.nextSequence(), change, "an earlier child has it");
+        nodes.nextSequence(container, change.value());
+      }
+      default -> space.apply(change);
     }
   }
 

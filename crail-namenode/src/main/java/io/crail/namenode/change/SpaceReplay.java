@@ -7,18 +7,21 @@ import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.space.DatanodeSpace;
+import io.crail.namenode.space.SpaceWriter;
 import java.util.List;
 
 /** The part of {@link Replay} that makes what nodes refer to by number. For one thread. */
 final class SpaceReplay {
   private final NameNodeOptions options;
   private final State state;
+  private final SpaceWriter space;
   private final Clock clock;
   private final DatanodeApplier datanodes;
 
   SpaceReplay(NameNodeOptions options, State state, Clock clock) {
     this.options = options;
     this.state = state;
+    this.space = new SpaceWriter(state.datanodes(), state.space(), state.moves(), state.values());
     this.clock = clock;
     this.datanodes = new DatanodeApplier(state, null);
   }
@@ -26,6 +29,18 @@ final class SpaceReplay {
   /** Refuses a number of a host that no record has given. */
   void requireHost(int number, Change change) throws CrailException {
     require(state.hosts().knows(number), change, "host " + number);
+  }
+
+  /** Notes a number of a datanode. */
+  void apply(NumberChange change) throws CrailException {
+    DatanodeSpace datanode = state.datanodes().find((int) change.id());
+    require(datanode != null, change, "no such datanode");
+    if (change.of() == NumberChange.GENERATIONS) {
+      space.haveGiven(datanode, change.region(), change.value());
+    } else {
+      require(change.of() == NumberChange.CUT_OFFS, change, "it is of nothing");
+      space.cutOff(datanode, change.value());
+    }
   }
 
   void apply(SpaceChange change) throws CrailException {

@@ -158,6 +158,35 @@ public final class NameNodeKeys implements ConfigKeys {
               + " path or node; 0 for none. Several requests of a client that it serves in one go"
               + " count together.");
 
+  /** What is done so that the metadata survive the end of a namenode. */
+  public static final ConfigKey<Durability> DURABILITY =
+      ConfigKey.of(
+          "crail.namenode.durability",
+          ConfigType.oneOf(Durability.class),
+          "none",
+          "Whether the metadata survive the end of a namenode. none: a namenode that starts is empty."
+              + " sync: each change is in its log before it is answered, and the next start reads"
+              + " the log.");
+
+  /** Where a namenode keeps its log. */
+  public static final ConfigKey<String> DATA_PATH =
+      ConfigKey.of(
+          "crail.namenode.datapath",
+          ConfigType.STRING,
+          "",
+          "Parent of the directory in which a namenode keeps its log, namenode-<index>. Must be set"
+              + " unless crail.namenode.durability is none.");
+
+  /** When a snapshot takes the place of a log. */
+  public static final ConfigKey<Integer> SNAPSHOT_RECORDS =
+      ConfigKey.of(
+              "crail.namenode.snapshotrecords",
+              ConfigType.INT,
+              "100000",
+              "A namenode that starts writes a snapshot in place of a log which has at least this"
+                  + " many records, if that is also more than half the number of its nodes.")
+          .between(0, Integer.MAX_VALUE);
+
   private static String refuseSpillOrder(List<String> classes) {
     for (String text : classes) {
       try {
@@ -193,6 +222,9 @@ public final class NameNodeKeys implements ConfigKeys {
         SMALL_VALUE,
         SMALL_FILES,
         SMALL_VALUES,
-        SLOW_OPERATION);
+        SLOW_OPERATION,
+        DURABILITY,
+        DATA_PATH,
+        SNAPSHOT_RECORDS);
   }
 }

@@ -42,6 +42,13 @@ public final class ReserveRule {
     this.applier = applier;
   }
 
+  /** The numbers that have been given so far; null if there are none. */
+  public ReserveChange given() {
+    return tree.lastId() == tree.rootId()
+        ? null
+        : new ReserveChange(tree.lastId(), datanodes.lastId(), standings.lastVersion());
+  }
+
   /** Reserves numbers again, when half of them are given. */
   public void tick() {
     long id = tree.lastId();

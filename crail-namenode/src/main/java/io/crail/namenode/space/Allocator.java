@@ -264,7 +264,10 @@ public final class Allocator {
    * off clients, it must cut off this one.
    */
   void cutOff(Allocation extent, long client) {
-    DatanodeSpace datanode = extent.datanode();
+    cutOff(extent.datanode(), client);
+  }
+
+  void cutOff(DatanodeSpace datanode, long client) {
     if (datanode.cutsOff()) {
       quarantine.cutOffs(datanode).order(client, clock.nanoTime());
     }

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.ObjLongConsumer;
 
 /**
  * The clients that one datanode must cut off, and the space that waits for it. On a tier without
@@ -173,13 +174,26 @@ public final class CutOffs {
     return take(all);
   }
 
-  /** Notes the extents that wait; for tests. */
-  synchronized void audit(SpaceAudit audit) {
+  /** The clients that are not known to be cut off, in the order of the orders. */
+  public synchronized List<Long> clients() {
+    List<Long> clients = new ArrayList<>();
+    told.forEach(order -> clients.add(order.client));
+    clients.addAll(next.keySet());
+    return clients;
+  }
+
+  /** Visits the extents that wait, each with the client whose cut-off it waits for. */
+  synchronized void forEach(ObjLongConsumer<Allocation> visitor) {
     List<Order> all = new ArrayList<>(told);
     all.addAll(next.values());
     for (Order order : all) {
-      order.extents.forEach(extent -> extent.audit(audit, "client " + order.client));
+      order.extents.forEach(extent -> visitor.accept(extent, order.client));
     }
+  }
+
+  /** Notes the extents that wait; for tests. */
+  synchronized void audit(SpaceAudit audit) {
+    forEach((extent, client) -> extent.audit(audit, "client " + client));
   }
 
   /** The number of extents that wait; for tests. */

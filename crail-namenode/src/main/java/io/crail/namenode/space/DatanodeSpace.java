@@ -380,10 +380,28 @@ public final class DatanodeSpace {
   }
 
   /** Notes that the generation of a place was given out. */
-  synchronized void haveGiven(Place place) {
-    RegionSpace region = regions.get(place.region());
+  void haveGiven(Place place) {
+    haveGiven(place.region(), place.generation());
+  }
+
+  /** Notes that a generation was given out in a region. */
+  synchronized void haveGiven(int index, long generation) {
+    RegionSpace region = regions.get(index);
     if (region != null) {
-      region.haveGiven(place.generation());
+      region.haveGiven(generation);
+    }
+  }
+
+  /** Receives a region, and the last generation that was given there. */
+  public interface RegionVisitor {
+    /** Takes it; {@code isResting} says whether its space is not given out yet. */
+    void visit(Region region, long generation, boolean isResting);
+  }
+
+  /** Visits the regions, in the order of their indexes. */
+  synchronized void forEachRegion(RegionVisitor visitor) {
+    for (RegionSpace each : regions.values()) {
+      visitor.visit(each.region(), each.generation(), resting.contains(each));
     }
   }
 

@@ -117,6 +117,14 @@ public final class HostNames {
     return true;
   }
 
+  /** Visits all names with their numbers, in the order of the numbers, except {@link #ANY}. */
+  public synchronized void forEach(ObjIntConsumer<Utf8> visitor) {
+    numbers.entrySet().stream()
+        .filter(each -> each.getValue() != ANY)
+        .sorted(Map.Entry.comparingByValue())
+        .forEach(each -> visitor.accept(Utf8.of(each.getKey()), each.getValue()));
+  }
+
   private static long footprint(String key) {
     // The letters of a host name take a byte each.
     return Footprint.object(1, 6) + Footprint.bytes(key.length()) + Footprint.MAP_ENTRY;

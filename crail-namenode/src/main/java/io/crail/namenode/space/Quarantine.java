@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
 /**
@@ -263,13 +264,23 @@ public final class Quarantine {
     return count + safe.size();
   }
 
+  /** Visits the extents that rest, each with the client that may write to it; null for none. */
+  synchronized void forEach(BiConsumer<Allocation, Writer> visitor) {
+    for (int i = 0; i < count; i++) {
+      visitor.accept(heap[i].extent, heap[i].writer);
+    }
+    safe.forEach(extent -> visitor.accept(extent, null));
+    cutOffs
+        .values()
+        .forEach(
+            orders ->
+                orders.forEach(
+                    (extent, client) -> visitor.accept(extent, new Writer(0, 1, client))));
+  }
+
   /** Notes the extents that rest; for tests. */
   synchronized void audit(SpaceAudit audit) {
-    for (int i = 0; i < count; i++) {
-      heap[i].extent.audit(audit, "the quarantine");
-    }
-    safe.forEach(extent -> extent.audit(audit, "what need not wait any more"));
-    cutOffs.values().forEach(each -> each.audit(audit));
+    forEach((extent, writer) -> extent.audit(audit, "the quarantine"));
   }
 
   /** Bytes that wait at a datanode; for tests. */

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -170,9 +171,14 @@ public final class RestingMoves {
     return move.from.datanode().isWell(now, options.presentNanos()) || move.to.datanode().isGone();
   }
 
+  /** Visits the extents that rest. */
+  synchronized void forEach(Consumer<Allocation> visitor) {
+    byTarget.values().forEach(moves -> moves.forEach(move -> visitor.accept(move.from)));
+  }
+
   /** Notes the extents that rest; for tests. */
   synchronized void audit(SpaceAudit audit) {
-    byTarget.values().forEach(moves -> moves.forEach(move -> move.from.audit(audit, "a move")));
+    forEach(extent -> extent.audit(audit, "a move"));
   }
 
   /** Bytes that wait at a datanode; for tests. */

@@ -6,6 +6,7 @@ import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.List;
+import java.util.function.BiConsumer;
 
 /**
  * The only way to change which datanodes there are, what they lend, and which space a node has. It
@@ -195,6 +196,30 @@ public final class SpaceWriter {
       datanode.haveGiven(extent.place());
       allocator.mayBeAccessed(new Allocation(datanode, extent, allocated), writer);
     }
+  }
+
+  /** Visits the regions of a datanode. */
+  public void forEachRegion(DatanodeSpace datanode, DatanodeSpace.RegionVisitor visitor) {
+    datanode.forEachRegion(visitor);
+  }
+
+  /**
+   * Visits the extents that rest, and those that are granted for copies, each with the client that
+   * may write to it, or null.
+   */
+  public void forEachResting(BiConsumer<Allocation, Quarantine.Writer> visitor) {
+    allocator.quarantine().forEach(visitor);
+    moves.forEach(extent -> visitor.accept(extent, null));
+  }
+
+  /** Notes that a generation was given in a region. */
+  public void haveGiven(DatanodeSpace datanode, int region, long generation) {
+    datanode.haveGiven(region, generation);
+  }
+
+  /** Orders that a client be cut off from a datanode. */
+  public void cutOff(DatanodeSpace datanode, long client) {
+    allocator.cutOff(datanode, client);
   }
 
   /**

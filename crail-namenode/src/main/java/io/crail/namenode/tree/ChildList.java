@@ -59,6 +59,11 @@ public final class ChildList {
     return nextSequence;
   }
 
+  /** Sets the sequence number of the next child, which must not be below that of a child. */
+  void nextSequence(long sequence) {
+    nextSequence = sequence;
+  }
+
   /** Appends a child, whose sequence is {@link #nextSequence()}. */
   void append(Node child) {
     if (child.sequence() != nextSequence) {

@@ -53,6 +53,11 @@ public class Container extends Node {
     return children.visitFrom(sequence, visitor);
   }
 
+  /** The sequence number of the next child. Under the monitor. */
+  public long nextSequence() {
+    return children.nextSequence();
+  }
+
   /** The number of all children, including those that are not listed. */
   @Override
   public int childCount() {

@@ -294,6 +294,11 @@ public final class TreeWriter {
     node.flags(flags);
   }
 
+  /** Lets the next child of a container come at this place in its order, or later. */
+  public void nextSequence(Container container, long sequence) {
+    container.children().nextSequence(sequence);
+  }
+
   /** Lets no new node get this id, nor an earlier one. */
   public void haveGiven(long id) {
     tree.haveGiven(id);

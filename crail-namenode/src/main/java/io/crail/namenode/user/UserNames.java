@@ -228,6 +228,13 @@ public final class UserNames {
     return new Names.Response(page);
   }
 
+  /** Visits all names with their numbers, in the order of their slots. */
+  public synchronized void forEach(ObjIntConsumer<Utf8> visitor) {
+    for (int i = 0; i < count; i++) {
+      visitor.accept(bySlot[i].text(), bySlot[i].number());
+    }
+  }
+
   /** Bytes of heap of all names; for tests. */
   public synchronized long footprint() {
     return byText.keySet().stream().mapToLong(UserName::footprint).sum();

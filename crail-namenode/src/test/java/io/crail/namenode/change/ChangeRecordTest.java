@@ -115,6 +115,8 @@ class ChangeRecordTest {
         new LimitChange(111, 112, CONTENTS),
         "6f00000000000000700000000000000015010000" + HexFormat.of().formatHex(encode(CONTENTS)));
     golden.put(new ReserveChange(121, 122, 123), "79000000000000007a0000007b00000000000000");
+    golden.put(
+        new NumberChange(1, 131, 132, 133), "01830000000000000084000000" + "8500000000000000");
     return golden;
   }
 
@@ -133,7 +135,7 @@ class ChangeRecordTest {
   @Test
   void numbersArePermanent() {
     List<Integer> numbers = golden().keySet().stream().map(Change::number).toList();
-    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), numbers);
+    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14), numbers);
     assertEquals(ChangeRecords.CODECS, golden().keySet().stream().map(Change::codec).toList());
     Set<Class<?>> kinds = new HashSet<>();
     for (Class<?> holder : List.of(Change.class, SpaceChange.class)) {
@@ -142,13 +144,14 @@ class ChangeRecordTest {
     kinds.add(ShareChange.class);
     kinds.add(LimitChange.class);
     kinds.add(ReserveChange.class);
+    kinds.add(NumberChange.class);
     kinds.removeIf(kind -> !Change.class.isAssignableFrom(kind));
     assertEquals(kinds, golden().keySet().stream().map(Change::getClass).collect(toSet()));
   }
 
   @Test
   void noOtherNumberIsThatOfRecords() {
-    for (int number : new int[] {-1, 0, 14, Integer.MAX_VALUE}) {
+    for (int number : new int[] {-1, 0, 15, Integer.MAX_VALUE}) {
       CrailException refusal =
           assertThrows(CrailException.class, () -> ChangeRecords.codec(number));
       assertEquals(ErrorCode.PROTOCOL, refusal.code());

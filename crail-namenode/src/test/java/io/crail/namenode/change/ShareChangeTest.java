@@ -60,9 +60,12 @@ class ShareChangeTest {
   private void verify() throws CrailException {
     model.verify(store.namenode);
     store.namenode.verify();
-    NameNode next = store.replayed(records).namenode;
-    model.verify(next);
-    next.verify();
+    TestStore next = store.replayed(records);
+    model.verify(next.namenode);
+    next.namenode.verify();
+    NameNode copy = next.copied().namenode;
+    model.verify(copy);
+    copy.verify();
   }
 
   ShareChangeTest() throws CrailException {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.darpc;
 
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.Frame;
 import io.crail.rpc.rdma.QueuePair;
 import io.crail.rpc.rdma.RdmaException;
@@ -74,7 +75,9 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
             ? new Tickets(settings, kind == Frame.KIND_REQUEST)
             : new Dialect.Stream(
                 new Credits(free.length, greeting.receives()), greeting.messageSize());
-    outgoing = new Outgoing(pool, dialect, this, settings.sends(), port.inlineBytes());
+    outgoing =
+        new Outgoing(
+            pool, dialect, this, settings.sends(), port.inlineBytes(), commits(), this::committed);
     incoming = new Incoming(pool, kind, dialect.spans(), this);
     // Messages that came before the dialect was known are counted now, in their order.
     int early = held;
@@ -143,6 +146,22 @@ abstract class Messenger implements QueuePair.Handler, Outgoing.Wire, Incoming.S
 
   /** Called when output may have left. */
   abstract void progressed();
+
+  /** Decides when frames may leave. */
+  CommitQueue commits() {
+    return CommitQueue.NONE;
+  }
+
+  private void committed() {
+    if (closed) {
+      return;
+    }
+    if (commits().hasFailed()) {
+      refuse("what its answers rest on cannot be committed");
+    } else {
+      advance();
+    }
+  }
 
   /** Ends the connection because the peer or this side cannot continue. */
   abstract void refuse(String why);

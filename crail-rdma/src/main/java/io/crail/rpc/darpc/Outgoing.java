@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.darpc;
 
+import io.crail.rpc.CommitQueue;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -9,7 +10,8 @@ import java.util.Arrays;
  * The output of one connection: frames are written into chunks, cut into messages when the peer has
  * room for them, and posted as one chain. The completion of a send is not always requested, since
  * one completion covers all sends before it. Only sends that the device reads from memory have to
- * be known to have ended soon. Not thread-safe.
+ * be known to have ended soon. Frames that wait for a commit stay, and those that are written in
+ * the meantime wait together for the next one. Not thread-safe.
  */
 final class Outgoing {
   /** Posts messages. */
@@ -40,12 +42,23 @@ final class Outgoing {
   private final SendChunk.Pool pool;
   private final Dialect dialect;
   private final Wire wire;
+  private final CommitQueue commits;
+  private final Runnable committed;
   private final int inlineBytes;
   // A ring with the chunk that holds the message of each send request.
   private final SendChunk[] slots;
   private final ArrayDeque<SendChunk> full = new ArrayDeque<>(0);
   private SendChunk filling;
   private long pendingBytes;
+  private long writtenBytes;
+
+  /** The first so many of all written bytes need not wait for a commit any more. */
+  private long committedBytes;
+
+  /** The first so many of all written bytes wait for a commit, if they are more. */
+  private long awaitedBytes;
+
+  private long awaitedCommit;
   private long messages;
   private long posted;
   private long ended;
@@ -60,8 +73,19 @@ final class Outgoing {
    *
    * @param sends places on the send queue
    * @param inlineBytes the longest message that is copied while posting
+   * @param commits decides when frames may leave
+   * @param committed called when frames may leave that had to wait, or never will
    */
-  Outgoing(SendChunk.Pool pool, Dialect dialect, Wire wire, int sends, int inlineBytes) {
+  Outgoing(
+      SendChunk.Pool pool,
+      Dialect dialect,
+      Wire wire,
+      int sends,
+      int inlineBytes,
+      CommitQueue commits,
+      Runnable committed) {
+    this.commits = commits;
+    this.committed = committed;
     this.pool = pool;
     this.dialect = dialect;
     this.wire = wire;
@@ -129,6 +153,7 @@ final class Outgoing {
   void written(int upTo) {
     if (upTo > filling.written) {
       pendingBytes += upTo - filling.written;
+      writtenBytes += upTo - filling.written;
       filling.written = upTo;
     }
   }
@@ -138,8 +163,11 @@ final class Outgoing {
     int added = 0;
     boolean inMemory = false;
     SendChunk chunk = first();
-    while (chunk != null && dialect.room() > 0 && isRoom(added)) {
-      int taken = dialect.cut(chunk.view(), chunk.sent, chunk.written);
+    long may = chunk == null ? 0 : pendingBytes - waitingBytes();
+    while (chunk != null && may > 0 && dialect.room() > 0 && isRoom(added)) {
+      int end = (int) Math.min(chunk.written, chunk.sent + may);
+      int taken = dialect.cut(chunk.view(), chunk.sent, end);
+      may -= taken;
       inMemory |= !add(added++, chunk, chunk.sent, dialect.contentLength());
       chunk.sent += taken;
       pendingBytes -= taken;
@@ -158,6 +186,26 @@ final class Outgoing {
       post(added, inMemory);
     }
     releaseDone();
+  }
+
+  /** How many of the last bytes wait for a commit. */
+  private long waitingBytes() {
+    if (awaitedBytes > committedBytes) {
+      if (!commits.isReached(awaitedCommit)) {
+        return writtenBytes - committedBytes;
+      }
+      committedBytes = awaitedBytes;
+    }
+    if (writtenBytes > committedBytes) {
+      awaitedCommit = commits.position();
+      awaitedBytes = writtenBytes;
+      if (awaitedCommit == CommitQueue.NOTHING) {
+        committedBytes = writtenBytes;
+      } else {
+        commits.await(awaitedCommit, committed);
+      }
+    }
+    return writtenBytes - committedBytes;
   }
 
   /** Asks the peer's device for an acknowledgement, unless one is already awaited. */

@@ -4,6 +4,7 @@ package io.crail.rpc.darpc;
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
 import io.crail.common.Threads;
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
@@ -59,6 +60,7 @@ public final class PollingThread implements Executor, ServerMessenger.Owner {
   private final Clock clock;
   private final ConnectionScheduler turns;
   private final HeldAnswers answers;
+  private final CommitQueue commits;
   private final Workspace workspace;
   private final RdmaQueues queues;
   private final ArrayList<ServerMessenger> messengers = new ArrayList<>();
@@ -86,6 +88,7 @@ public final class PollingThread implements Executor, ServerMessenger.Owner {
     this.clock = server.clock();
     this.turns = new ConnectionScheduler(clock);
     this.answers = new HeldAnswers(clock, this, mostHeldBytes);
+    this.commits = new CommitQueue(server.service().gate(), this);
     this.workspace = new Workspace(settings);
     this.queues =
         new RdmaQueues(devices, settings.completions(), settings.pollSize(), descriptor -> {});
@@ -189,6 +192,11 @@ public final class PollingThread implements Executor, ServerMessenger.Owner {
   @Override
   public HeldAnswers answers() {
     return answers;
+  }
+
+  @Override
+  public CommitQueue commits() {
+    return commits;
   }
 
   private void acceptNow(RdmaListener.Request request, Greeting greeting) {

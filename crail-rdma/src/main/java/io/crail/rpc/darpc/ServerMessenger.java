@@ -3,6 +3,7 @@ package io.crail.rpc.darpc;
 
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Frame;
 import io.crail.rpc.HeldAnswers;
@@ -32,6 +33,9 @@ final class ServerMessenger extends Messenger {
 
     /** The answers that the thread's connections hold back. */
     HeldAnswers answers();
+
+    /** The thread's connections whose answers wait for a commit. */
+    CommitQueue commits();
 
     /** Logs that a connection was closed, and why. */
     void dropped(String peer, String why);
@@ -113,6 +117,11 @@ final class ServerMessenger extends Messenger {
   /** This connection as a member of the queue of waiting connections. */
   ConnectionScheduler.Member turn() {
     return turn;
+  }
+
+  @Override
+  CommitQueue commits() {
+    return owner.commits();
   }
 
   @Override

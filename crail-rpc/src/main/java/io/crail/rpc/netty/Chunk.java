@@ -21,6 +21,9 @@ final class Chunk {
   /** The length of the whole frames to be sent, from the beginning of the chunk. */
   int written;
 
+  /** The commit that these frames wait for; see {@link io.crail.rpc.CommitQueue#position}. */
+  long commit;
+
   private Chunk(ByteBufAllocator memory, int capacity) {
     this.buffer = memory.directBuffer(capacity, capacity);
     this.view = buffer.nioBuffer(0, capacity).order(ByteOrder.LITTLE_ENDIAN);

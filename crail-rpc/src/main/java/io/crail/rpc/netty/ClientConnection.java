@@ -2,6 +2,7 @@
 package io.crail.rpc.netty;
 
 import io.crail.common.error.CrailException;
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.Connection;
 import io.crail.rpc.Frame;
 import io.netty.channel.ChannelHandlerContext;
@@ -33,7 +34,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     this.handler = handler;
     this.outputLimit = outputLimit;
     this.input = new ReceiveBuffer(memory.inputs());
-    this.output = new SendBuffer(memory.outputs(), this::drained);
+    this.output = new SendBuffer(memory.outputs(), CommitQueue.NONE, this::drained);
   }
 
   /** The buffer to receive into, for the channel's configuration. */

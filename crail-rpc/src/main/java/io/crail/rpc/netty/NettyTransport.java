@@ -7,6 +7,7 @@ import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
@@ -92,7 +93,8 @@ public final class NettyTransport implements Transport {
                       polling,
                       sockets.memory(),
                       mostHeld,
-                      new HeldAnswers(clock, executor, HeldAnswers.mostBytes(count)));
+                      new HeldAnswers(clock, executor, HeldAnswers.mostBytes(count)),
+                      new CommitQueue(service.gate(), executor));
               loops.put(executor, loop);
               return loop;
             });

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.rpc.netty;
 
+import io.crail.rpc.CommitGate;
+import io.crail.rpc.CommitQueue;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -12,25 +14,31 @@ import java.util.ArrayDeque;
  * filled, and the chunks that the socket has not taken. While the socket takes everything, a chunk
  * is free again as soon as it was written. When the socket is full, the output waits here until the
  * socket has taken everything that was handed to it. So a slow peer costs a bounded number of
- * chunks, no matter how small the writes are. Used only by the connection's thread.
+ * chunks, no matter how small the writes are. Answers that wait for a {@link CommitGate} wait here
+ * too, and those that are made in the meantime share the next chunk. Used only by the connection's
+ * thread.
  */
 final class SendBuffer {
   private final Chunk.Pool pool;
+  private final CommitQueue commits;
   private final Runnable drained;
   private final ArrayDeque<Chunk> sending = new ArrayDeque<>(0);
   private final ArrayDeque<Chunk> waiting = new ArrayDeque<>(0);
   private ChannelHandlerContext context;
   private Chunk filling;
   private long takenBytes;
+  private boolean awaitsCommit;
   private boolean closed;
 
   /**
    * Creates the output of a connection.
    *
-   * @param drained called when a socket that was full has taken everything
+   * @param commits decides when chunks may leave
+   * @param drained called when all has left that had to wait
    */
-  SendBuffer(Chunk.Pool pool, Runnable drained) {
+  SendBuffer(Chunk.Pool pool, CommitQueue commits, Runnable drained) {
     this.pool = pool;
+    this.commits = commits;
     this.drained = drained;
   }
 
@@ -38,9 +46,9 @@ final class SendBuffer {
     this.context = newContext;
   }
 
-  /** True while the socket has not taken everything that was handed to it. */
+  /** True while output waits for the socket, or for a commit. */
   boolean isBusy() {
-    return !sending.isEmpty();
+    return !sending.isEmpty() || !waiting.isEmpty();
   }
 
   /** The length of all chunks that this holds, in bytes. */
@@ -101,7 +109,7 @@ final class SendBuffer {
     }
   }
 
-  /** Sends the written bytes. While the socket is full they stay, and more may be written. */
+  /** Sends the written bytes. While other output waits they stay, and more may be written. */
   void flush() {
     if (filling != null && !isBusy()) {
       handOver();
@@ -113,22 +121,63 @@ final class SendBuffer {
     filling = null;
     if (closed || chunk.written == 0) {
       pool.release(chunk);
-    } else if (isBusy()) {
+      return;
+    }
+    chunk.commit = commits.position();
+    if (isBusy() || chunk.commit != CommitQueue.NOTHING) {
       waiting.addLast(chunk);
+      awaitCommit();
     } else {
-      // Added before it is written, so that it has an owner whatever the write does.
-      sending.addLast(chunk);
-      context.writeAndFlush(chunk.toSend(), context.voidPromise());
+      send(chunk);
+    }
+  }
+
+  private void send(Chunk chunk) {
+    // Added before it is written, so that it has an owner whatever the write does.
+    sending.addLast(chunk);
+    context.writeAndFlush(chunk.toSend(), context.voidPromise());
+    if (closed) {
+      return;
+    }
+    if (chunk.isUnshared()) {
+      takenBytes += chunk.written;
+      pool.release(sending.pollLast());
+    } else {
+      tellWhenTaken();
+    }
+  }
+
+  /** Waits for the commit of the first chunk, unless it waits for the socket. */
+  private void awaitCommit() {
+    if (sending.isEmpty() && !waiting.isEmpty() && !awaitsCommit) {
+      awaitsCommit = true;
+      commits.await(waiting.peekFirst().commit, this::committed);
+    }
+  }
+
+  private void committed() {
+    awaitsCommit = false;
+    if (closed) {
+      return;
+    }
+    if (commits.hasFailed()) {
+      context.close();
+      return;
+    }
+    while (sending.isEmpty() && mayFirstLeave()) {
+      send(waiting.pollFirst());
       if (closed) {
         return;
       }
-      if (chunk.isUnshared()) {
-        takenBytes += chunk.written;
-        pool.release(sending.pollLast());
-      } else {
-        tellWhenTaken();
-      }
     }
+    awaitCommit();
+    if (!isBusy()) {
+      drained.run();
+    }
+  }
+
+  private boolean mayFirstLeave() {
+    return !waiting.isEmpty() && commits.isReached(waiting.peekFirst().commit);
   }
 
   /** Drops all output that has not been sent, and gives all memory back. */
@@ -156,7 +205,7 @@ final class SendBuffer {
     }
     sending.forEach(chunk -> takenBytes += chunk.written);
     releaseAll(sending);
-    while (!waiting.isEmpty()) {
+    while (mayFirstLeave()) {
       Chunk chunk = waiting.pollFirst();
       sending.addLast(chunk);
       context.write(chunk.toSend(), context.voidPromise());
@@ -164,6 +213,7 @@ final class SendBuffer {
     if (!sending.isEmpty()) {
       tellWhenTaken();
     }
+    awaitCommit();
     if (!closed) {
       drained.run();
     }

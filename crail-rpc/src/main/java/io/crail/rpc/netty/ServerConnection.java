@@ -98,7 +98,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     this.server = server;
     this.loop = loop;
     this.input = new ReceiveBuffer(loop.memory().inputs());
-    this.output = new SendBuffer(loop.memory().outputs(), this::drained);
+    this.output = new SendBuffer(loop.memory().outputs(), loop.commits(), this::drained);
     this.held = loop.answers().of(this::released);
     this.responses = new Responses();
   }

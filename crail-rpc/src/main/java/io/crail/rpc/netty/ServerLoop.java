@@ -2,6 +2,7 @@
 package io.crail.rpc.netty;
 
 import io.crail.common.Clock;
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.RequestBatch;
@@ -32,6 +33,7 @@ final class ServerLoop extends LoopSockets {
   private final LoopMemory memory;
   private final HeldMemory held;
   private final HeldAnswers answers;
+  private final CommitQueue commits;
   private final RequestBatch batch = new RequestBatch();
   private final ArrayList<Member> connections = new ArrayList<>();
 
@@ -46,6 +48,7 @@ final class ServerLoop extends LoopSockets {
    * @param sockets the handler that drives its sockets
    * @param mostHeld the most bytes that its connections hold for their peers
    * @param answers the answers that its connections hold back
+   * @param commits the connections whose answers wait for a commit
    */
   ServerLoop(
       Clock clock,
@@ -53,13 +56,15 @@ final class ServerLoop extends LoopSockets {
       BriefPolling polling,
       ByteBufAllocator memory,
       long mostHeld,
-      HeldAnswers answers) {
+      HeldAnswers answers,
+      CommitQueue commits) {
     super(sockets);
     this.clock = clock;
     this.polling = polling;
     this.memory = new LoopMemory(memory, mostHeld / IDLE_SHARE);
     this.held = new HeldMemory(mostHeld);
     this.answers = answers;
+    this.commits = commits;
     this.turns = new ConnectionScheduler(clock);
   }
 
@@ -75,6 +80,11 @@ final class ServerLoop extends LoopSockets {
   /** The answers that the connections hold back. */
   HeldAnswers answers() {
     return answers;
+  }
+
+  /** The connections whose answers wait for a commit. */
+  CommitQueue commits() {
+    return commits;
   }
 
   /** The batch of the connection that is being served. */

@@ -25,6 +25,7 @@ public abstract class TransportContract
         CallFaultTests,
         ConnectionFaultTests,
         HeldAnswerTests,
+        CommitTests,
         EndTests {
   private final List<AutoCloseable> resources = new ArrayList<>();
   private Transport transport;

@@ -2,6 +2,7 @@
 package io.crail.testkit.sim;
 
 import io.crail.common.error.CrailException;
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.Connection;
 import io.crail.rpc.Frame;
 import io.crail.rpc.HeldAnswers;
@@ -263,6 +264,9 @@ final class SimulatedLink implements Connection {
   private final class Responses extends ResponseWriter {
     private ByteBuffer own;
 
+    /** What was written and waits for a commit. */
+    private final ArrayDeque<byte[]> uncommitted = new ArrayDeque<>();
+
     /**
      * Looks whether more may be served: not while the client does not take its answers, or while as
      * many are held as may be.
@@ -295,7 +299,23 @@ final class SimulatedLink implements Connection {
     private void write(int length) {
       byte[] bytes = new byte[length];
       buffer().get(0, bytes);
-      responses.write(bytes);
+      long commit = server.commits().position();
+      if (commit == CommitQueue.NOTHING && uncommitted.isEmpty()) {
+        responses.write(bytes);
+      } else {
+        uncommitted.addLast(bytes);
+        // One that need not wait leaves after those before it.
+        server.commits().await(commit, this::committed);
+      }
+    }
+
+    private void committed() {
+      byte[] bytes = uncommitted.pollFirst();
+      if (serverOpen && server.commits().hasFailed()) {
+        closeServerEnd("cannot commit");
+      } else if (serverOpen) {
+        responses.write(bytes);
+      }
     }
   }
 

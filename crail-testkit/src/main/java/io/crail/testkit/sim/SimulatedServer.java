@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.sim;
 
+import io.crail.rpc.CommitQueue;
 import io.crail.rpc.HeldAnswers;
 import io.crail.rpc.Service;
 import io.crail.rpc.Transport;
@@ -18,6 +19,7 @@ final class SimulatedServer implements Transport.ServerEndpoint {
   private final String host;
   private final Service service;
   private final HeldAnswers answers;
+  private final CommitQueue commits;
   private InetSocketAddress address;
   private boolean isSweepQueued;
 
@@ -31,6 +33,7 @@ final class SimulatedServer implements Transport.ServerEndpoint {
             task -> network.schedule(host, 0, task),
             // Not of the heap of this JVM, which must not change what a seed does.
             MOST_HELD_BYTES);
+    this.commits = new CommitQueue(service.gate(), task -> network.schedule(host, 0, task));
   }
 
   void bound(InetSocketAddress newAddress) {
@@ -48,6 +51,11 @@ final class SimulatedServer implements Transport.ServerEndpoint {
   /** The answers that its connections hold back. */
   HeldAnswers answers() {
     return answers;
+  }
+
+  /** Its connections whose answers wait for a commit. */
+  CommitQueue commits() {
+    return commits;
   }
 
   /** Has held answers end at their deadlines, as long as there are some. */

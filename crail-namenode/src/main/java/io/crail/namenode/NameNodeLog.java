@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Change;
+import io.crail.namenode.change.ChangeRecords;
+import io.crail.namenode.change.Replay;
+import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.log.ChangeLog;
+import io.crail.namenode.log.LogDirectory;
+import io.crail.namenode.log.LogReader;
+import io.crail.namenode.log.RecordTarget;
+import io.crail.namenode.log.Snapshots;
+import io.crail.namenode.rule.SpreadRule;
+import io.crail.protocol.codec.Codec;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A namenode that is made of its log, and writes its changes there. The first record of a log is
+ * the {@link Lineage}; all others are changes.
+ */
+final class NameNodeLog implements LogReader.Visitor {
+  /** The kind of the record that holds the lineage. */
+  static final int LINEAGE = ChangeLog.FIRST_OWN_KIND;
+
+  private static final Logger LOG = LoggerFactory.getLogger(NameNodeLog.class);
+  private static final long REPORT_RECORDS = 1_000_000;
+
+  private final NameNodeOptions options;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final SpreadRule.Neighbours neighbours;
+  private NameNode namenode;
+  private Replay replay;
+  private ChangeLog log;
+
+  private NameNodeLog(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      SpreadRule.Neighbours neighbours) {
+    this.options = options;
+    this.clock = clock;
+    this.random = random;
+    this.neighbours = neighbours;
+  }
+
+  /** Makes the log that goes on with what was read. */
+  interface Writer {
+    ChangeLog goOn(LogReader present) throws IOException;
+
+    /** How many records a snapshot takes the place of, at least. */
+    long snapshotRecords();
+  }
+
+  /**
+   * Makes a namenode of what a directory holds; an empty one if it holds nothing.
+   *
+   * @throws IOException that names the file if it cannot be read, or is damaged
+   */
+  static NameNodeLog open(
+      LogDirectory directory,
+      Writer writer,
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      SpreadRule.Neighbours neighbours)
+      throws IOException {
+    NameNodeLog made = new NameNodeLog(options, clock, random, neighbours);
+    long begun = clock.nanoTime();
+    Snapshots snapshots = new Snapshots(directory);
+    LogReader present = made.read(directory, snapshots);
+    if (made.namenode == null) {
+      Lineage lineage = Lineage.begin(options, clock, random);
+      made.log = writer.goOn(present);
+      made.log.append(LINEAGE, Lineage.CODEC, lineage);
+      made.begin(lineage);
+      LOG.info("namenode {} begins a log", options.index());
+    } else {
+      made.replay.end();
+      LOG.info(
+          "namenode {} has read {} records behind its snapshot in {} ms: {} nodes; {} bytes of what"
+              + " was not whole were dropped",
+          options.index(),
+          present.last() - snapshots.position(),
+          (clock.nanoTime() - begun) / 1_000_000,
+          made.namenode.tree().size(),
+          present.tornBytes());
+      made.shorten(directory, snapshots, present, writer.snapshotRecords());
+      made.log = writer.goOn(present);
+    }
+    made.replay = null;
+    made.namenode.reserve();
+    return made;
+  }
+
+  private LogReader read(LogDirectory directory, Snapshots snapshots) throws IOException {
+    try {
+      snapshots.read(this);
+      return LogReader.read(directory, snapshots.position(), snapshots.nanos(), this);
+    } catch (CrailException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Puts a snapshot in the place of the log, if that is so long that it would take most of the time
+   * of the next start. Without space for it, the log goes on.
+   */
+  private void shorten(
+      LogDirectory directory, Snapshots snapshots, LogReader present, long leastRecords) {
+    long records = present.last() - snapshots.position();
+    if (records < leastRecords || records < namenode.tree().size() / 2) {
+      return;
+    }
+    long begun = clock.nanoTime();
+    try {
+      snapshots.write(
+          present.last(),
+          present.nanos(),
+          clock,
+          target -> {
+            target.append(LINEAGE, Lineage.CODEC, namenode.lineage());
+            namenode.writeState(change -> append(target, change));
+          });
+      LogReader.removeAll(directory);
+      LOG.info(
+          "namenode {} has written a snapshot in {} ms",
+          options.index(),
+          (clock.nanoTime() - begun) / 1_000_000);
+    } catch (IOException e) {
+      LOG.warn("namenode {} cannot write a snapshot: {}", options.index(), e.toString());
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private static void append(RecordTarget target, Change change) {
+    target.append(change.number(), (Codec<Change>) change.codec(), change);
+  }
+
+  NameNode namenode() {
+    return namenode;
+  }
+
+  ChangeLog log() {
+    return log;
+  }
+
+  private void begin(Lineage lineage) {
+    namenode = new NameNode(options, clock, random, this::changed, neighbours, lineage);
+  }
+
+  private void changed(Change change) {
+    // What comes while the log is read is in it: the name of the namenode's own user.
+    if (log != null) {
+      log.changed(change);
+    }
+  }
+
+  @Override
+  public void written(long millis, long nanos) {
+    if (replay != null) {
+      replay.at(nanos);
+    }
+  }
+
+  @Override
+  public void record(long number, int kind, ByteBuffer bytes, int offset, int length)
+      throws IOException {
+    try {
+      if ((kind == LINEAGE) != (number == 1)) {
+        throw ErrorCode.INTERNAL.exception("kind " + kind);
+      }
+      if (kind == LINEAGE) {
+        begin(Lineage.CODEC.decode(bytes, offset, length));
+        replay = namenode.replay();
+      } else {
+        Codec<? extends Change> codec = ChangeRecords.codec(kind);
+        replay.apply(codec.decode(bytes, offset, length));
+      }
+    } catch (CrailException e) {
+      // The file is named by who reads it.
+      throw new IOException("record " + number + " of the log: " + e.getMessage(), e);
+    }
+    if (number % REPORT_RECORDS == 0) {
+      LOG.info("namenode {} has read {} records of its log", options.index(), number);
+    }
+  }
+}

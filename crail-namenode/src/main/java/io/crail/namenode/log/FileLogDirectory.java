@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.log;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** A directory of this host. */
+public final class FileLogDirectory implements LogDirectory {
+  private static final String LOCK = "lock";
+  private static final int ZEROS = 1 << 20;
+
+  private final Path directory;
+  private final FileChannel lockFile;
+
+  private FileLogDirectory(Path directory, FileChannel lockFile) {
+    this.directory = directory;
+    this.lockFile = lockFile;
+  }
+
+  /**
+   * Opens a directory for this process, and makes it if it is not there.
+   *
+   * @throws IOException also when another process has it open
+   */
+  public static FileLogDirectory open(Path directory) throws IOException {
+    Files.createDirectories(directory);
+    FileChannel lockFile =
+        FileChannel.open(
+            directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    FileLock lock;
+    try {
+      lock = lockFile.tryLock();
+    } catch (OverlappingFileLockException e) {
+      // Another store of this process.
+      lock = null;
+    } catch (IOException e) {
+      lockFile.close();
+      throw e;
+    }
+    if (lock == null) {
+      lockFile.close();
+      throw new IOException("another namenode uses " + directory);
+    }
+    return new FileLogDirectory(directory, lockFile);
+  }
+
+  @Override
+  public List<String> names() throws IOException {
+    List<String> names = new ArrayList<>();
+    try (Stream<Path> files = Files.list(directory)) {
+      files
+          .map(file -> file.getFileName().toString())
+          .filter(n -> !n.equals(LOCK))
+          .forEach(names::add);
+    }
+    Collections.sort(names);
+    return names;
+  }
+
+  @Override
+  public LogFile create(String name, long bytes) throws IOException {
+    FileChannel channel =
+        FileChannel.open(
+            directory.resolve(name),
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE);
+    try {
+      // Written rather than extended: else the space might be missing when it is needed.
+      ByteBuffer zeros = ByteBuffer.allocateDirect(ZEROS);
+      for (long at = 0; at < bytes; ) {
+        zeros.clear().limit((int) Math.min(ZEROS, bytes - at));
+        at += channel.write(zeros, at);
+      }
+      channel.force(true);
+      forceNames();
+    } catch (IOException e) {
+      channel.close();
+      Files.deleteIfExists(directory.resolve(name));
+      throw e;
+    }
+    return new Opened(channel);
+  }
+
+  @Override
+  public LogFile open(String name) throws IOException {
+    return new Opened(
+        FileChannel.open(
+            directory.resolve(name), StandardOpenOption.READ, StandardOpenOption.WRITE));
+  }
+
+  @Override
+  public void delete(String name) throws IOException {
+    if (Files.deleteIfExists(directory.resolve(name))) {
+      forceNames();
+    }
+  }
+
+  /** Makes durable which files there are. */
+  private void forceNames() throws IOException {
+    try (FileChannel names = FileChannel.open(directory, StandardOpenOption.READ)) {
+      names.force(true);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    lockFile.close();
+  }
+
+  private record Opened(FileChannel channel) implements LogFile {
+    @Override
+    public long length() throws IOException {
+      return channel.size();
+    }
+
+    @Override
+    public void read(ByteBuffer into, long position) throws IOException {
+      long at = position;
+      while (into.hasRemaining()) {
+        int count = channel.read(into, at);
+        if (count < 0) {
+          return;
+        }
+        at += count;
+      }
+    }
+
+    @Override
+    public void write(ByteBuffer from, long position) throws IOException {
+      long at = position;
+      while (from.hasRemaining()) {
+        at += channel.write(from, at);
+      }
+    }
+
+    @Override
+    public void force() throws IOException {
+      channel.force(false);
+    }
+
+    @Override
+    public void close() throws IOException {
+      channel.close();
+    }
+  }
+}

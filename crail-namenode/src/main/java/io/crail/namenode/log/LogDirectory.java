@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.log;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Where a namenode keeps its log: one directory, which belongs to one process as long as it is
+ * open. What was written is durable when it was forced, and not before; the log relies on nothing
+ * else that a file system may promise. Not thread-safe.
+ */
+public interface LogDirectory extends Closeable {
+  /** The names of all files, in the order of the names. */
+  List<String> names() throws IOException;
+
+  /**
+   * Creates a file of zeros. When this returns, its name and its length are durable, so that no
+   * write to it needs space that is not there.
+   *
+   * @param bytes its length
+   */
+  LogFile create(String name, long bytes) throws IOException;
+
+  /** Opens a file. */
+  LogFile open(String name) throws IOException;
+
+  /** Deletes a file, if it is there. */
+  void delete(String name) throws IOException;
+
+  /** Lets other processes use the directory. */
+  @Override
+  void close() throws IOException;
+
+  /** A file of fixed length. One thread at a time uses it. */
+  interface LogFile extends Closeable {
+    /** Its length in bytes. */
+    long length() throws IOException;
+
+    /** Reads until the buffer is full, or the file ends. */
+    void read(ByteBuffer into, long position) throws IOException;
+
+    /** Writes all of a buffer. */
+    void write(ByteBuffer from, long position) throws IOException;
+
+    /** Makes durable what was written. After an error nothing is known of what was. */
+    void force() throws IOException;
+
+    @Override
+    void close() throws IOException;
+  }
+}

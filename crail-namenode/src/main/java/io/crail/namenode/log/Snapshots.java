@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.log;
+
+import io.crail.common.Clock;
+import io.crail.common.error.CrailException;
+import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Layout;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Locale;
+import java.util.Queue;
+import java.util.TreeSet;
+
+/**
+ * The snapshots in the directory of a log. A snapshot is a log of its own, whose records make the
+ * state that the namenode had after a record of the log. Its files are complete when a file with
+ * the name {@code snapshot-<number>.whole} is there, which is made last. What it covers is removed
+ * after that: older snapshots, and the files of the log. For one thread.
+ */
+public final class Snapshots {
+  private static final String BEGIN = "snapshot-";
+  private static final String WHOLE = ".whole";
+  private static final int DIGITS = 19;
+
+  /** The kind of the last record of a snapshot. */
+  private static final int END = 255;
+
+  private static final int TOGETHER = 1024;
+  private static final int MARK_BYTES = LogFrame.PAGE;
+
+  /**
+   * The end of a snapshot.
+   *
+   * @param records how many records are before it
+   * @param nanos time in which the namenode had run, over all its starts
+   */
+  private record End(long records, long nanos) {
+    private static final Codec<End> CODEC =
+        Codec.of(
+            End.class,
+            Layout.of("Snapshots.End")
+                .i64("records", "how many are before this one")
+                .i64("nanos", "time in which the namenode had run"));
+  }
+
+  /** Writes records. */
+  @FunctionalInterface
+  public interface Source {
+    /** Appends all of them. */
+    void writeTo(RecordTarget target);
+  }
+
+  private final LogDirectory directory;
+  private long position;
+  private long nanos;
+
+  /** Looks for a snapshot, and removes what was left of others. */
+  public Snapshots(LogDirectory directory) throws IOException {
+    this.directory = directory;
+    TreeSet<Long> whole = new TreeSet<>();
+    for (String name : directory.names()) {
+      if (name.startsWith(BEGIN) && name.endsWith(WHOLE)) {
+        whole.add(positionOf(name));
+      }
+    }
+    position = whole.isEmpty() ? 0 : whole.last();
+    removeOthers();
+  }
+
+  private static long positionOf(String name) {
+    return Long.parseLong(name.substring(BEGIN.length(), BEGIN.length() + DIGITS));
+  }
+
+  private static String prefix(long at) {
+    return String.format(Locale.ROOT, "%s%0" + DIGITS + "d", BEGIN, at);
+  }
+
+  /** The number of the record after which the present one was made; 0 if there is none. */
+  public long position() {
+    return position;
+  }
+
+  /** The time in which the namenode had run then. */
+  public long nanos() {
+    return nanos;
+  }
+
+  /**
+   * Reads the present snapshot, if there is one.
+   *
+   * @throws LogDamage when it is damaged
+   */
+  public void read(LogReader.Visitor visitor) throws CrailException, IOException {
+    if (position == 0) {
+      return;
+    }
+    End[] end = new End[1];
+    LogReader reader =
+        LogReader.read(
+            new PrefixedDirectory(directory, prefix(position) + "-"),
+            new LogReader.Visitor() {
+              @Override
+              public void written(long millis, long ranNanos) {
+                visitor.written(millis, ranNanos);
+              }
+
+              @Override
+              public void record(long number, int kind, ByteBuffer bytes, int offset, int length)
+                  throws CrailException, IOException {
+                if (kind == END) {
+                  end[0] = End.CODEC.decode(bytes, offset, length);
+                } else {
+                  visitor.record(number, kind, bytes, offset, length);
+                }
+              }
+            });
+    if (end[0] == null || reader.last() != end[0].records + 1) {
+      throw new LogDamage(prefix(position) + ": it ends after record " + reader.last());
+    }
+    nanos = end[0].nanos;
+  }
+
+  /**
+   * Writes a snapshot, and removes what it covers.
+   *
+   * @param at the number of the last record of the log that is in it
+   * @param ranNanos time in which the namenode has run
+   * @throws IOException if it cannot be written; then the former one remains
+   */
+  public void write(long at, long ranNanos, Clock clock, Source source) throws IOException {
+    LogDirectory files = new PrefixedDirectory(directory, prefix(at) + "-");
+    Queue<Runnable> tasks = new ArrayDeque<>();
+    long[] written = new long[1];
+    try (ChangeLog log =
+        new ChangeLog(
+            files, LogReader.nothing(ranNanos), clock, tasks::add, Runnable::run, () -> {})) {
+      source.writeTo(
+          new RecordTarget() {
+            @Override
+            public <T> void append(int kind, Codec<T> codec, T record) {
+              log.append(kind, codec, record);
+              written[0]++;
+              if (written[0] % TOGETHER == 0) {
+                runAll(tasks);
+              }
+            }
+          });
+      log.append(END, End.CODEC, new End(written[0], ranNanos));
+      runAll(tasks);
+      if (log.reached() != written[0] + 1) {
+        throw new IOException("the snapshot was not written: " + log.failure());
+      }
+    }
+    directory.create(prefix(at) + WHOLE, MARK_BYTES).close();
+    position = at;
+    nanos = ranNanos;
+    removeOthers();
+  }
+
+  private static void runAll(Queue<Runnable> tasks) {
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+    }
+  }
+
+  /** Removes older snapshots, and those that were not completed. */
+  private void removeOthers() throws IOException {
+    for (String name : directory.names()) {
+      if (name.startsWith(BEGIN) && (position == 0 || !name.startsWith(prefix(position)))) {
+        directory.delete(name);
+      }
+    }
+  }
+}
