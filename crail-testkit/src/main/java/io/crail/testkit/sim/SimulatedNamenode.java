@@ -2,6 +2,7 @@
 package io.crail.testkit.sim;
 
 import io.crail.common.config.Configuration;
+import io.crail.namenode.LogHome;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
 import java.io.IOException;
@@ -14,11 +15,18 @@ import java.util.List;
  * with its host. Used by the network's thread.
  */
 public final class SimulatedNamenode implements AutoCloseable {
+  private static final int USUAL_NANOS = 3_000_000;
+  private static final int MOST_NANOS = 500_000_000;
+  private static final int SEGMENT_BYTES = 1 << 20;
+  private static final int MOST_RECORDS = 2_000;
+
   private final SimulatedNetwork network;
   private final Configuration configuration;
   private final int index;
   private final int count;
   private final InetSocketAddress address;
+  private final SimulatedDisk disk;
+  private LogHome home;
   private NameNodeServer server;
 
   /**
@@ -34,11 +42,28 @@ public final class SimulatedNamenode implements AutoCloseable {
       int count,
       InetSocketAddress address)
       throws IOException {
+    this(network, configuration, index, count, address, null);
+  }
+
+  /**
+   * Starts a namenode that keeps its metadata, and takes what it finds.
+   *
+   * @param disk where its log is, or is to be
+   */
+  public SimulatedNamenode(
+      SimulatedNetwork network,
+      Configuration configuration,
+      int index,
+      int count,
+      InetSocketAddress address,
+      SimulatedDisk disk)
+      throws IOException {
     this.network = network;
     this.configuration = configuration;
     this.index = index;
     this.count = count;
     this.address = address;
+    this.disk = disk;
     start();
   }
 
@@ -61,13 +86,36 @@ public final class SimulatedNamenode implements AutoCloseable {
             address,
             network.transport(host()),
             network.clock(),
-            network.random());
+            network.random(),
+            home());
     server = started;
     List<InetSocketAddress> all = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     if (all.size() == count) {
       started.meet(all);
     }
     tickLater(started);
+  }
+
+  /** A new use of the disk. What is written takes its time. */
+  private LogHome home() {
+    if (disk == null) {
+      return null;
+    }
+    home =
+        new LogHome(
+            disk,
+            task -> network.schedule(host(), writeNanos(), task),
+            Runnable::run,
+            () -> {},
+            network.clock(),
+            SEGMENT_BYTES,
+            network.random().nextInt(MOST_RECORDS));
+    return home;
+  }
+
+  /** A disk is slow now and then, and much may be lost that it has not confirmed. */
+  private long writeNanos() {
+    return network.random().nextInt(network.random().nextInt(4) > 0 ? USUAL_NANOS : MOST_NANOS);
   }
 
   private void tickLater(NameNodeServer ticked) {
@@ -82,16 +130,25 @@ public final class SimulatedNamenode implements AutoCloseable {
         });
   }
 
-  /** Kills it together with its host. Its state is gone. */
+  /** Kills it together with its host. All is gone but what the disk has. */
   public void kill(boolean silently) {
     if (server != null) {
       network.kill(host(), silently);
+      if (disk != null) {
+        home.abandon();
+        disk.crash();
+      }
       server.close();
       server = null;
     }
   }
 
-  /** Starts an empty namenode at the address of a killed one. */
+  /** Whether a killed one is as it was when it starts again. */
+  public boolean isDurable() {
+    return disk != null;
+  }
+
+  /** Starts a namenode at the address of a killed one; an empty one if there is no disk. */
   public void restart() throws IOException {
     network.revive(host());
     start();
@@ -100,6 +157,9 @@ public final class SimulatedNamenode implements AutoCloseable {
   @Override
   public void close() {
     if (server != null) {
+      if (disk != null) {
+        home.abandon();
+      }
       server.close();
       server = null;
     }

@@ -7,6 +7,7 @@ import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.testkit.sim.SimulatedDatanode;
+import io.crail.testkit.sim.SimulatedDisk;
 import io.crail.testkit.sim.SimulatedNamenode;
 import io.crail.testkit.sim.SimulatedNetwork;
 import io.crail.testkit.sim.SimulatedTier;
@@ -71,9 +72,11 @@ final class ClusterSimulation implements AutoCloseable {
     boolean keepsBytes = random.nextBoolean();
     configuration = configuration(namenodeCount, keepsBytes);
     world = new World(this, namenodeCount, keepsBytes);
+    boolean isDurable = random.nextBoolean();
     for (int i = 0; i < namenodeCount; i++) {
       InetSocketAddress address = InetSocketAddress.createUnresolved("namenode" + i, 9060);
-      namenodes.add(new SimulatedNamenode(network, configuration, i, namenodeCount, address));
+      SimulatedDisk disk = isDurable ? new SimulatedDisk(random) : null;
+      namenodes.add(new SimulatedNamenode(network, configuration, i, namenodeCount, address, disk));
     }
     // The kinds of tiers: those that check generations, those that do not, or both.
     int kinds = random.nextInt(3);

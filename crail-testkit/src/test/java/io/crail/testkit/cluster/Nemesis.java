@@ -270,7 +270,7 @@ final class Nemesis {
       return "nothing";
     }
     namenode.kill(random.nextInt(4) == 0);
-    simulation.world().namenodeDied(simulation.namenodes().indexOf(namenode));
+    simulation.world().namenodeDied(simulation.namenodes().indexOf(namenode), namenode.isDurable());
     later(span, () -> restart(namenode));
     return "kill " + namenode.host();
   }
@@ -285,10 +285,13 @@ final class Nemesis {
     return "kill " + datanode.host();
   }
 
-  private static void restart(SimulatedNamenode namenode) {
+  private void restart(SimulatedNamenode namenode) {
     try {
       if (namenode.server() == null) {
         namenode.restart();
+        if (namenode.isDurable()) {
+          simulation.world().stoodStill(simulation.namenodes().indexOf(namenode), false);
+        }
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -315,7 +318,7 @@ final class Nemesis {
     network.latency(FAST, USUAL);
     simulation.tiers().forEach(tier -> tier.latency(FAST, USUAL));
     answerAlways();
-    simulation.namenodes().forEach(Nemesis::restart);
+    simulation.namenodes().forEach(this::restart);
     simulation.datanodes().forEach(Nemesis::restart);
   }
 }

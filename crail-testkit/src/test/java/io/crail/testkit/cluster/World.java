@@ -418,9 +418,14 @@ final class World {
     ledger.settle(now());
   }
 
-  void namenodeDied(int index) {
+  void namenodeDied(int index, boolean isDurable) {
     lastNamenodeDeath = now();
     lifetimes.resumed(index, now());
+    if (isDurable) {
+      // As if it stood still until it starts again.
+      lifetimes.paused(index, now());
+      return;
+    }
     for (PathModel path : paths.values()) {
       if (namenodeOf(path.path()) == index) {
         path.lost(now());
