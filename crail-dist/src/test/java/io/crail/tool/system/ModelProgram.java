@@ -95,7 +95,8 @@ public final class ModelProgram {
         (int) number(options, "--mebibytes", 48),
         (int) number(options, "--longest-fault", 12_000),
         Boolean.parseBoolean(take(options, "--fill", "false")),
-        Boolean.parseBoolean(take(options, "--network", "false")));
+        Boolean.parseBoolean(take(options, "--network", "false")),
+        Boolean.parseBoolean(take(options, "--durable", "false")));
   }
 
   private static String take(Map<String, String> options, String name, String unset) {

@@ -56,6 +56,12 @@ final class ModelRun implements Nemesis.Victims {
   /** How long clients append to files before requests are held back, so that some set sizes are. */
   private static final long APPENDS_MILLIS = 200;
 
+  /** So few that the starts of a short run write snapshots. */
+  private static final int SNAPSHOT_RECORDS = 300;
+
+  /** Long enough that each worker has begun something. */
+  private static final long MUTE_MILLIS = 100;
+
   private static final long TICK_MILLIS = 250;
   private static final long SHOWN_MILLIS = 60_000;
 
@@ -80,12 +86,14 @@ final class ModelRun implements Nemesis.Victims {
       int mebibytes,
       int longestFaultMillis,
       boolean fill,
-      boolean network) {
+      boolean network,
+      boolean durable) {
     /** The line that repeats the run. */
     String command() {
       return String.format(
           "ci/torture --seed %d --seconds %d --mapped %s --namenodes %d --datanodes %d --clients %d"
-              + " --threads %d --mebibytes %d --longest-fault %d --fill %s --network %s",
+              + " --threads %d --mebibytes %d --longest-fault %d --fill %s --network %s"
+              + " --durable %s",
           seed,
           seconds,
           mapped,
@@ -96,7 +104,8 @@ final class ModelRun implements Nemesis.Victims {
           mebibytes,
           longestFaultMillis,
           fill,
-          network);
+          network,
+          durable);
     }
 
     /** Networks for all processes: namenodes first, then datanodes, then clients. */
@@ -121,6 +130,7 @@ final class ModelRun implements Nemesis.Victims {
   private final ProcessCluster cluster;
   private final ProcessCluster.Places places;
   private final ModelMoves moves;
+  private final ModelLogs logs;
   private final SmallMemory memory;
   private final NetworkNamespaces networks;
   // How clients reach the namenodes, by their indexes. None where networks can be cut.
@@ -142,20 +152,24 @@ final class ModelRun implements Nemesis.Victims {
   private volatile boolean found;
   private volatile Throwable tickFailure;
 
+  private int kills;
+
   private ModelRun(
       Parameters parameters,
       ProcessCluster.Places places,
       ProcessCluster cluster,
       SmallMemory memory,
-      NetworkNamespaces networks)
+      NetworkNamespaces networks,
+      Path directory)
       throws Exception {
     this.parameters = parameters;
     this.places = places;
     this.cluster = cluster;
     this.moves = new ModelMoves(cluster);
+    this.logs = new ModelLogs(directory, cluster, parameters.namenodes);
     this.memory = memory;
     this.networks = networks;
-    directory = Files.createTempDirectory("crail-model");
+    this.directory = directory;
     log = directory.resolve("nemesis.log");
     names = new ModelNames(parameters.clients, parameters.threads, parameters.namenodes);
     board = Board.create(directory.resolve("board"), names.count());
@@ -181,7 +195,7 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   /** Short times in the order that they need: a datanode waits for data less than space rests. */
-  private static Map<String, String> settings(long seed) {
+  private static Map<String, String> settings(Parameters parameters, Path directory) {
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("crail.lease", "2s");
     settings.put("crail.namenode.freemargin", "1s");
@@ -190,7 +204,15 @@ final class ModelRun implements Nemesis.Victims {
     // Shorter than many faults, so that many answers come too late.
     settings.put("crail.rpctimeout", "2s");
     settings.put("crail.datatimeout", "2s");
-    settings.put("crail.namenode.smallfiles", Boolean.toString(seed % 2 == 0));
+    settings.put("crail.namenode.smallfiles", Boolean.toString(parameters.seed % 2 == 0));
+    if (parameters.durable) {
+      settings.put("crail.namenode.durability", "sync");
+      settings.put("crail.namenode.datapath", ModelLogs.of(directory).toString());
+      // In half of the runs requests outlast a start, and are sent again to one that has forgotten.
+      settings.put("crail.rpctimeout", parameters.seed / 2 % 2 == 0 ? "2s" : "10s");
+      settings.put("crail.client.namenodepatience", "10s");
+      settings.put("crail.namenode.snapshotrecords", Integer.toString(SNAPSHOT_RECORDS));
+    }
     return settings;
   }
 
@@ -231,14 +253,13 @@ final class ModelRun implements Nemesis.Victims {
       throws Exception {
     List<String> wrong;
     List<String> output;
-    Path kept;
+    Path kept = Files.createTempDirectory("crail-model");
     try (ProcessCluster cluster =
-        ProcessCluster.start(places, parameters.namenodes, 0, settings(parameters.seed))) {
+        ProcessCluster.start(places, parameters.namenodes, 0, settings(parameters, kept))) {
       for (int i = 0; i < parameters.datanodes; i++) {
         cluster.startDatanode(parameters.mebibytes / parameters.datanodes + "m", -1);
       }
-      ModelRun run = new ModelRun(parameters, places, cluster, memory, networks);
-      kept = run.directory;
+      ModelRun run = new ModelRun(parameters, places, cluster, memory, networks, kept);
       try {
         wrong = run.run();
         output = run.output();
@@ -247,7 +268,7 @@ final class ModelRun implements Nemesis.Victims {
       }
     }
     if (wrong.isEmpty()) {
-      delete(kept);
+      ProcessCluster.delete(kept);
     } else {
       Files.write(kept.resolve("wrong"), wrong);
       Files.write(kept.resolve("clients.log"), output);
@@ -255,13 +276,6 @@ final class ModelRun implements Nemesis.Victims {
       System.out.println("what was done to whom, and what was wrong: " + kept);
     }
     return wrong;
-  }
-
-  private static void delete(Path directory) throws IOException {
-    for (String name : List.of("board", "nemesis.log", "clients.conf")) {
-      Files.deleteIfExists(directory.resolve(name));
-    }
-    Files.delete(directory);
   }
 
   private List<String> run() throws Exception {
@@ -285,6 +299,10 @@ final class ModelRun implements Nemesis.Victims {
       if (mismatches().isEmpty()) {
         awaitAllOnline();
       }
+      if (parameters.durable && mismatches().isEmpty() && goesOn()) {
+        // So the clients find at their end what the logs hold.
+        restartNamenodes();
+      }
       board.increment(Counter.FINISH, 0);
       if (mismatches().isEmpty()) {
         awaitClients();
@@ -302,7 +320,10 @@ final class ModelRun implements Nemesis.Victims {
     choices.add(new Plan.Choice(Fault.STOP, Role.CLIENT, 12));
     choices.add(new Plan.Choice(Fault.KILL, Role.DATANODE, 1));
     choices.add(new Plan.Choice(Fault.STOP, Role.DATANODE, 4));
-    choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, 1));
+    choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, parameters.durable ? 24 : 1));
+    if (parameters.durable) {
+      choices.add(new Plan.Choice(Fault.KILL_ALL, Role.NAMENODE, 12));
+    }
     choices.add(new Plan.Choice(Fault.STOP, Role.NAMENODE, 4));
     choices.add(new Plan.Choice(Fault.DRAIN, Role.DATANODE, 2));
     choices.add(new Plan.Choice(Fault.REBALANCE, Role.DATANODE, 1));
@@ -348,7 +369,7 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private boolean goesOn() {
-    return !found && tickFailure == null;
+    return !found && tickFailure == null && logs.damages().isEmpty();
   }
 
   // ---- clients ----
@@ -419,6 +440,10 @@ final class ModelRun implements Nemesis.Victims {
     if (tickFailure != null) {
       wrong.add("the controller failed: " + tickFailure);
     }
+    if (parameters.durable && wrong.isEmpty() && goesOn()) {
+      restartNamenodes();
+    }
+    wrong.addAll(logs.end(PATIENCE));
     if (wrong.isEmpty()) {
       awaitAllFree(wrong);
     }
@@ -536,7 +561,10 @@ final class ModelRun implements Nemesis.Victims {
       case FILL -> memory.fill();
       case DRAIN, REBALANCE -> moves.begin(fault, index);
       case KILL -> {
-        if (role == Role.NAMENODE) {
+        if (role == Role.NAMENODE && parameters.durable) {
+          killNamenodes(index, index + 1);
+          return;
+        } else if (role == Role.NAMENODE) {
           board.increment(Counter.NAMENODE_LOSS, index);
         } else if (role == Role.DATANODE) {
           board.increment(Counter.DATANODE_LOSS, 0);
@@ -551,7 +579,48 @@ final class ModelRun implements Nemesis.Victims {
           board.increment(Counter.DATANODE_LOSS, 0);
         }
       }
+      case KILL_ALL -> killNamenodes(0, parameters.namenodes);
     }
+  }
+
+  /** Kills namenodes with logs. Each second time, clients miss what was done in a last moment. */
+  private void killNamenodes(int first, int end) throws Exception {
+    boolean mutes = ++kills % 2 == 1 && !relays.isEmpty();
+    List<BreakingRelay> muted = mutes ? relays.subList(first, end) : List.of();
+    for (BreakingRelay each : muted) {
+      each.mode(BreakingRelay.Mode.MUTE);
+    }
+    TimeUnit.MILLISECONDS.sleep(mutes ? MUTE_MILLIS : 0);
+    for (int i = first; i < end; i++) {
+      cluster.namenode(i).kill();
+    }
+    for (BreakingRelay each : muted) {
+      each.mode(BreakingRelay.Mode.CUT);
+      each.mode(BreakingRelay.Mode.FORWARD);
+    }
+  }
+
+  private void startNamenodes() throws Exception {
+    for (int i = 0; i < parameters.namenodes; i++) {
+      startNamenode(i);
+    }
+  }
+
+  private void restartNamenodes() throws Exception {
+    note("all namenodes are killed and started");
+    killNamenodes(0, parameters.namenodes);
+    startNamenodes();
+    for (int i = 0; i < parameters.namenodes; i++) {
+      cluster.awaitNamenode(i);
+    }
+    awaitAllOnline();
+  }
+
+  private void startNamenode(int index) throws Exception {
+    if (parameters.durable) {
+      logs.examine(index);
+    }
+    cluster.startNamenodeAgain(index);
   }
 
   /**
@@ -629,13 +698,14 @@ final class ModelRun implements Nemesis.Victims {
       }
       case KILL -> {
         if (role == Role.NAMENODE) {
-          cluster.startNamenodeAgain(index);
+          startNamenode(index);
         } else if (role == Role.DATANODE) {
           cluster.startDatanodeAgain(index);
         } else {
           startClient(index);
         }
       }
+      case KILL_ALL -> startNamenodes();
     }
     lasting--;
   }
@@ -651,6 +721,7 @@ final class ModelRun implements Nemesis.Victims {
 
   private void close() throws Exception {
     ended = true;
+    logs.close();
     moves.end();
     for (CrailProcess client : clients) {
       if (client != null && client.isAlive()) {

@@ -27,7 +27,7 @@ class ModelSystemTest {
   private static final int LONGEST_FAULT_MILLIS = 5000;
 
   private static ModelRun.Parameters parameters(
-      boolean mapped, int namenodes, boolean fill, boolean network) {
+      boolean mapped, int namenodes, boolean fill, boolean network, boolean durable) {
     return new ModelRun.Parameters(
         Long.getLong("crail.seed", System.nanoTime()),
         SECONDS,
@@ -39,13 +39,20 @@ class ModelSystemTest {
         MEBIBYTES,
         LONGEST_FAULT_MILLIS,
         fill,
-        network);
+        network,
+        durable);
   }
 
   @ParameterizedTest(name = "mapped: {0}, namenodes: {1}")
   @CsvSource({"true, 1", "false, 4"})
   void findsNothingWrong(boolean mapped, int namenodes) throws Exception {
-    ModelRun.Parameters parameters = parameters(mapped, namenodes, false, false);
+    ModelRun.Parameters parameters = parameters(mapped, namenodes, false, false, false);
+    assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
+  }
+
+  @Test
+  void findsNothingLostByDurableNamenodes() throws Exception {
+    ModelRun.Parameters parameters = parameters(true, 2, false, false, true);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
@@ -55,7 +62,7 @@ class ModelSystemTest {
     assumeTrue(networks.isEmpty(), "no network namespaces can be made: " + networks);
     String memory = SmallMemory.unavailable();
     assumeTrue(memory.isEmpty(), "no memory can be mounted: " + memory);
-    ModelRun.Parameters parameters = parameters(false, 2, true, true);
+    ModelRun.Parameters parameters = parameters(false, 2, true, true, false);
     assertTrue(ModelProgram.inNetworks(parameters, true), parameters.command());
   }
 }

@@ -213,7 +213,7 @@ final class ProcessCluster implements AutoCloseable {
         String.valueOf(port));
   }
 
-  private InetSocketAddress awaitNamenode(int index) throws Exception {
+  InetSocketAddress awaitNamenode(int index) throws Exception {
     Matcher line =
         namenodes.get(index).await("^namenode " + index + " of \\d+ serves on (.*)$", PATIENCE);
     return ConfigType.parseAddress(line.group(1));
@@ -383,7 +383,8 @@ final class ProcessCluster implements AutoCloseable {
     }
   }
 
-  private static void delete(Path top) throws IOException {
+  /** Deletes a directory with all that is in it. */
+  static void delete(Path top) throws IOException {
     try (Stream<Path> files = Files.walk(top)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(file);

@@ -44,7 +44,9 @@ public final class BreakingRelay implements AutoCloseable {
      * It keeps what arrives on the present connections, and forwards it late, even if the client
      * has gone by then. New connections work, but not in the first {@link #AWAY_MILLIS}.
      */
-    HOLD
+    HOLD,
+    /** It forwards requests, and keeps the answers on the present connections. */
+    MUTE
   }
 
   private final ServerSocket listener =
@@ -73,9 +75,12 @@ public final class BreakingRelay implements AutoCloseable {
   public void mode(Mode next) throws IOException {
     modeNanos = System.nanoTime();
     mode = next;
-    if (next == Mode.HOLD) {
-      // Only those of clients: an answer to one that has gone would end the connection.
-      sockets.stream().filter(each -> each.getLocalPort() == port()).forEach(held::add);
+    if (next == Mode.HOLD || next == Mode.MUTE) {
+      // Not both ends: an answer to a client that has gone would end the connection.
+      boolean clients = next == Mode.HOLD;
+      sockets.stream()
+          .filter(each -> (each.getLocalPort() == port()) == clients)
+          .forEach(held::add);
     } else {
       held.clear();
     }

@@ -5,6 +5,8 @@ package io.crail.testkit.nemesis;
 public enum Fault {
   /** The process is killed, and started again at the end. */
   KILL,
+  /** All processes of a role are killed at once, and started again at the end. */
+  KILL_ALL,
   /** The process is stopped, and continues at the end. */
   STOP,
   /** The process is cut off from the network until the end. */

@@ -50,7 +50,11 @@ public final class Plan {
       Step second = null;
       if (random.nextInt(PAIRS) == 0) {
         second = step(random, at + random.nextLong(first.millis()), choices, counts, longestMillis);
-        boolean same = second.role() == first.role() && second.index() == first.index();
+        boolean same =
+            second.role() == first.role()
+                && (second.index() == first.index()
+                    || first.fault() == Fault.KILL_ALL
+                    || second.fault() == Fault.KILL_ALL);
         second = same ? null : second;
         end = second == null ? end : Math.max(end, second.endMillis());
       }
@@ -82,7 +86,7 @@ public final class Plan {
     if (random.nextBoolean()) {
       lasts = longestMillis - random.nextLong(longestMillis / 4);
     }
-    if (choice.fault() == Fault.KILL) {
+    if (choice.fault() == Fault.KILL || choice.fault() == Fault.KILL_ALL) {
       lasts = Math.min(lasts, KILLED_MILLIS + lasts / 4);
     }
     return new Step(

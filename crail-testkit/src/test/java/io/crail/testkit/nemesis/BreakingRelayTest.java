@@ -38,6 +38,30 @@ class BreakingRelayTest {
     }
   }
 
+  @Test
+  void losesTheAnswersOfAServerThatWasMute() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+        BreakingRelay relay = relayTo(server);
+        Socket client = new Socket(InetAddress.getLoopbackAddress(), relay.port());
+        Socket present = server.accept()) {
+      client.getOutputStream().write(1);
+      assertEquals(1, present.getInputStream().read());
+
+      relay.mode(BreakingRelay.Mode.MUTE);
+      client.getOutputStream().write(2);
+      assertEquals(2, present.getInputStream().read());
+      present.getOutputStream().write(3);
+      client.setSoTimeout(SILENT_MILLIS);
+      assertThrows(SocketTimeoutException.class, () -> client.getInputStream().read());
+
+      present.close();
+      relay.mode(BreakingRelay.Mode.CUT);
+      relay.mode(BreakingRelay.Mode.FORWARD);
+      client.setSoTimeout(0);
+      assertEquals(-1, client.getInputStream().read());
+    }
+  }
+
   private static BreakingRelay relayTo(ServerSocket server) throws IOException {
     return new BreakingRelay(new InetSocketAddress(server.getInetAddress(), server.getLocalPort()));
   }

@@ -17,7 +17,8 @@ class PlanTest {
   private static final List<Plan.Choice> CHOICES =
       List.of(
           new Plan.Choice(Fault.KILL, Role.CLIENT, 1),
-          new Plan.Choice(Fault.STOP, Role.NAMENODE, 3));
+          new Plan.Choice(Fault.STOP, Role.NAMENODE, 3),
+          new Plan.Choice(Fault.KILL_ALL, Role.NAMENODE, 1));
   private static final Map<Role, Integer> COUNTS = Map.of(Role.CLIENT, 3, Role.NAMENODE, 2);
 
   private static List<Step> draw(long seed) {
@@ -42,12 +43,13 @@ class PlanTest {
         for (Step other : plan) {
           boolean together =
               other.atMillis() < step.endMillis() && step.atMillis() < other.endMillis();
-          boolean same = other.role() == step.role() && other.index() == step.index();
+          boolean all = step.fault() == Fault.KILL_ALL || other.fault() == Fault.KILL_ALL;
+          boolean same = other.role() == step.role() && (all || other.index() == step.index());
           assertTrue(other == step || !together || !same, () -> step + " with " + other);
         }
       }
     }
-    assertEquals(5, victims.size(), victims.toString());
+    assertEquals(7, victims.size(), victims.toString());
   }
 
   @Test
