@@ -100,6 +100,11 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
     return snapshotRecords;
   }
 
+  @Override
+  public long segmentBytes() {
+    return segmentBytes;
+  }
+
   LogDirectory directory() {
     return directory;
   }
@@ -119,11 +124,10 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
     return log;
   }
 
-  /** Does the periodic work. */
-  void tick() {
-    if (log != null) {
-      log.tick();
-    }
+  /** Does the periodic work. Returns whether changes may be made. */
+  boolean tick() {
+    log.tick();
+    return log.refusal() == null;
   }
 
   /** Writes nothing more, as at the end of a process that is killed; for tests. */

@@ -54,11 +54,11 @@ import io.crail.namenode.user.UserNames;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.cluster.Usage;
-import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.Frame;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.reply.ReplyCache;
+import io.crail.rpc.reply.ReplyLog;
 import io.crail.rpc.reply.ReplyMemory;
 import java.util.List;
 import java.util.function.Consumer;
@@ -98,7 +98,6 @@ public final class NameNode {
   private final Clock clock;
   private final long startedMillis;
   private final Lineage lineage;
-  private final long start;
   private final State state;
   private final DatanodeReports datanodes;
   private final Dismantler dismantler;
@@ -141,11 +140,22 @@ public final class NameNode {
       ChangeSink sink,
       SpreadRule.Neighbours neighbours,
       Lineage lineage) {
+    this(options, clock, random, sink, neighbours, lineage, ReplyLog.NONE);
+  }
+
+  /** As the other one, where answers are noted too. */
+  NameNode(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      ChangeSink sink,
+      SpreadRule.Neighbours neighbours,
+      Lineage lineage,
+      ReplyLog answers) {
     this.options = options;
     this.clock = clock;
     this.startedMillis = clock.currentTimeMillis();
     this.lineage = lineage;
-    this.start = random.nextLong();
     HeapBudget budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
     HostNames hosts = new HostNames(budget, SpaceChange.Host.reports(sink));
     Allocator space = new Allocator(options, clock, random, new Quarantine(budget));
@@ -199,7 +209,7 @@ public final class NameNode {
                 options, state, locks, new DatanodeApplier(state, sink), datanodes, clock),
             new ReserveRule(options, state, standings, applier));
     this.activity = new Activity(clock.nanoTime());
-    this.replies = new ReplyCache(clock, new HeapOfReplies(budget));
+    this.replies = new ReplyCache(clock, new HeapOfReplies(budget), answers);
   }
 
   /** The memory of answers is a part of what the namenode may use. */
@@ -373,7 +383,6 @@ public final class NameNode {
   Hello.Response describe() {
     return new Hello.Response(
         Frame.VERSION,
-        false,
         options.index(),
         options.count(),
         options.blockSize(),
@@ -382,10 +391,8 @@ public final class NameNode {
         options.smallFiles(),
         (int) (options.leaseNanos() / 1_000_000),
         lineage.incarnation(),
-        start,
         state.tree().rootId(),
-        Utf8.of(options.cluster()),
-        SmallValue.NONE);
+        Utf8.of(options.cluster()));
   }
 
   /**
@@ -420,8 +427,19 @@ public final class NameNode {
 
   /** Does the periodic work: ends leases, frees space, takes removed subtrees apart. */
   public void tick() {
-    state.leases().tick(rules.leases()::expire);
-    rules.expiry().tick();
+    tick(true);
+  }
+
+  /**
+   * Does the periodic work.
+   *
+   * @param mayChange whether leases and lifetimes may end, which takes room in a log
+   */
+  void tick(boolean mayChange) {
+    if (mayChange) {
+      state.leases().tick(rules.leases()::expire);
+      rules.expiry().tick();
+    }
     dismantler.run(DISMANTLED_PER_TICK);
     state.moves().tick();
     state.space().reclaim();

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A namenode that is made of its log, and writes its changes there. The first record of a log is
- * the {@link Lineage}; all others are changes.
+ * the {@link Lineage}; all others are changes, and the answers to requests, see {@link AnswerLog}.
  */
 final class NameNodeLog implements LogReader.Visitor {
   /** The kind of the record that holds the lineage. */
@@ -36,6 +36,7 @@ final class NameNodeLog implements LogReader.Visitor {
   private final Clock clock;
   private final RandomGenerator random;
   private final SpreadRule.Neighbours neighbours;
+  private final AnswerLog answers = new AnswerLog();
   private NameNode namenode;
   private Replay replay;
   private ChangeLog log;
@@ -57,6 +58,9 @@ final class NameNodeLog implements LogReader.Visitor {
 
     /** How many records a snapshot takes the place of, at least. */
     long snapshotRecords();
+
+    /** Bytes of a file. */
+    long segmentBytes();
   }
 
   /**
@@ -83,6 +87,7 @@ final class NameNodeLog implements LogReader.Visitor {
       made.begin(lineage);
       LOG.info("namenode {} begins a log", options.index());
     } else {
+      made.namenode.replies().restored();
       made.replay.end();
       LOG.info(
           "namenode {} has read {} records behind its snapshot in {} ms: {} nodes; {} bytes of what"
@@ -92,10 +97,12 @@ final class NameNodeLog implements LogReader.Visitor {
           (clock.nanoTime() - begun) / 1_000_000,
           made.namenode.tree().size(),
           present.tornBytes());
-      made.shorten(directory, snapshots, present, writer.snapshotRecords());
+      snapshots.purge();
+      made.shorten(snapshots, present, writer.snapshotRecords(), writer.segmentBytes());
       made.log = writer.goOn(present);
     }
     made.replay = null;
+    made.answers.noteIn(made.log);
     made.namenode.reserve();
     return made;
   }
@@ -103,18 +110,19 @@ final class NameNodeLog implements LogReader.Visitor {
   private LogReader read(LogDirectory directory, Snapshots snapshots) throws IOException {
     try {
       snapshots.read(this);
-      return LogReader.read(directory, snapshots.position(), snapshots.nanos(), this);
+      return LogReader.read(
+          directory, snapshots.segment(), snapshots.position(), snapshots.nanos(), this);
     } catch (CrailException e) {
       throw new IOException(e.getMessage(), e);
     }
   }
 
   /**
-   * Puts a snapshot in the place of the log, if that is so long that it would take most of the time
-   * of the next start. Without space for it, the log goes on.
+   * Writes a snapshot for the next start, if the log is so long that it would take most of the time
+   * of that. Without space for it, the log goes on.
    */
   private void shorten(
-      LogDirectory directory, Snapshots snapshots, LogReader present, long leastRecords) {
+      Snapshots snapshots, LogReader present, long leastRecords, long segmentBytes) {
     long records = present.last() - snapshots.position();
     if (records < leastRecords || records < namenode.tree().size() / 2) {
       return;
@@ -122,20 +130,20 @@ final class NameNodeLog implements LogReader.Visitor {
     long begun = clock.nanoTime();
     try {
       snapshots.write(
-          present.last(),
-          present.nanos(),
+          present,
           clock,
+          segmentBytes,
           target -> {
             target.append(LINEAGE, Lineage.CODEC, namenode.lineage());
             namenode.writeState(change -> append(target, change));
+            AnswerLog.write(namenode.replies(), target);
           });
-      LogReader.removeAll(directory);
       LOG.info(
           "namenode {} has written a snapshot in {} ms",
           options.index(),
           (clock.nanoTime() - begun) / 1_000_000);
-    } catch (IOException e) {
-      LOG.warn("namenode {} cannot write a snapshot: {}", options.index(), e.toString());
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("namenode {} cannot write a snapshot", options.index(), e);
     }
   }
 
@@ -153,12 +161,13 @@ final class NameNodeLog implements LogReader.Visitor {
   }
 
   private void begin(Lineage lineage) {
-    namenode = new NameNode(options, clock, random, this::changed, neighbours, lineage);
+    namenode = new NameNode(options, clock, random, this::changed, neighbours, lineage, answers);
   }
 
   private void changed(Change change) {
     // What comes while the log is read is in it: the name of the namenode's own user.
     if (log != null) {
+      answers.beforeChange();
       log.changed(change);
     }
   }
@@ -180,6 +189,8 @@ final class NameNodeLog implements LogReader.Visitor {
       if (kind == LINEAGE) {
         begin(Lineage.CODEC.decode(bytes, offset, length));
         replay = namenode.replay();
+      } else if (kind >= AnswerLog.FIRST_KIND) {
+        answers.restore(namenode.replies(), kind, bytes, offset, length);
       } else {
         Codec<? extends Change> codec = ChangeRecords.codec(kind);
         replay.apply(codec.decode(bytes, offset, length));

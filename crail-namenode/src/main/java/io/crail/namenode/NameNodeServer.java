@@ -288,10 +288,7 @@ public final class NameNodeServer implements AutoCloseable {
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     try {
-      namenode.tick();
-      if (home != null) {
-        home.tick();
-      }
+      namenode.tick(home == null || home.tick());
     } finally {
       // Others wait for these calls, also while something here fails in each tick.
       neighbours.tick(namenode.standings(), namenode.rules().limits());

@@ -9,6 +9,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.compound.StepKind;
+import io.crail.namenode.log.FileLogDirectory;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.AnnounceSpace;
@@ -51,15 +52,21 @@ import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests what happens to requests that are sent again because the answer was lost. An operation that
@@ -75,6 +82,7 @@ class RepeatedRequestTest {
           NameNodeOperations.RENEW_LEASES);
 
   private static final long TOKEN = 9;
+  private static final int SEGMENT_BYTES = 1 << 20;
   private static final Utf8 FILE = Utf8.of("/d/f");
 
   /** A request to a new store, which {@link #prepare} has filled. */
@@ -82,6 +90,7 @@ class RepeatedRequestTest {
     Q request(TestStore store, int datanode) throws CrailException;
   }
 
+  @TempDir private Path logs;
   private final Map<Operation<?, ?>, List<Case<?>>> cases = new HashMap<>();
   private int datanode;
 
@@ -365,6 +374,85 @@ class RepeatedRequestTest {
     store.namenode.verify();
   }
 
+  private static LogHome home(Path directory, ManualClock clock, int snapshotRecords)
+      throws IOException {
+    return new LogHome(
+        FileLogDirectory.open(directory),
+        Runnable::run,
+        Runnable::run,
+        () -> {},
+        clock,
+        SEGMENT_BYTES,
+        snapshotRecords);
+  }
+
+  /** From its log, or from a snapshot that the start before has made of it. */
+  private <Q, R> void isServedOnceOverAStart(Operation<Q, R> operation, Case<?> made)
+      throws CrailException, IOException {
+    ManualClock clock = new ManualClock();
+    Path directory = Files.createTempDirectory(logs, operation.name());
+    Q request;
+    Wire lost;
+    String first;
+    try (LogHome home = home(directory, clock, Integer.MAX_VALUE)) {
+      TestStore store = TestStore.durable(home, clock, new Random(1));
+      request = request(operation, made, store);
+      lost = wire(store, operation);
+      first = text(lost.callAll(operation, List.of(request)).get(0));
+    }
+    for (int start = 0; start < 2; start++) {
+      try (LogHome home = home(directory, clock, 0)) {
+        TestStore store = TestStore.durable(home, clock, new Random(2));
+        Wire fresh = lost.replacement(store.server);
+        String then = state(store);
+        assertEquals(
+            first, text(fresh.callAll(operation, List.of(request)).get(0)), "start " + start);
+        assertEquals(then, state(store), "what the second request has changed");
+        store.namenode.verify();
+      }
+    }
+  }
+
+  @TestFactory
+  Stream<DynamicTest> whatChangesSomethingIsServedOnceOverStarts() {
+    return each(true, this::isServedOnceOverAStart);
+  }
+
+  /** The power was gone between the write of a change and that of its answer. */
+  @Test
+  void aRequestWhoseAnswerTheLogHasLostIsNotServedAgain() throws Exception {
+    ManualClock clock = new ManualClock();
+    List<Remove.Request> remove = List.of(new Remove.Request(false, FILE));
+    Wire lost;
+    try (LogHome home = home(logs, clock, Integer.MAX_VALUE)) {
+      TestStore store = TestStore.durable(home, clock, new Random(1));
+      prepare(store);
+      lost = wire(store, NameNodeOperations.REMOVE);
+      assertFalse(lost.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
+    }
+    cutLastFrame(logs.resolve("0000000001.log"));
+    try (LogHome home = home(logs, clock, Integer.MAX_VALUE)) {
+      TestStore store = TestStore.durable(home, clock, new Random(2));
+      Wire fresh = lost.replacement(store.server);
+      CrailException refused =
+          (CrailException) fresh.callAll(NameNodeOperations.REMOVE, remove).get(0);
+      assertEquals(ErrorCode.UNAVAILABLE, refused.code(), refused.getMessage());
+      Refusals.refused(ErrorCode.NODE_NOT_FOUND, () -> store.lookup(FILE.toString()));
+      store.namenode.verify();
+    }
+  }
+
+  private static void cutLastFrame(Path file) throws IOException {
+    int page = 4096;
+    byte[] bytes = Files.readAllBytes(file);
+    int at = bytes.length;
+    while (at > 0 && bytes[at - 1] == 0) {
+      at--;
+    }
+    Arrays.fill(bytes, (at - 1) / page * page, bytes.length, (byte) 0);
+    Files.write(file, bytes);
+  }
+
   /** The first copy of the request is read last, from a connection that is lost. */
   private <Q, R> void aLateCopyIsNotServed(Operation<Q, R> operation, Case<?> made)
       throws CrailException {
@@ -414,7 +502,7 @@ class RepeatedRequestTest {
   }
 
   private interface Check {
-    void run(Operation<?, ?> operation, Case<?> made) throws CrailException;
+    void run(Operation<?, ?> operation, Case<?> made) throws CrailException, IOException;
   }
 
   private Stream<DynamicTest> each(boolean changes, Check check) {

@@ -35,6 +35,7 @@ import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Principal;
 import io.crail.rpc.login.Right;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -97,6 +98,15 @@ public final class TestStore {
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
     this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);
+  }
+
+  /** A namenode that is made of its log. */
+  static TestStore durable(LogHome home, ManualClock clock, Random random)
+      throws CrailException, IOException {
+    NameNodeOptions options = NameNodeOptions.of(configuration(), 0, 1);
+    NameNodeLog log =
+        NameNodeLog.open(home.directory(), home, options, clock, random, NameNode.ALONE);
+    return new TestStore(log.namenode(), clock);
   }
 
   private static Configuration configuration(String... settings) throws CrailException {

@@ -101,7 +101,12 @@ public final class Wire {
    * the ids of the last batch of this one.
    */
   Wire replacement() throws CrailException {
-    Wire wire = new Wire(server);
+    return replacement(server);
+  }
+
+  /** As the other one, to a server that has taken the place of this one's. */
+  Wire replacement(OperationServer other) throws CrailException {
+    Wire wire = new Wire(other);
     wire.greet(role, clientId, peer);
     wire.sequence = firstOfBatch - 1;
     return wire;

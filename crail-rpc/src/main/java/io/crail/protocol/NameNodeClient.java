@@ -340,7 +340,7 @@ public final class NameNodeClient {
       if (!more) {
         check(hello);
         Hello.Response before = hellos.getAndSet(index, hello);
-        if (before != null && before.start() != hello.start()) {
+        if (before != null && before.incarnation() != hello.incarnation()) {
           peers[index].serverHasForgotten();
         }
         listener.greeted(index, hello);

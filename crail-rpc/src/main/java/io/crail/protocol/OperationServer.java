@@ -62,7 +62,6 @@ public final class OperationServer implements Service {
   private final Clock clock;
   private final boolean[] opens;
   private final CommitGate gate;
-  private final Supplier<String> admission;
   private final SessionListener sessionListener;
   private final RunListener runListener;
 
@@ -85,7 +84,6 @@ public final class OperationServer implements Service {
     this.operations = builder.operations;
     this.opens = builder.opens;
     this.gate = builder.gate;
-    this.admission = builder.admission;
     this.sessionListener = builder.sessionListener;
     this.runListener = builder.runListener;
     this.slow = builder.slow;
@@ -126,12 +124,7 @@ public final class OperationServer implements Service {
         to++;
       }
       responses.countErrors(counters[opcode].errors());
-      String refusal = operations[opcode].changes() && !opens[opcode] ? admission.get() : null;
-      if (refusal == null) {
-        handler.handle(batch, from, to, responses);
-      } else {
-        refuse(batch, from, to, responses, refusal);
-      }
+      handler.handle(batch, from, to, responses);
       responses.countErrors(null);
       int served = Math.min(to, batch.count());
       if (served == from) {
@@ -143,17 +136,6 @@ public final class OperationServer implements Service {
       slow.served(operations[opcode], batch, from, served, ended - begun);
       begun = ended;
       from = served;
-    }
-  }
-
-  private static void refuse(
-      RequestBatch batch, int from, int to, ResponseWriter responses, String refusal) {
-    for (int i = from; i < to; i++) {
-      if (responses.isFull()) {
-        batch.giveBackFrom(i);
-        return;
-      }
-      responses.fail(batch.correlationId(i), ErrorCode.UNAVAILABLE, refusal);
     }
   }
 
@@ -177,7 +159,7 @@ public final class OperationServer implements Service {
     private SessionListener sessionListener = session -> {};
     private RunListener runListener = (session, operation, requests) -> {};
     private CommitGate gate = CommitGate.OPEN;
-    private Supplier<String> admission = () -> null;
+    private final Admission admission = new Admission();
     private SlowOperations slow = SlowOperations.NEVER;
     private Clock clock = Clock.SYSTEM;
 
@@ -218,7 +200,12 @@ public final class OperationServer implements Service {
         Operation<Q, R> operation, Handler<Q, Outcome<R>> handler, Predicate<Q> takesLong) {
       return handleEach(
           new SingleHandler<>(
-              operation, reader(operation), holder(operation, handler), takesLong, null));
+              admission,
+              operation,
+              reader(operation),
+              holder(operation, handler),
+              takesLong,
+              null));
     }
 
     /** As {@link #handleOrHold(Operation, Handler)}, with work that may help. */
@@ -226,7 +213,7 @@ public final class OperationServer implements Service {
         Operation<Q, R> operation, Handler<Q, Outcome<R>> handler, SingleHandler.Work<Q> work) {
       return handleEach(
           new SingleHandler<>(
-              operation, reader(operation), holder(operation, handler), never(), work));
+              admission, operation, reader(operation), holder(operation, handler), never(), work));
     }
 
     /**
@@ -237,7 +224,12 @@ public final class OperationServer implements Service {
         Operation<Q, R> operation, Handler<Q, R> handler, SingleHandler.Work<Q> work) {
       return handleEach(
           new SingleHandler<>(
-              operation, reader(operation), responder(operation, handler), never(), work));
+              admission,
+              operation,
+              reader(operation),
+              responder(operation, handler),
+              never(),
+              work));
     }
 
     /**
@@ -250,7 +242,8 @@ public final class OperationServer implements Service {
         SingleHandler.Reader<V> reader,
         SingleHandler.Responder<V> responder,
         SingleHandler.Work<V> work) {
-      return handleEach(new SingleHandler<>(operation, reader, responder, never(), work));
+      return handleEach(
+          new SingleHandler<>(admission, operation, reader, responder, never(), work));
     }
 
     /**
@@ -266,7 +259,12 @@ public final class OperationServer implements Service {
         Operation<Q, R> operation, Handler<Q, R> handler, Predicate<Q> takesLong) {
       return handleEach(
           new SingleHandler<>(
-              operation, reader(operation), responder(operation, handler), takesLong, null));
+              admission,
+              operation,
+              reader(operation),
+              responder(operation, handler),
+              takesLong,
+              null));
     }
 
     private static <V> Predicate<V> never() {
@@ -344,13 +342,13 @@ public final class OperationServer implements Service {
      * Sets what decides about answers and changes.
      *
      * @param newGate decides when answers may leave
-     * @param newAdmission says why operations that change something are refused, with {@link
-     *     ErrorCode#UNAVAILABLE}; null if they are not. Must neither wait nor allocate when it is
-     *     null
+     * @param refusal says why requests that would change something are refused, with {@link
+     *     ErrorCode#UNAVAILABLE}; null if they are not. One that was served before has its answer
+     *     all the same. Must neither wait nor allocate when it is null
      */
-    public Builder commit(CommitGate newGate, Supplier<String> newAdmission) {
+    public Builder commit(CommitGate newGate, Supplier<String> refusal) {
       gate = newGate;
-      admission = newAdmission;
+      admission.set(refusal);
       return this;
     }
 

@@ -13,6 +13,7 @@ import java.util.function.Predicate;
 /**
  * The handler of an operation that serves one request at a time, and each only once. Stateless.
  *
+ * @param admission whether requests may change something
  * @param operation the operation
  * @param reader reads the requests
  * @param responder serves them
@@ -21,6 +22,7 @@ import java.util.function.Predicate;
  * @param <V> the object that a request is read into
  */
 public record SingleHandler<V>(
+    Admission admission,
     Operation<?, ?> operation,
     Reader<V> reader,
     Responder<V> responder,
@@ -111,19 +113,12 @@ public record SingleHandler<V>(
     long number = Frame.sequence(id);
     switch (reply.claim(number)) {
       case NEW:
-        boolean served;
+        replies.log().begin(replies.peer(), Frame.slot(id), number);
         try {
-          served = serveNew(batch, index, responses);
-        } catch (CrailException | RuntimeException | Error e) {
-          reply.failed(number);
-          throw e;
+          return serveClaimed(reply, number, batch, index, responses);
+        } finally {
+          replies.log().end();
         }
-        if (!served) {
-          reply.waits(number);
-        } else if (!reply.isHeld()) {
-          responses.remember(reply, number);
-        }
-        return served;
       case ANSWERED:
         try {
           if (reply.isLost()) {
@@ -147,9 +142,30 @@ public record SingleHandler<V>(
     }
   }
 
+  private boolean serveClaimed(
+      Reply reply, long number, RequestBatch batch, int index, ResponseWriter responses)
+      throws CrailException {
+    boolean served;
+    try {
+      served = serveNew(batch, index, responses);
+    } catch (CrailException | RuntimeException | Error e) {
+      reply.failed(number);
+      throw e;
+    }
+    if (!served) {
+      reply.waits(number);
+    } else if (!reply.isHeld()) {
+      responses.remember(reply, number);
+    }
+    return served;
+  }
+
   private boolean serveNew(RequestBatch batch, int index, ResponseWriter responses)
       throws CrailException {
     try {
+      if (operation.changes()) {
+        admission.check();
+      }
       V request = reader.read(batch, index);
       return !(takesLong.test(request) && !responses.hasTurn())
           && respond(request, batch, index, responses);

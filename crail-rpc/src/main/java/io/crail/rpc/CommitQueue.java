@@ -51,7 +51,8 @@ public final class CommitQueue {
 
   /**
    * Runs an action once in the serving thread, as soon as a position is reached, or the gate has
-   * failed. Positions come in ascending order. If the thread has ended, the action does not run.
+   * failed. No action runs before those that were added before it. If the thread has ended, the
+   * action does not run.
    */
   public void await(long position, Runnable action) {
     waiting.addLast(new Waiting(position, action));

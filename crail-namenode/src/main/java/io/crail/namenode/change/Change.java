@@ -30,6 +30,9 @@ import java.util.List;
  * <p>A record is made only if it is received, see {@link ChangeSink}.
  */
 public interface Change {
+  /** The most extents in a record. */
+  int MAX_EXTENTS = 1 << 16;
+
   /** The number that says which record this is. */
   int number();
 
@@ -140,9 +143,6 @@ public interface Change {
 
     /** The listed extent is the former one of a {@link #MOVED} copy, whose datanode is in doubt. */
     public static final int MOVED_BACK = 2;
-
-    /** The most extents in a record. */
-    static final int MAX_EXTENTS = 1 << 16;
 
     /** The layout. */
     public static final Layout LAYOUT =

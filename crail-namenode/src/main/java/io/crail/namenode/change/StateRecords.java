@@ -11,7 +11,10 @@ import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Share;
 import io.crail.namenode.tree.Tree;
 import io.crail.protocol.cluster.SetShare;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.protocol.part.Extent;
 import java.util.ArrayDeque;
+import java.util.List;
 
 /**
  * The records that make a state, in place of all those that have led to it: a {@link Replay} of
@@ -41,6 +44,8 @@ public final class StateRecords {
   private void write() {
     state.users().forEach((name, number) -> out.changed(new SpaceChange.User(number, name)));
     state.hosts().forEach((name, number) -> out.changed(new SpaceChange.Host(number, name)));
+    // First, since what is removed refers to containers that are not there any more.
+    number(NumberChange.NODE_IDS, 0, tree.lastId());
     state.datanodes().all().forEach(this::datanode);
     container(tree.root());
     tree.spread().shares().values().forEach(this::share);
@@ -48,7 +53,6 @@ public final class StateRecords {
       children(containers.pollLast());
     }
     tree.walk(0, Long.MAX_VALUE, this::staged);
-    number(NumberChange.NODE_IDS, 0, tree.lastId());
     space.forEachResting(this::resting);
     state.datanodes().all().forEach(this::cutOffs);
   }
@@ -112,11 +116,11 @@ public final class StateRecords {
             number(NumberChange.CHILDREN, container.id(), child.sequence());
           }
           next[0] = child.sequence() + 1;
-          out.changed(Change.Link.of(child, 0, -1, extras(child)));
+          link(Change.Link.of(child, 0, -1, extras(child)));
           Node heir = tree.pending().of(child);
           if (heir != null) {
             long length = tree.pending().length(child);
-            out.changed(Change.Link.of(heir, child.id(), length, extras(heir)));
+            link(Change.Link.of(heir, child.id(), length, extras(heir)));
           }
           if (child instanceof Container below) {
             container(below);
@@ -135,10 +139,66 @@ public final class StateRecords {
             container.accessedMillis()));
   }
 
+  /** A node; if it has more extents than a record may have, the others follow. */
+  private void link(Change.Link link) {
+    Change.Contents all = link.contents();
+    int count = all.extents().size();
+    int most = Change.MAX_EXTENTS;
+    if (count <= most) {
+      out.changed(link);
+      return;
+    }
+    out.changed(
+        new Change.Link(
+            link.parent(),
+            link.accessedMillis(),
+            link.attributes(),
+            link.replaces(),
+            link.whole(),
+            link.type(),
+            link.storageClass(),
+            link.host(),
+            link.name(),
+            part(all, 0, most)));
+    for (int from = most; from < count; from += most) {
+      out.changed(part(all, from, Math.min(count, from + most)));
+    }
+  }
+
+  /**
+   * A part of contents that list all extents, as if the node had got them one part after the other.
+   *
+   * @param first index of the first extent; only if it is 0, the record is that of a new node
+   */
+  private static Change.Contents part(Change.Contents all, int first, int to) {
+    Extent last = all.extents().get(to - 1).extent();
+    long end = last.fileOffset() + last.length();
+    boolean isWhole = first == 0 || all.attributes() == Change.Contents.NO_EXTRAS;
+    boolean hasValue = first > 0 && all.value() != Change.Contents.NO_VALUE;
+    return new Change.Contents(
+        all.id(),
+        Math.min(all.size(), end),
+        all.modifiedMillis(),
+        all.flags(),
+        all.token(),
+        all.client(),
+        all.ending(),
+        all.extents().get(first).extent().fileOffset(),
+        Long.MAX_VALUE,
+        end,
+        hasValue ? Change.Contents.SAME_VALUE : all.value(),
+        0,
+        all.moved(),
+        all.extents().subList(first, to),
+        first == 0 ? all.bytes() : SmallValue.NONE,
+        isWhole ? all.attributes() : Change.Contents.SAME_ATTRIBUTES,
+        isWhole ? all.extras() : List.of(all.extras().get(0).withoutAttributes()));
+  }
+
   private boolean staged(Node node) {
     if (node.isStaged()) {
       long length = node.space() == null ? 0 : node.space().end();
-      out.changed(Change.Link.of(node, 0, length, extras(node)));
+      link(Change.Link.of(node, 0, length, extras(node)));
     }
     return true;
   }

@@ -55,6 +55,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private final Runnable failed;
   private final long segmentBytes;
   private final long mostWaiting;
+  private final boolean waitsForSpace;
   private final long nanosBefore;
   private final long startNanos;
 
@@ -106,16 +107,11 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     }
   }
 
-  /** As the other one, with files of {@link #SEGMENT_BYTES}. */
+  /** A log that is written at once, and fails if there is no space for it. */
   ChangeLog(
-      LogDirectory directory,
-      LogReader present,
-      Clock clock,
-      Executor thread,
-      Executor preparing,
-      Runnable failed)
+      LogDirectory directory, LogReader present, Clock clock, Executor thread, long segmentBytes)
       throws IOException {
-    this(directory, present, clock, thread, preparing, failed, SEGMENT_BYTES);
+    this(directory, present, clock, thread, Runnable::run, () -> {}, segmentBytes, false);
   }
 
   /**
@@ -136,6 +132,20 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       Runnable failed,
       long segmentBytes)
       throws IOException {
+    this(directory, present, clock, thread, preparing, failed, segmentBytes, true);
+  }
+
+  private ChangeLog(
+      LogDirectory directory,
+      LogReader present,
+      Clock clock,
+      Executor thread,
+      Executor preparing,
+      Runnable failed,
+      long segmentBytes,
+      boolean waitsForSpace)
+      throws IOException {
+    this.waitsForSpace = waitsForSpace;
     this.directory = directory;
     this.clock = clock;
     this.thread = thread;
@@ -169,7 +179,17 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   }
 
   @Override
-  public synchronized <T> void append(int kind, Codec<T> codec, T record) {
+  public <T> void append(int kind, Codec<T> codec, T record) {
+    try {
+      encode(kind, codec, record);
+    } catch (RuntimeException | Error e) {
+      // The change may be made, and is in no record.
+      fail(e);
+      throw e;
+    }
+  }
+
+  private synchronized <T> void encode(int kind, Codec<T> codec, T record) {
     if (isClosed || failure != null) {
       // Nothing will be acknowledged any more.
       logged++;
@@ -299,7 +319,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
         }
       }
       isScheduled = false;
-      if (filling != null) {
+      if (filling != null || !full.isEmpty()) {
         schedule();
       }
       notifyAll();
@@ -354,12 +374,15 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private synchronized LogFile takeNext() throws IOException {
     while (next == null && !isClosed) {
       if (!isPreparing) {
+        if (!waitsForSpace) {
+          throw new IOException(shortage);
+        }
         prepareNext();
       }
       pause(RETRY_MILLIS);
     }
     if (next == null) {
-      throw new IOException(shortage);
+      throw new IOException(shortage == null ? "the log is closed" : shortage);
     }
     LogFile prepared = next;
     next = null;
@@ -426,21 +449,28 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private void fail(Throwable cause) {
     LOG.error("the log has failed at record {}; nothing is written any more", reached + 1, cause);
     synchronized (this) {
+      if (failure != null) {
+        return;
+      }
       failure = cause.toString();
       notifyAll();
     }
-    letPass();
-    failed.run();
+    try {
+      letPass();
+    } finally {
+      failed.run();
+    }
   }
 
   /**
-   * Waits until all is written, for {@value #CLOSE_MILLIS} ms at most. What is logged from now on
-   * is dropped. The executors can be ended after it.
+   * Waits until all is written, for ten seconds at most. What is logged from now on is dropped. The
+   * executors can be ended after it.
    */
   @Override
   public void close() throws IOException {
     synchronized (this) {
       isClosed = true;
+      notifyAll();
       for (int i = 0; i < CLOSE_PAUSES && isBusy(); i++) {
         pause(CLOSE_PAUSE_MILLIS);
       }

@@ -44,7 +44,6 @@ public final class LogReader {
   private ByteBuffer memory = ByteBuffer.allocate(0);
 
   private final List<String> unused = new ArrayList<>();
-  private long after;
   private long last;
   private long nanos;
   private long lastSegment;
@@ -64,39 +63,30 @@ public final class LogReader {
    */
   public static LogReader read(LogDirectory directory, Visitor visitor)
       throws CrailException, IOException {
-    return read(directory, 0, 0, visitor);
+    return read(directory, 0, 0, 0, visitor);
   }
 
   /**
    * Reads all that follows on a snapshot, as the other method does.
    *
+   * @param covered the number of the last file that it covers
    * @param after the number of the last record that is in it
    * @param nanos the time in which the namenode had run then
    */
-  public static LogReader read(LogDirectory directory, long after, long nanos, Visitor visitor)
+  public static LogReader read(
+      LogDirectory directory, long covered, long after, long nanos, Visitor visitor)
       throws CrailException, IOException {
     LogReader reader = new LogReader(directory, visitor);
-    reader.after = after;
     reader.last = after;
     reader.nanos = nanos;
     List<String> segments = directory.names().stream().filter(LogSegment::isName).sorted().toList();
+    reader.lastSegment = covered;
     for (String name : segments) {
-      reader.readSegment(name);
-    }
-    return reader;
-  }
-
-  /**
-   * Removes all files of a log that a snapshot covers as a whole.
-   *
-   * @throws IOException when some are left; they do no harm
-   */
-  public static void removeAll(LogDirectory directory) throws IOException {
-    for (String name : directory.names()) {
-      if (LogSegment.isName(name)) {
-        directory.delete(name);
+      if (LogSegment.of(name) > covered) {
+        reader.readSegment(name);
       }
     }
+    return reader;
   }
 
   /** What a log without records has. */
@@ -137,7 +127,7 @@ public final class LogReader {
     try (LogFile file = directory.open(name)) {
       ByteBuffer bytes = read(file);
       int at = 0;
-      if (frameAt(bytes, 0, segment) == null) {
+      if (bytes.capacity() == 0 || frameAt(bytes, 0, segment) == null) {
         unused.add(name);
       }
       while (at < bytes.capacity()) {
@@ -145,11 +135,6 @@ public final class LogReader {
         if (header == null) {
           checkTail(name, bytes, at, segment);
           return;
-        }
-        if (header.last() <= after) {
-          // A snapshot has it.
-          at += header.padded();
-          continue;
         }
         if (header.first() != last + 1) {
           throw new LogDamage(

@@ -34,14 +34,16 @@ public final class Snapshots {
    *
    * @param records how many records are before it
    * @param nanos time in which the namenode had run, over all its starts
+   * @param segment the last file of the log that it covers
    */
-  private record End(long records, long nanos) {
+  private record End(long records, long nanos, long segment) {
     private static final Codec<End> CODEC =
         Codec.of(
             End.class,
             Layout.of("Snapshots.End")
                 .i64("records", "how many are before this one")
-                .i64("nanos", "time in which the namenode had run"));
+                .i64("nanos", "time in which the namenode had run")
+                .i64("segment", "number of the last file of the log that it covers"));
   }
 
   /** Writes records. */
@@ -54,8 +56,9 @@ public final class Snapshots {
   private final LogDirectory directory;
   private long position;
   private long nanos;
+  private long segment;
 
-  /** Looks for a snapshot, and removes what was left of others. */
+  /** Looks for a snapshot. */
   public Snapshots(LogDirectory directory) throws IOException {
     this.directory = directory;
     TreeSet<Long> whole = new TreeSet<>();
@@ -65,7 +68,6 @@ public final class Snapshots {
       }
     }
     position = whole.isEmpty() ? 0 : whole.last();
-    removeOthers();
   }
 
   private static long positionOf(String name) {
@@ -119,22 +121,66 @@ public final class Snapshots {
       throw new LogDamage(prefix(position) + ": it ends after record " + reader.last());
     }
     nanos = end[0].nanos;
+    segment = end[0].segment;
+  }
+
+  /** The number of the last file of the log that the present one covers; 0 if there is none. */
+  public long segment() {
+    return segment;
+  }
+
+  /** Removes what the present one covers, after a start from it, and what is left of others. */
+  public void purge() throws IOException {
+    for (String name : directory.names()) {
+      boolean isOther = name.startsWith(BEGIN) && !isOf(name, position);
+      if (isOther || (LogSegment.isName(name) && LogSegment.of(name) <= segment)) {
+        directory.delete(name);
+      }
+    }
+  }
+
+  private static boolean isOf(String name, long at) {
+    return at > 0 && name.startsWith(prefix(at));
   }
 
   /**
-   * Writes a snapshot, and removes what it covers.
+   * Writes a snapshot for the next start.
    *
-   * @param at the number of the last record of the log that is in it
-   * @param ranNanos time in which the namenode has run
-   * @throws IOException if it cannot be written; then the former one remains
+   * @param present what was read of the log, all of which is in it
+   * @param segmentBytes bytes of a file
+   * @throws IOException if it cannot be written; then nothing is left of it
    */
-  public void write(long at, long ranNanos, Clock clock, Source source) throws IOException {
+  public void write(LogReader present, Clock clock, long segmentBytes, Source source)
+      throws IOException {
+    long at = present.last();
+    if (at == position) {
+      // The present one says the same.
+      return;
+    }
+    boolean isWhole = false;
+    try {
+      writeFiles(at, present, clock, segmentBytes, source);
+      directory.create(prefix(at) + WHOLE, MARK_BYTES).close();
+      isWhole = true;
+    } finally {
+      if (!isWhole) {
+        directory.delete(prefix(at) + WHOLE);
+        for (String name : directory.names()) {
+          if (isOf(name, at)) {
+            directory.delete(name);
+          }
+        }
+      }
+    }
+  }
+
+  private void writeFiles(long at, LogReader present, Clock clock, long segmentBytes, Source source)
+      throws IOException {
     LogDirectory files = new PrefixedDirectory(directory, prefix(at) + "-");
     Queue<Runnable> tasks = new ArrayDeque<>();
     long[] written = new long[1];
-    try (ChangeLog log =
-        new ChangeLog(
-            files, LogReader.nothing(ranNanos), clock, tasks::add, Runnable::run, () -> {})) {
+    LogReader nothing = LogReader.nothing(present.nanos());
+    try (ChangeLog log = new ChangeLog(files, nothing, clock, tasks::add, segmentBytes)) {
       source.writeTo(
           new RecordTarget() {
             @Override
@@ -146,30 +192,17 @@ public final class Snapshots {
               }
             }
           });
-      log.append(END, End.CODEC, new End(written[0], ranNanos));
+      log.append(END, End.CODEC, new End(written[0], present.nanos(), present.lastSegment()));
       runAll(tasks);
       if (log.reached() != written[0] + 1) {
         throw new IOException("the snapshot was not written: " + log.failure());
       }
     }
-    directory.create(prefix(at) + WHOLE, MARK_BYTES).close();
-    position = at;
-    nanos = ranNanos;
-    removeOthers();
   }
 
   private static void runAll(Queue<Runnable> tasks) {
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
       task.run();
-    }
-  }
-
-  /** Removes older snapshots, and those that were not completed. */
-  private void removeOthers() throws IOException {
-    for (String name : directory.names()) {
-      if (name.startsWith(BEGIN) && (position == 0 || !name.startsWith(prefix(position)))) {
-        directory.delete(name);
-      }
     }
   }
 }

@@ -109,7 +109,10 @@ public final class SignsOfLife {
    * @param lastHeard the number of the last answer that had arrived when the message was sent
    */
   public synchronized long answer(long lastHeard) {
-    heard = Math.max(heard, Math.min(lastHeard, answers));
+    if (lastHeard <= answers) {
+      heard = Math.max(heard, lastHeard);
+    }
+    // Otherwise it is an answer of an earlier start.
     if (heard == answers) {
       answers++;
     }

@@ -580,7 +580,7 @@ class ChangeTest {
     records.begin(small.namenode);
     small.datanode(3, "three", 0, true, 1L << 30);
     small.create(NodeType.TABLE, "/t", 0);
-    final long length = (Change.Contents.MAX_EXTENTS + 100L) << 12;
+    final long length = (Change.MAX_EXTENTS + 100L) << 12;
     for (int i = 0; i < 2; i++) {
       Put.Request put = TestStore.put("/t/k", 9, length);
       long id = small.call(NameNodeOperations.STAGE, put).node().id();
@@ -594,6 +594,9 @@ class ChangeTest {
           small.call(NameNodeOperations.OPERATE, new Operate.Request(0644, Utf8.of("/t/k"), steps));
       assertEquals((i + 1) * (length - 10), response.size(), response.toString());
       records.verify(small.namenode);
+      NameNode copy = small.copied().namenode;
+      records.verify(copy);
+      copy.verify();
     }
   }
 }

@@ -188,6 +188,11 @@ final class Outgoing {
     releaseDone();
   }
 
+  /** True while frames wait for a commit, and for nothing that the peer does. */
+  boolean awaitsCommit() {
+    return awaitedBytes > committedBytes && !commits.isReached(awaitedCommit);
+  }
+
   /** How many of the last bytes wait for a commit. */
   private long waitingBytes() {
     if (awaitedBytes > committedBytes) {

@@ -290,7 +290,9 @@ final class ServerMessenger extends Messenger {
       refuse("does not end a request that it has begun");
       return;
     }
-    if (outgoing().pendingBytes() == 0 || outgoing().messages() != sweptMessages) {
+    if (outgoing().pendingBytes() == 0
+        || outgoing().awaitsCommit()
+        || outgoing().messages() != sweptMessages) {
       sweptMessages = outgoing().messages();
       waitingSinceNanos = nowNanos;
     } else if (nowNanos - waitingSinceNanos >= settings().stallTimeoutNanos()) {

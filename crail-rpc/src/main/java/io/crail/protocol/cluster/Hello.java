@@ -121,8 +121,8 @@ public final class Hello {
    * @param smallValue most bytes of a value that travels with the metadata; 0 when none does
    * @param smallFiles whether data files may be as small as that, and travel so too
    * @param leaseMillis how long a location or a write lease is valid
-   * @param incarnation changes with each start of the namenode that loses what there was
-   * @param start changes with each start of the namenode, which remembers no answers from before
+   * @param incarnation changes with each start of the namenode that has lost what there was, and
+   *     remembers no answers from before
    * @param rootId node id of the root at this namenode
    * @param cluster name of the cluster
    * @param message the namenode's message of the login
@@ -138,7 +138,6 @@ public final class Hello {
       boolean smallFiles,
       int leaseMillis,
       long incarnation,
-      long start,
       long rootId,
       Utf8 cluster,
       SmallValue message) {
@@ -157,8 +156,7 @@ public final class Hello {
             .i32("smallValue", "most bytes of a value that travels with the metadata, or 0")
             .u8("smallFiles", "1: so do data files that are no longer")
             .i32("leaseMillis", "how long a location or a write lease is good for")
-            .i64("incarnation", "changes with each start that loses what there was")
-            .i64("start", "changes with each start of the namenode")
+            .i64("incarnation", "changes with each start that has lost what there was")
             .i64("rootId", "node id of the root at this namenode")
             .u16("clusterLength", "bytes of cluster")
             .u16("messageLength", "bytes of message")
@@ -170,7 +168,7 @@ public final class Hello {
                 ServerLogin.MAX_MESSAGE,
                 "the namenode's message of the login");
 
-    /** The answer to a login that proves nothing, of a namenode which was never there before. */
+    /** The answer to a login that proves nothing. */
     public Response(
         int version,
         int namenodeIndex,
@@ -194,7 +192,6 @@ public final class Hello {
           smallFiles,
           leaseMillis,
           incarnation,
-          incarnation,
           rootId,
           cluster,
           SmallValue.NONE);
@@ -202,8 +199,7 @@ public final class Hello {
 
     /** The answer that wants another message of the login. */
     public static Response challenge(SmallValue message) {
-      return new Response(
-          Frame.VERSION, true, 0, 0, 0, 0, 0, false, 0, 0, 0, 0, Utf8.EMPTY, message);
+      return new Response(Frame.VERSION, true, 0, 0, 0, 0, 0, false, 0, 0, 0, Utf8.EMPTY, message);
     }
 
     /** This description, at the end of a login whose last message is another one. */
@@ -219,7 +215,6 @@ public final class Hello {
           smallFiles,
           leaseMillis,
           incarnation,
-          start,
           rootId,
           cluster,
           last);

@@ -171,9 +171,7 @@ final class SendBuffer {
       }
     }
     awaitCommit();
-    if (!isBusy()) {
-      drained.run();
-    }
+    drained.run();
   }
 
   private boolean mayFirstLeave() {

@@ -2,8 +2,10 @@
 package io.crail.rpc.reply;
 
 import io.crail.rpc.login.Principal;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.function.ObjIntConsumer;
 import java.util.stream.Stream;
 
 /**
@@ -43,17 +45,20 @@ public final class Replies {
   }
 
   private final ReplyMemory memory;
+  private final ReplyLog log;
+  private final ReplyPeer peer;
   private final Key key;
   private volatile Reply[][] chunks = {};
   private long footprint = FOOTPRINT;
 
   // Under the cache's lock for the key.
   private int connections;
-  private long patienceNanos;
   private Absence absence;
 
-  Replies(ReplyMemory memory, Key key) {
+  Replies(ReplyMemory memory, ReplyLog log, Key key) {
     this.memory = memory;
+    this.log = log;
+    this.peer = new ReplyPeer(key.principal(), key.client(), key.peer());
     this.key = key;
     memory.add(FOOTPRINT);
   }
@@ -90,7 +95,7 @@ public final class Replies {
     if (isNew) {
       chunks[chunk] = new Reply[CHUNK];
     }
-    chunks[chunk][index] = new Reply(memory);
+    chunks[chunk][index] = new Reply(memory, log, peer, slot);
     return chunks[chunk][index];
   }
 
@@ -103,12 +108,44 @@ public final class Replies {
     return key;
   }
 
+  /** Where the answers are noted. */
+  public ReplyLog log() {
+    return log;
+  }
+
+  /** Whose answers they are. */
+  public ReplyPeer peer() {
+    return peer;
+  }
+
+  /** Visits the answers, each with its slot. */
+  public void forEach(ObjIntConsumer<Reply> visitor) {
+    Reply[][] present = chunks;
+    for (int i = 0; i < present.length << CHUNK_BITS; i++) {
+      Reply[] of = present[i >> CHUNK_BITS];
+      Reply reply = of == null ? null : of[i & CHUNK - 1];
+      if (reply != null) {
+        visitor.accept(reply, i);
+      }
+    }
+  }
+
+  /** Remembers an answer of an earlier start. False if there is no memory for it. */
+  boolean restore(int slot, long number, int code, boolean lost, ByteBuffer bytes) {
+    Reply reply = at(slot);
+    if (reply == null) {
+      return false;
+    }
+    reply.restore(number, code, lost, bytes);
+    return true;
+  }
+
   // Under the cache's lock for the key.
 
   /** There is a connection more. Returns the absence that has ended; null if there was none. */
   Absence connected(long newPatienceNanos) {
     connections++;
-    patienceNanos = newPatienceNanos;
+    peer.patienceNanos(newPatienceNanos);
     Absence ended = absence;
     absence = null;
     return ended;
@@ -124,11 +161,6 @@ public final class Replies {
   Absence absent(long endNanos, long number) {
     absence = new Absence(this, endNanos, number);
     return absence;
-  }
-
-  /** How long the peer may be absent. */
-  long patienceNanos() {
-    return patienceNanos;
   }
 
   /** The present absence; null if there is a connection. */

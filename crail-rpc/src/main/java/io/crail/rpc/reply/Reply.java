@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
  * answer, or has given up waiting for it; so a request with a higher number acknowledges all before
  * it. One thread at a time has a claim to a reply, and the others come back later.
  */
-public final class Reply {
+public final class Reply implements ReplyLog.Answer {
   /** What is to be done with a request. */
   public enum Claim {
     /** It is new: it is served under this claim. */
@@ -42,6 +42,9 @@ public final class Reply {
   }
 
   private final ReplyMemory memory;
+  private final ReplyLog log;
+  private final ReplyPeer peer;
+  private final int slot;
 
   /** Before the first request, whose number may be 0. */
   private static final long NO_REQUEST = -1;
@@ -56,8 +59,11 @@ public final class Reply {
   private boolean lost;
   private volatile boolean held;
 
-  Reply(ReplyMemory memory) {
+  Reply(ReplyMemory memory, ReplyLog log, ReplyPeer peer, int slot) {
     this.memory = memory;
+    this.log = log;
+    this.peer = peer;
+    this.slot = slot;
   }
 
   /**
@@ -92,9 +98,12 @@ public final class Reply {
   /** The claim to a new request is now that of its answer, which is held. Under a claim. */
   public void holds() {
     held = true;
+    lost = true;
+    log.answered(peer, slot, state >> 1, this);
   }
 
   /** True when the answer is held, so that whoever writes it ends the claim. */
+  @Override
   public boolean isHeld() {
     return held;
   }
@@ -118,6 +127,7 @@ public final class Reply {
         lost = false;
       }
     } finally {
+      log.answered(peer, slot, number, this);
       release(number);
     }
   }
@@ -144,25 +154,46 @@ public final class Reply {
   /** Ends the claim to a request that was served, perhaps in part, and got no answer. */
   public void failed(long number) {
     lost = true;
+    log.answered(peer, slot, number, this);
     release(number);
   }
 
+  /**
+   * Remembers an answer of an earlier start.
+   *
+   * @param wasLost whether the request was served, and the answer is not known
+   */
+  void restore(long number, int newCode, boolean wasLost, ByteBuffer from) {
+    claim(number);
+    answered(number, newCode, from, 0, from.limit());
+    lost |= wasLost;
+  }
+
+  /** The number of the latest request; -1 if there is none. */
+  public long number() {
+    return state >> 1;
+  }
+
   /** True when the request was served, and the answer is not known. Under a claim. */
+  @Override
   public boolean isLost() {
     return lost;
   }
 
   /** The number of the answer's {@link ErrorCode}. Under a claim. */
+  @Override
   public int code() {
     return code;
   }
 
   /** Bytes of the answer. Under a claim. */
+  @Override
   public int length() {
     return length;
   }
 
   /** Copies the answer. Under a claim. */
+  @Override
   public void copyTo(ByteBuffer out, int offset) {
     out.put(offset, bytes, 0, length);
   }

@@ -3,12 +3,15 @@ package io.crail.rpc.reply;
 
 import io.crail.common.Clock;
 import io.crail.rpc.login.Principal;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 
 /**
  * The remembered answers of a server, by client and peer. A peer whose connections are gone is
@@ -64,6 +67,7 @@ public final class ReplyCache {
 
   private final Clock clock;
   private final Counted memory;
+  private final ReplyLog log;
   private final int mostAbsent;
   private final ConcurrentHashMap<Replies.Key, Replies> peers = new ConcurrentHashMap<>();
 
@@ -75,10 +79,16 @@ public final class ReplyCache {
 
   /** Creates an empty cache. */
   public ReplyCache(Clock clock, ReplyMemory memory) {
-    this(clock, memory, MOST_ABSENT);
+    this(clock, memory, ReplyLog.NONE);
   }
 
-  ReplyCache(Clock clock, ReplyMemory memory, int mostAbsent) {
+  /** Creates an empty cache, whose answers are noted. */
+  public ReplyCache(Clock clock, ReplyMemory memory, ReplyLog log) {
+    this(clock, memory, log, MOST_ABSENT);
+  }
+
+  ReplyCache(Clock clock, ReplyMemory memory, ReplyLog log, int mostAbsent) {
+    this.log = log;
     this.clock = clock;
     this.memory = new Counted(memory, new LongAdder());
     this.mostAbsent = mostAbsent;
@@ -98,7 +108,7 @@ public final class ReplyCache {
     return peers.compute(
         new Replies.Key(principal, client, peer),
         (key, known) -> {
-          Replies replies = known == null ? new Replies(memory, key) : known;
+          Replies replies = known == null ? new Replies(memory, log, key) : known;
           Replies.Absence ended = replies.connected(patience);
           if (ended != null) {
             remove(ended);
@@ -116,10 +126,10 @@ public final class ReplyCache {
             return known;
           }
           if (replies.isEmpty()) {
-            replies.forget();
+            forget(replies);
             return null;
           }
-          add(replies, replies.patienceNanos());
+          add(replies, replies.peer().patienceNanos());
           return known;
         });
     int tries = MOST_FORGOTTEN_AT_ONCE;
@@ -165,9 +175,48 @@ public final class ReplyCache {
             add(present, BUSY_NANOS);
             return present;
           }
-          present.forget();
+          forget(present);
           return null;
         });
+  }
+
+  private void forget(Replies replies) {
+    log.forgotten(replies.peer());
+    replies.forget();
+  }
+
+  /**
+   * A peer of an earlier start, which may send a request again. Before the cache is used; {@link
+   * #restored} must follow.
+   */
+  public Replies restore(Principal principal, long client, long peer, long patienceNanos) {
+    Replies.Key key = new Replies.Key(principal, client, peer);
+    Replies replies = new Replies(memory, log, key);
+    replies.connected(Math.min(Math.max(patienceNanos, 0), MOST_PATIENCE_NANOS));
+    peers.put(key, replies);
+    return replies;
+  }
+
+  /** Remembers an answer of an earlier start. False if there is no memory for it. */
+  public static boolean restore(
+      Replies replies, int slot, long number, int code, boolean lost, ByteBuffer bytes) {
+    return replies.restore(slot, number, code, lost, bytes);
+  }
+
+  /** Forgets a peer of an earlier start. */
+  public void unrestore(Replies replies) {
+    peers.remove(replies.key());
+    replies.forget();
+  }
+
+  /** All of earlier starts is restored. From now on, peers have to come back in time. */
+  public void restored() {
+    List.copyOf(peers.values()).forEach(this::closed);
+  }
+
+  /** Visits all peers. */
+  public void forEach(Consumer<Replies> visitor) {
+    peers.values().forEach(visitor);
   }
 
   /** Bytes of heap that all of this takes. */

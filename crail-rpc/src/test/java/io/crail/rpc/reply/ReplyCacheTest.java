@@ -258,7 +258,7 @@ class ReplyCacheTest {
 
   @Test
   void onlySoManyPeersWithoutAConnectionAreRemembered() {
-    ReplyCache small = new ReplyCache(clock, memory, 3);
+    ReplyCache small = new ReplyCache(clock, memory, ReplyLog.NONE, 3);
     Replies connected = small.opened(Principal.ANYBODY, 1, 0, 0);
     answer(connected.at(0), 1, filled(9));
     for (long peer = 1; peer <= 5; peer++) {

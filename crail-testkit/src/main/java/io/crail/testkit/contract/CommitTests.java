@@ -77,6 +77,31 @@ interface CommitTests extends TransportBench {
   }
 
   @Test
+  default void aCommitLetsNoLaterAnswerLeave() throws Exception {
+    SteppedGate gate = new SteppedGate(service());
+    ClientLoop loop = newLoop();
+    List<RpcPeer> peers = List.of(connect(loop, gate), connect(loop, gate));
+    int before = service().served();
+    List<EchoCall> calls = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      EchoCall call = EchoCall.of(peers.get(i % 2), EchoService.ECHO, number(i), LONG);
+      call.submit();
+      calls.add(call);
+      int count = before + i + 1;
+      drive(loop, "it is served", () -> service().served() == count);
+    }
+    // The first answers of a connection wait apart from the others.
+    gate.reachAllBut(4);
+    expectAll(calls.subList(0, 2));
+    for (int i = 0; i < 20; i++) {
+      pass();
+    }
+    calls.subList(2, 6).forEach(call -> assertFalse(call.isComplete()));
+    gate.reachAll();
+    expectAll(calls);
+  }
+
+  @Test
   default void manyConnectionsGoOnBehindAGate() throws Exception {
     Random random = new Random(17);
     SteppedGate gate = new SteppedGate(service());

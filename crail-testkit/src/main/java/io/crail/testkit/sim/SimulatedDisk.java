@@ -135,7 +135,13 @@ public final class SimulatedDisk implements LogDirectory {
 
   @Override
   public synchronized LogFile create(String name, long bytes) throws IOException {
-    step(starts);
+    try {
+      step(starts);
+    } catch (IOException e) {
+      // Its name is there before its bytes.
+      files.putIfAbsent(name, new Content(new byte[random.nextInt(2 * SECTOR * 8)]));
+      throw e;
+    }
     long used = files.values().stream().mapToLong(content -> content.durable.length).sum();
     if (used + bytes > capacity) {
       throw new IOException("no space left on device");

@@ -46,7 +46,8 @@ class SnapshotCrashTest {
     Start(LogDirectory disk) throws CrailException, IOException {
       snapshots = new Snapshots(disk);
       snapshots.read(this);
-      present = LogReader.read(disk, snapshots.position(), snapshots.nanos(), this);
+      present =
+          LogReader.read(disk, snapshots.segment(), snapshots.position(), snapshots.nanos(), this);
     }
 
     @Override
@@ -63,13 +64,13 @@ class SnapshotCrashTest {
   private void run(SimulatedDisk disk, int stepsLeft, List<Long> written) throws Exception {
     Start start = new Start(disk);
     disk.failAfter(stepsLeft);
+    start.snapshots.purge();
     if (random.nextInt(3) > 0 && start.present.last() > 0) {
       start.snapshots.write(
-          start.present.last(),
-          0,
+          start.present,
           Clock.SYSTEM,
+          SEGMENT,
           target -> start.numbers.forEach(number -> target.append(KIND, NUMBER, number)));
-      LogReader.removeAll(disk);
     }
     Queue<Runnable> tasks = new ArrayDeque<>();
     ChangeLog log =

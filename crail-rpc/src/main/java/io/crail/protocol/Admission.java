@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import java.util.function.Supplier;
+
+/** Whether a server takes requests that would change something. Thread-safe once it is set. */
+public final class Admission {
+  private Supplier<String> refusal = () -> null;
+
+  /** Sets what says why they are refused; null if they are not. Before the first request. */
+  public void set(Supplier<String> newRefusal) {
+    refusal = newRefusal;
+  }
+
+  /** Refuses a request, if they are refused. */
+  void check() throws CrailException {
+    String why = refusal.get();
+    if (why != null) {
+      throw ErrorCode.UNAVAILABLE.exception(why);
+    }
+  }
+}
