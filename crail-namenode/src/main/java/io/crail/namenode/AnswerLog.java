@@ -128,6 +128,9 @@ final class AnswerLog implements ReplyLog {
 
   @Override
   public void answered(ReplyPeer peer, int slot, long number, ReplyLog.Answer reply) {
+    if (log == null) {
+      return;
+    }
     Served served = serving.get();
     boolean isOwn = served.peer == peer && served.slot == slot && served.number == number;
     if (reply.isHeld() || !isOwn || served.isNoted) {
@@ -229,7 +232,6 @@ final class AnswerLog implements ReplyLog {
   private void restore(ReplyCache cache, Peer peer) throws CrailException {
     Principal.Role[] roles = Principal.Role.values();
     require(peer.role < roles.length, "role " + peer.role);
-    require(peer.number > lastNumber || !restored.containsKey(peer.number), "a peer twice");
     Replies replies =
         cache.restore(
             new Principal(roles[peer.role], peer.name), peer.client, peer.peer, peer.patienceNanos);

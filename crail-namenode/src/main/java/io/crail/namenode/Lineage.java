@@ -8,6 +8,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
+import java.nio.ByteBuffer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -73,15 +74,24 @@ record Lineage(
   }
 
   /**
+   * Refuses a record of another version, whose other fields may have another layout.
+   *
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT}
+   */
+  static void requireFormat(ByteBuffer bytes, int offset, int length) throws CrailException {
+    int format = length < Integer.BYTES ? 0 : bytes.getInt(offset);
+    if (format != FORMAT) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "the log has format " + format + "; this version reads " + FORMAT);
+    }
+  }
+
+  /**
    * Refuses options with which the nodes of this lineage cannot be served.
    *
    * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT}
    */
   void require(NameNodeOptions options) throws CrailException {
-    if (format != FORMAT) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          "the log has format " + format + "; this version reads " + FORMAT);
-    }
     String here =
         text(
             options.index(),

@@ -446,7 +446,9 @@ public final class NameNode {
     rules.datanodes().tick();
     rules.numbers().tick();
     activity.tick(clock.nanoTime());
-    replies.tick();
+    if (mayChange) {
+      replies.tick();
+    }
   }
 
   /**

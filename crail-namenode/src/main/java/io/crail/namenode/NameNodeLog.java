@@ -87,7 +87,6 @@ final class NameNodeLog implements LogReader.Visitor {
       made.begin(lineage);
       LOG.info("namenode {} begins a log", options.index());
     } else {
-      made.namenode.replies().restored();
       made.replay.end();
       LOG.info(
           "namenode {} has read {} records behind its snapshot in {} ms: {} nodes; {} bytes of what"
@@ -103,6 +102,7 @@ final class NameNodeLog implements LogReader.Visitor {
     }
     made.replay = null;
     made.answers.noteIn(made.log);
+    made.namenode.replies().restored();
     made.namenode.reserve();
     return made;
   }
@@ -142,7 +142,7 @@ final class NameNodeLog implements LogReader.Visitor {
           "namenode {} has written a snapshot in {} ms",
           options.index(),
           (clock.nanoTime() - begun) / 1_000_000);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | OutOfMemoryError e) {
       LOG.warn("namenode {} cannot write a snapshot", options.index(), e);
     }
   }
@@ -164,10 +164,21 @@ final class NameNodeLog implements LogReader.Visitor {
     namenode = new NameNode(options, clock, random, this::changed, neighbours, lineage, answers);
   }
 
+  /** The calling thread's request is about to change something, or others are to go on with it. */
+  void handsOver() {
+    try {
+      answers.beforeChange();
+    } catch (RuntimeException | Error e) {
+      // The change may be made, and is in no record.
+      log.fail(e);
+      throw e;
+    }
+  }
+
   private void changed(Change change) {
     // What comes while the log is read is in it: the name of the namenode's own user.
     if (log != null) {
-      answers.beforeChange();
+      handsOver();
       log.changed(change);
     }
   }
@@ -187,6 +198,7 @@ final class NameNodeLog implements LogReader.Visitor {
         throw ErrorCode.INTERNAL.exception("kind " + kind);
       }
       if (kind == LINEAGE) {
+        Lineage.requireFormat(bytes, offset, length);
         begin(Lineage.CODEC.decode(bytes, offset, length));
         replay = namenode.replay();
       } else if (kind >= AnswerLog.FIRST_KIND) {

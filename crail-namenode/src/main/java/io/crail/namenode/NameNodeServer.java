@@ -164,7 +164,7 @@ public final class NameNodeServer implements AutoCloseable {
     NameNode namenode =
         log == null ? new NameNode(options, clock, random, null, neighbours) : log.namenode();
     if (log != null) {
-      neighbours.commitFirst(log.log());
+      neighbours.commitFirst(log.log(), log::handsOver);
     }
     // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();

@@ -55,6 +55,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   private volatile Map<Integer, Check> checks = Map.of();
   private volatile List<Lending> lendings = List.of();
   private volatile CommitGate commits = CommitGate.OPEN;
+  private volatile Runnable handsOver = () -> {};
   private boolean closed;
 
   /** Creates it without addresses; calls fail until {@link #open}. */
@@ -65,9 +66,14 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     this.roundNanos = Math.min(MOST_ROUND_NANOS, conf.get(ClusterKeys.RPC_TIMEOUT).toNanos() / 8);
   }
 
-  /** Lets calls wait for what they rest on, from now on. */
-  void commitFirst(CommitGate gate) {
+  /**
+   * Lets calls wait for what they rest on, from now on.
+   *
+   * @param handingOver called before other threads may go on with the calling thread's request
+   */
+  void commitFirst(CommitGate gate, Runnable handingOver) {
     commits = gate;
+    handsOver = handingOver;
   }
 
   /** Sends a call, once all that was changed before it is committed. */
@@ -117,6 +123,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
 
   @Override
   public void say(SetShare.Request state, Consumer<Round> done) {
+    handsOver.run();
     NameNodeClient to = client;
     if (to == null) {
       done.accept(new Round(0, ErrorCode.UNAVAILABLE.exception("the other namenodes")));
@@ -166,6 +173,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
 
   @Override
   public void lend(SpreadRule.QuotaLoans loans, Consumer<CrailException> done) {
+    handsOver.run();
     if (client == null) {
       done.accept(ErrorCode.UNAVAILABLE.exception("the other namenodes"));
       return;

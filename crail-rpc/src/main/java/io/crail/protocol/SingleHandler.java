@@ -113,8 +113,8 @@ public record SingleHandler<V>(
     long number = Frame.sequence(id);
     switch (reply.claim(number)) {
       case NEW:
-        replies.log().begin(replies.peer(), Frame.slot(id), number);
         try {
+          replies.log().begin(replies.peer(), Frame.slot(id), number);
           return serveClaimed(reply, number, batch, index, responses);
         } finally {
           replies.log().end();
@@ -122,7 +122,8 @@ public record SingleHandler<V>(
       case ANSWERED:
         try {
           if (reply.isLost()) {
-            responses.fail(id, ErrorCode.UNAVAILABLE, "it was served, and the answer is lost");
+            responses.fail(
+                id, ErrorCode.UNAVAILABLE, "it may have been served, and the answer is lost");
           } else {
             responses.repeat(reply, id);
           }

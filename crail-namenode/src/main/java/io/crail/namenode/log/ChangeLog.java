@@ -196,6 +196,9 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       return;
     }
     int length = codec.length(record);
+    if (length > LogFrame.MOST / 2) {
+      throw new IllegalArgumentException("a record of " + length + " bytes");
+    }
     Page page = pageFor(LogFrame.OF_RECORD + length);
     ByteBuffer bytes = page.bytes;
     int at = bytes.position();
@@ -446,7 +449,8 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     letPass();
   }
 
-  private void fail(Throwable cause) {
+  /** Nothing is written any more, since what is in the log may not be what there is. */
+  public void fail(Throwable cause) {
     LOG.error("the log has failed at record {}; nothing is written any more", reached + 1, cause);
     synchronized (this) {
       if (failure != null) {
@@ -455,11 +459,15 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       failure = cause.toString();
       notifyAll();
     }
-    try {
-      letPass();
-    } finally {
-      failed.run();
-    }
+    // Elsewhere, since the caller may have locks that the actions wait for.
+    preparing.execute(
+        () -> {
+          try {
+            letPass();
+          } finally {
+            failed.run();
+          }
+        });
   }
 
   /**

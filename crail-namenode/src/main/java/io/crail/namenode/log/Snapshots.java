@@ -26,7 +26,7 @@ public final class Snapshots {
   /** The kind of the last record of a snapshot. */
   private static final int END = 255;
 
-  private static final int TOGETHER = 1024;
+  private static final int MOST_WAITING = 1 << 20;
   private static final int MARK_BYTES = LogFrame.PAGE;
 
   /**
@@ -179,6 +179,7 @@ public final class Snapshots {
     LogDirectory files = new PrefixedDirectory(directory, prefix(at) + "-");
     Queue<Runnable> tasks = new ArrayDeque<>();
     long[] written = new long[1];
+    long[] waiting = new long[1];
     LogReader nothing = LogReader.nothing(present.nanos());
     try (ChangeLog log = new ChangeLog(files, nothing, clock, tasks::add, segmentBytes)) {
       source.writeTo(
@@ -187,7 +188,9 @@ public final class Snapshots {
             public <T> void append(int kind, Codec<T> codec, T record) {
               log.append(kind, codec, record);
               written[0]++;
-              if (written[0] % TOGETHER == 0) {
+              waiting[0] += codec.length(record);
+              if (waiting[0] > MOST_WAITING) {
+                waiting[0] = 0;
                 runAll(tasks);
               }
             }

@@ -127,8 +127,7 @@ public final class Reply implements ReplyLog.Answer {
         lost = false;
       }
     } finally {
-      log.answered(peer, slot, number, this);
-      release(number);
+      noted(number);
     }
   }
 
@@ -154,8 +153,15 @@ public final class Reply implements ReplyLog.Answer {
   /** Ends the claim to a request that was served, perhaps in part, and got no answer. */
   public void failed(long number) {
     lost = true;
-    log.answered(peer, slot, number, this);
-    release(number);
+    noted(number);
+  }
+
+  private void noted(long number) {
+    try {
+      log.answered(peer, slot, number, this);
+    } finally {
+      release(number);
+    }
   }
 
   /**

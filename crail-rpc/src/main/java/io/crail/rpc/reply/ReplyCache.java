@@ -193,7 +193,10 @@ public final class ReplyCache {
     Replies.Key key = new Replies.Key(principal, client, peer);
     Replies replies = new Replies(memory, log, key);
     replies.connected(Math.min(Math.max(patienceNanos, 0), MOST_PATIENCE_NANOS));
-    peers.put(key, replies);
+    Replies before = peers.put(key, replies);
+    if (before != null) {
+      before.forget();
+    }
     return replies;
   }
 

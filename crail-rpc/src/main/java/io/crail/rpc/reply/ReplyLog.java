@@ -4,8 +4,8 @@ package io.crail.rpc.reply;
 import java.nio.ByteBuffer;
 
 /**
- * Where a server notes answers, so that it remembers them at its next start. What a request
- * changes, and the answer to it, are noted together or not at all. Thread-safe.
+ * Where a server notes answers, so that it remembers them at its next start. A request may be noted
+ * as one whose answer is lost before it has its answer. Thread-safe.
  */
 public interface ReplyLog {
   /** An answer. Under the claim to its request. */
