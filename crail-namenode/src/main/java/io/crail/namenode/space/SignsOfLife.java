@@ -109,10 +109,7 @@ public final class SignsOfLife {
    * @param lastHeard the number of the last answer that had arrived when the message was sent
    */
   public synchronized long answer(long lastHeard) {
-    if (lastHeard <= answers) {
-      heard = Math.max(heard, lastHeard);
-    }
-    // Otherwise it is an answer of an earlier start.
+    heard = Math.max(heard, Math.min(lastHeard, answers));
     if (heard == answers) {
       answers++;
     }

@@ -299,7 +299,8 @@ final class ClusterSimulation implements AutoCloseable {
     for (SimulatedUser user : users) {
       user.closeStreams();
     }
-    runFor(Duration.ofSeconds(1));
+    // What the client does on its own may wait for several writes of a slow disk.
+    runFor(Duration.ofSeconds(5));
     for (SimulatedUser user : users) {
       if (network.outstanding(user.host()) != 0) {
         throw new AssertionError(
