@@ -89,9 +89,10 @@ final class NameNodeLog implements LogReader.Visitor {
     } else {
       made.replay.end();
       LOG.info(
-          "namenode {} has read {} records behind its snapshot in {} ms: {} nodes; {} bytes of what"
-              + " was not whole were dropped",
+          "namenode {} has read its log from record {} on, {} records in {} ms: {} nodes; {}"
+              + " bytes of what was not whole were dropped",
           options.index(),
+          snapshots.position() + 1,
           present.last() - snapshots.position(),
           (clock.nanoTime() - begun) / 1_000_000,
           made.namenode.tree().size(),

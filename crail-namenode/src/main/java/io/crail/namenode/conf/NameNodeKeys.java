@@ -183,8 +183,8 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.namenode.snapshotrecords",
               ConfigType.INT,
               "100000",
-              "A namenode that starts writes a snapshot in place of a log which has at least this"
-                  + " many records, if that is also more than half the number of its nodes.")
+              "A namenode that starts writes a snapshot, from which the next start begins, if it has"
+                  + " read at least this many records of its log, and half as many as it has nodes.")
           .between(0, Integer.MAX_VALUE);
 
   private static String refuseSpillOrder(List<String> classes) {
