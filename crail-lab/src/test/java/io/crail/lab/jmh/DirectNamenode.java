@@ -37,8 +37,8 @@ final class DirectNamenode implements AutoCloseable {
 
   private final Direct transport = new Direct();
   private final NameNodeServer server;
-  private final RequestBatch batch = new RequestBatch(new Session("bench"));
   private final Answers answers = new Answers();
+  private RequestBatch batch;
   private long sequence;
 
   /** Keeps the service, which nothing reaches but a call. */
@@ -111,20 +111,36 @@ final class DirectNamenode implements AutoCloseable {
 
   /** Opens a namenode with the defaults, and connects. */
   DirectNamenode() throws IOException {
+    this(Configuration.builder().build());
+    connect(Hello.ROLE_CLIENT, 0);
+  }
+
+  /** Opens a namenode, without a connection. */
+  DirectNamenode(Configuration configuration) throws IOException {
     InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
-    Configuration defaults = Configuration.builder().build();
     server =
-        NameNodeServer.open(defaults, 0, 1, address, transport, Clock.SYSTEM, new Random(SEED));
+        NameNodeServer.open(
+            configuration, 0, 1, address, transport, Clock.SYSTEM, new Random(SEED));
+  }
+
+  /**
+   * Connects; a former connection is used no longer.
+   *
+   * @param role as in the handshake
+   * @param patienceMillis how long its requests may be sent again
+   */
+  void connect(int role, int patienceMillis) throws CrailException {
+    batch = new RequestBatch(new Session("bench"));
     Hello.Request hello =
         new Hello.Request(
             Hello.MAGIC,
             Frame.VERSION,
             Frame.VERSION,
-            Hello.ROLE_CLIENT,
+            role,
             0,
             SEED,
-            SEED,
-            0,
+            SEED + role,
+            patienceMillis,
             Utf8.EMPTY,
             Utf8.of("bench"),
             SmallValue.NONE);
