@@ -100,6 +100,8 @@ class ArchitectureTest {
           "a method for each kind of step",
           "io.crail.namenode.change.Applier",
           "the only writer: a method for each change of nodes",
+          "io.crail.namenode.change.Change",
+          "a record for each change of nodes, with its layout and its codec",
           "io.crail.namenode.tree.Node",
           "one object with packed fields, since there are millions of them",
           "io.crail.rpc.RpcPeer",

@@ -242,7 +242,9 @@ final class AnswerLog implements ReplyLog {
 
   private Replies known(int peer) throws CrailException {
     Replies replies = restored.get(peer);
-    require(replies != null, "no peer " + peer);
+    if (replies == null) {
+      throw ErrorCode.INTERNAL.exception("no peer " + peer);
+    }
     return replies;
   }
 

@@ -2,6 +2,7 @@
 package io.crail.namenode.change;
 
 import io.crail.common.Utf8;
+import io.crail.common.error.CrailException;
 import io.crail.namenode.lease.WriteLease;
 import io.crail.namenode.space.NodeSpace;
 import io.crail.namenode.space.NodeSpace.Allocation;
@@ -13,6 +14,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Extent;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -32,6 +34,9 @@ import java.util.List;
 public interface Change {
   /** The most extents in a record. */
   int MAX_EXTENTS = 1 << 16;
+
+  /** The most bytes of a name. */
+  int MOST_NAME = 255;
 
   /** The number that says which record this is. */
   int number();
@@ -54,8 +59,32 @@ public interface Change {
             .u8("extentLength", "bytes of the extent")
             .part("extent", "extentLength", Extent.CODEC, "the bytes of the node");
 
-    /** The codec. */
-    public static final Codec<Held> CODEC = Codec.of(Held.class, LAYOUT);
+    /** The codec. It is written by hand because a start reads millions of them. */
+    public static final Codec<Held> CODEC =
+        new Codec<>(Held.class, LAYOUT) {
+          @Override
+          public int length(Held message) {
+            return LAYOUT.fixedLength() + Extent.CODEC.length(message.extent);
+          }
+
+          @Override
+          public void encode(Held message, ByteBuffer out, int offset) {
+            out.putInt(offset + ALLOCATED, message.allocated);
+            out.put(offset + EXTENT_LENGTH, (byte) Extent.CODEC.length(message.extent));
+            Extent.CODEC.encode(message.extent, out, offset + LAYOUT.fixedLength());
+          }
+
+          @Override
+          public Held read(ByteBuffer in, int offset) throws CrailException {
+            int length = in.get(offset + EXTENT_LENGTH) & 0xff;
+            return new Held(
+                Extent.CODEC.decode(in, offset + LAYOUT.fixedLength(), length),
+                in.getInt(offset + ALLOCATED));
+          }
+        };
+
+    private static final int ALLOCATED = LAYOUT.offset("allocated");
+    private static final int EXTENT_LENGTH = LAYOUT.offset("extentLength");
 
     static Held of(Allocation allocation) {
       return new Held(allocation.extent(), allocation.allocatedLength());
@@ -170,8 +199,96 @@ public interface Change {
             .bytes("bytes", "bytesLength", 0, SmallValue.MAX_LENGTH, "a new small value")
             .parts("extras", "extrasCount", "extrasLength", NodeExtras.CODEC, 1);
 
-    /** The codec. */
-    public static final Codec<Contents> CODEC = Codec.of(Contents.class, LAYOUT);
+    /** The codec. It is written by hand because a start reads millions of them. */
+    public static final Codec<Contents> CODEC =
+        new Codec<>(Contents.class, LAYOUT) {
+          @Override
+          public int length(Contents message) {
+            return LAYOUT.fixedLength()
+                + Held.CODEC.lengthOfAll(message.extents)
+                + message.bytes.length()
+                + NodeExtras.CODEC.lengthOfAll(message.extras);
+          }
+
+          @Override
+          public void encode(Contents message, ByteBuffer out, int offset) {
+            out.putLong(offset + ID, message.id);
+            out.putLong(offset + SIZE, message.size);
+            out.putLong(offset + MODIFIED, message.modifiedMillis);
+            out.put(offset + FLAGS, (byte) message.flags);
+            out.putLong(offset + TOKEN, message.token);
+            out.putLong(offset + CLIENT, message.client);
+            out.put(offset + ENDING, (byte) (message.ending ? 1 : 0));
+            out.putLong(offset + FROM, message.from);
+            out.putLong(offset + TO, message.to);
+            out.putLong(offset + END, message.end);
+            out.put(offset + VALUE, (byte) message.value);
+            out.putLong(offset + REPLACES, message.replaces);
+            out.put(offset + IS_MOVED, (byte) message.moved);
+            int extentsLength = Held.CODEC.lengthOfAll(message.extents);
+            int extrasLength = NodeExtras.CODEC.lengthOfAll(message.extras);
+            out.putInt(offset + EXTENTS_COUNT, message.extents.size());
+            out.putInt(offset + EXTENTS_LENGTH, extentsLength);
+            out.putInt(offset + BYTES_LENGTH, message.bytes.length());
+            out.put(offset + ATTRIBUTES, (byte) message.attributes);
+            out.put(offset + EXTRAS_COUNT, (byte) message.extras.size());
+            out.putInt(offset + EXTRAS_LENGTH, extrasLength);
+            int at = offset + LAYOUT.fixedLength();
+            Held.CODEC.encodeAll(message.extents, out, at);
+            message.bytes.copyTo(out, at + extentsLength);
+            NodeExtras.CODEC.encodeAll(
+                message.extras, out, at + extentsLength + message.bytes.length());
+          }
+
+          @Override
+          public Contents read(ByteBuffer in, int offset) throws CrailException {
+            int extentsLength = in.getInt(offset + EXTENTS_LENGTH);
+            int bytesLength = in.getInt(offset + BYTES_LENGTH);
+            int at = offset + LAYOUT.fixedLength();
+            return new Contents(
+                in.getLong(offset + ID),
+                in.getLong(offset + SIZE),
+                in.getLong(offset + MODIFIED),
+                in.get(offset + FLAGS) & 0xff,
+                in.getLong(offset + TOKEN),
+                in.getLong(offset + CLIENT),
+                in.get(offset + ENDING) != 0,
+                in.getLong(offset + FROM),
+                in.getLong(offset + TO),
+                in.getLong(offset + END),
+                in.get(offset + VALUE) & 0xff,
+                in.getLong(offset + REPLACES),
+                in.get(offset + IS_MOVED) & 0xff,
+                Held.CODEC.decodeAll(in, at, in.getInt(offset + EXTENTS_COUNT), extentsLength),
+                SmallValue.copyOf(in, at + extentsLength, bytesLength),
+                in.get(offset + ATTRIBUTES) & 0xff,
+                NodeExtras.CODEC.decodeAll(
+                    in,
+                    at + extentsLength + bytesLength,
+                    in.get(offset + EXTRAS_COUNT) & 0xff,
+                    in.getInt(offset + EXTRAS_LENGTH)));
+          }
+        };
+
+    private static final int ID = LAYOUT.offset("id");
+    private static final int SIZE = LAYOUT.offset("size");
+    private static final int MODIFIED = LAYOUT.offset("modifiedMillis");
+    private static final int FLAGS = LAYOUT.offset("flags");
+    private static final int TOKEN = LAYOUT.offset("token");
+    private static final int CLIENT = LAYOUT.offset("client");
+    private static final int ENDING = LAYOUT.offset("ending");
+    private static final int FROM = LAYOUT.offset("from");
+    private static final int TO = LAYOUT.offset("to");
+    private static final int END = LAYOUT.offset("end");
+    private static final int VALUE = LAYOUT.offset("value");
+    private static final int REPLACES = LAYOUT.offset("replaces");
+    private static final int IS_MOVED = LAYOUT.offset("moved");
+    private static final int EXTENTS_COUNT = LAYOUT.offset("extentsCount");
+    private static final int EXTENTS_LENGTH = LAYOUT.offset("extentsLength");
+    private static final int BYTES_LENGTH = LAYOUT.offset("bytesLength");
+    private static final int ATTRIBUTES = LAYOUT.offset("attributes");
+    private static final int EXTRAS_COUNT = LAYOUT.offset("extrasCount");
+    private static final int EXTRAS_LENGTH = LAYOUT.offset("extrasLength");
 
     /**
      * The present contents of a node. Under its monitor.
@@ -284,11 +401,64 @@ public interface Change {
             .u16("host", "number of the preferred host")
             .u16("nameLength", "bytes of the name")
             .i32("contentsLength", "bytes of the contents")
-            .bytes("name", "nameLength", 1, 255, "the name")
+            .bytes("name", "nameLength", 1, MOST_NAME, "the name")
             .part("contents", "contentsLength", Contents.CODEC, "id, bytes and writer");
 
-    /** The codec. */
-    public static final Codec<Link> CODEC = Codec.of(Link.class, LAYOUT);
+    /** The codec. It is written by hand because a start reads millions of them. */
+    public static final Codec<Link> CODEC =
+        new Codec<>(Link.class, LAYOUT) {
+          @Override
+          public int length(Link message) {
+            return LAYOUT.fixedLength()
+                + message.name.length()
+                + Contents.CODEC.length(message.contents);
+          }
+
+          @Override
+          public void encode(Link message, ByteBuffer out, int offset) {
+            out.putLong(offset + PARENT, message.parent);
+            out.putLong(offset + ACCESSED, message.accessedMillis);
+            out.putLong(offset + ATTRIBUTES, message.attributes);
+            out.putLong(offset + REPLACES, message.replaces);
+            out.putLong(offset + WHOLE, message.whole);
+            out.put(offset + TYPE, (byte) message.type);
+            out.put(offset + STORAGE_CLASS, (byte) message.storageClass);
+            out.putShort(offset + HOST, (short) message.host);
+            out.putShort(offset + NAME_LENGTH, (short) message.name.length());
+            out.putInt(offset + CONTENTS_LENGTH, Contents.CODEC.length(message.contents));
+            int at = offset + LAYOUT.fixedLength();
+            message.name.copyTo(out, at);
+            Contents.CODEC.encode(message.contents, out, at + message.name.length());
+          }
+
+          @Override
+          public Link read(ByteBuffer in, int offset) throws CrailException {
+            int nameLength = in.getShort(offset + NAME_LENGTH) & 0xffff;
+            int at = offset + LAYOUT.fixedLength();
+            return new Link(
+                in.getLong(offset + PARENT),
+                in.getLong(offset + ACCESSED),
+                in.getLong(offset + ATTRIBUTES),
+                in.getLong(offset + REPLACES),
+                in.getLong(offset + WHOLE),
+                in.get(offset + TYPE) & 0xff,
+                in.get(offset + STORAGE_CLASS) & 0xff,
+                in.getShort(offset + HOST) & 0xffff,
+                Utf8.copyOf(in, at, nameLength),
+                Contents.CODEC.decode(in, at + nameLength, in.getInt(offset + CONTENTS_LENGTH)));
+          }
+        };
+
+    private static final int PARENT = LAYOUT.offset("parent");
+    private static final int ACCESSED = LAYOUT.offset("accessedMillis");
+    private static final int ATTRIBUTES = LAYOUT.offset("attributes");
+    private static final int REPLACES = LAYOUT.offset("replaces");
+    private static final int WHOLE = LAYOUT.offset("whole");
+    private static final int TYPE = LAYOUT.offset("type");
+    private static final int STORAGE_CLASS = LAYOUT.offset("storageClass");
+    private static final int HOST = LAYOUT.offset("host");
+    private static final int NAME_LENGTH = LAYOUT.offset("nameLength");
+    private static final int CONTENTS_LENGTH = LAYOUT.offset("contentsLength");
 
     static Link of(Node node, long replaces, long whole, NodeExtras extras) {
       return of(node, replaces, whole, Long.MAX_VALUE, extras);
@@ -380,7 +550,7 @@ public interface Change {
             .i64("replaces", "the node in whose place it is; 0 for none")
             .i64("heir", "the node that keeps the former name; 0 for none")
             .u16("nameLength", "bytes of the name")
-            .bytes("name", "nameLength", 1, 255, "the name");
+            .bytes("name", "nameLength", 1, MOST_NAME, "the name");
 
     /** The codec. */
     public static final Codec<Rename> CODEC = Codec.of(Rename.class, LAYOUT);

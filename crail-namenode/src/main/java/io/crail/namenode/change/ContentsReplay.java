@@ -17,7 +17,6 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.NodeExtras;
 import io.crail.namenode.tree.Tree;
 import io.crail.namenode.tree.TreeWriter;
-import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.Place;
 import java.util.ArrayList;
@@ -54,6 +53,13 @@ final class ContentsReplay {
     }
   }
 
+  /** As the other method; the number belongs to the reason. */
+  static void require(boolean holds, Change change, String why, long number) throws CrailException {
+    if (!holds) {
+      throw ErrorCode.INTERNAL.exception(change + ": " + why + number);
+    }
+  }
+
   /**
    * Skips what a request did to a node after a container above it was removed.
    *
@@ -62,7 +68,7 @@ final class ContentsReplay {
    */
   void skip(long id, Change change) throws CrailException {
     boolean isOwn = Long.remainderUnsigned(id - tree.rootId(), namenodes) == 0;
-    require(!isOwn || id <= tree.lastId(), change, "there was no node " + id);
+    require(!isOwn || id <= tree.lastId(), change, "there was no node ", id);
     skipped++;
   }
 
@@ -112,7 +118,7 @@ final class ContentsReplay {
   NodeExtras extras(Change.Contents contents, Node node) throws CrailException {
     boolean isExtended = (contents.flags() & NodeInfo.EXTENDED) != 0;
     boolean has = contents.attributes() != Change.Contents.NO_EXTRAS;
-    require(has == isExtended, contents, "flags " + contents.flags());
+    require(has == isExtended, contents, "flags ", contents.flags());
     if (!has) {
       return null;
     }
@@ -122,7 +128,7 @@ final class ContentsReplay {
       return extras;
     }
     boolean isKnown = contents.attributes() == Change.Contents.SAME_ATTRIBUTES && node != null;
-    require(isKnown, contents, "attributes " + contents.attributes());
+    require(isKnown, contents, "attributes ", contents.attributes());
     return extras.withAttributes(tree.extras().of(node).attributes());
   }
 
@@ -162,8 +168,8 @@ final class ContentsReplay {
     }
     WriteLease<Node> lease = node.lease();
     NodeSpace former = node.space();
-    List<Allocation> freed = new ArrayList<>();
     int same = sameListed(contents, former);
+    List<Allocation> freed = same >= 0 || former == null ? List.of() : new ArrayList<>();
     NodeSpace next =
         same >= 0 ? grown(contents, node, former, same) : space(contents, former, freed);
     if (same >= 0) {
@@ -259,10 +265,11 @@ final class ContentsReplay {
       throws CrailException {
     NodeSpace next = former;
     long more = 0;
-    for (Change.Held held : contents.extents().subList(same, contents.extents().size())) {
-      requireAt(next.end(), held.extent(), held.allocated(), contents);
-      next = space.append(next, claim(contents, held));
-      more += held.allocated();
+    for (int i = same; i < contents.extents().size(); i++) {
+      Allocation extent = claim(contents, contents.extents().get(i));
+      requireAt(next.end(), extent, contents);
+      next = space.append(next, extent);
+      more += extent.allocatedLength();
     }
     requireWhole(contents, next);
     space.commit(next, contents.size());
@@ -272,7 +279,9 @@ final class ContentsReplay {
 
   private Allocation claim(Change.Contents contents, Change.Held held) throws CrailException {
     Allocation claimed = space.claim(held.extent(), held.allocated());
-    require(claimed != null, contents, held.extent() + " is not free");
+    if (claimed == null) {
+      throw ErrorCode.INTERNAL.exception(contents + ": " + held.extent() + " is not free");
+    }
     return claimed;
   }
 
@@ -284,10 +293,12 @@ final class ContentsReplay {
    */
   NodeSpace space(Change.Contents contents, NodeSpace former, List<Allocation> freed)
       throws CrailException {
+    if (former == null) {
+      return first(contents);
+    }
     List<Allocation> extents = new ArrayList<>();
     Map<Place, Allocation> replaced = new LinkedHashMap<>();
-    int count = former == null ? 0 : former.count();
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < former.count(); i++) {
       Allocation extent = former.at(i);
       boolean isListed = extent.fileEnd() > contents.from() && extent.fileOffset() < contents.to();
       boolean isKept = !isListed && extent.fileOffset() < contents.end();
@@ -315,9 +326,25 @@ final class ContentsReplay {
     if (freed != null) {
       freed.addAll(replaced.values());
     }
+    return whole(contents, former, extents);
+  }
+
+  /** The space of a node that has had none. */
+  private NodeSpace first(Change.Contents contents) throws CrailException {
+    int count = contents.extents().size();
+    List<Allocation> extents = count == 0 ? List.of() : new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      extents.add(claim(contents, contents.extents().get(i)));
+    }
+    return whole(contents, null, extents);
+  }
+
+  private NodeSpace whole(Change.Contents contents, NodeSpace former, List<Allocation> extents)
+      throws CrailException {
     long end = 0;
-    for (Allocation extent : extents) {
-      requireAt(end, extent.extent(), extent.allocatedLength(), contents);
+    for (int i = 0; i < extents.size(); i++) {
+      Allocation extent = extents.get(i);
+      requireAt(end, extent, contents);
       end = extent.fileEnd();
     }
     NodeSpace next = space.restored(value(contents, former), extents, contents.size());
@@ -326,11 +353,13 @@ final class ContentsReplay {
   }
 
   /** Refuses an extent that does not follow the one before it, or holds more than its space. */
-  private static void requireAt(long end, Extent extent, int allocated, Change.Contents contents)
+  private static void requireAt(long end, Allocation extent, Change.Contents contents)
       throws CrailException {
     boolean fits =
-        extent.fileOffset() == end && extent.length() > 0 && extent.length() <= allocated;
-    require(fits, contents, extent + " does not follow " + end);
+        extent.fileOffset() == end
+            && extent.length() > 0
+            && extent.length() <= extent.allocatedLength();
+    require(fits, contents, "an extent does not follow ", end);
   }
 
   /** Refuses a size or an end that the bytes of a node do not have. */
@@ -341,7 +370,7 @@ final class ContentsReplay {
         small == null
             ? contents.size() >= 0 && contents.size() <= end
             : contents.size() == small.length();
-    require(isSize && contents.end() == end, contents, "its bytes end with " + end);
+    require(isSize && contents.end() == end, contents, "its bytes end with ", end);
   }
 
   private SmallBytes value(Change.Contents contents, NodeSpace former) throws CrailException {

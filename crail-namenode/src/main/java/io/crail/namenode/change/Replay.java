@@ -25,6 +25,8 @@ import io.crail.namenode.tree.TreeWriter;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.NodeType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -59,6 +61,8 @@ public final class Replay {
   private final LeaseWriter<Node> leases;
   private final ContentsReplay contents;
   private final LongConsumer onEnd;
+  private final NamePath named = new NamePath();
+  private final NamePath present = new NamePath();
   private long reservedId;
   private long reservedVersion;
 
@@ -194,18 +198,28 @@ public final class Replay {
 
   /** Holds the owner and the group of attributes for a node. */
   private void hold(long attributes, Change change) throws CrailException {
-    for (int user : new int[] {Node.owner(attributes), Node.group(attributes)}) {
-      require(state.users().knows(user), change, "user " + user);
-      state.users().hold(user);
-    }
+    int owner = Node.owner(attributes);
+    require(state.users().hold(owner) != null, change, "user ", owner);
+    int group = Node.group(attributes);
+    require(state.users().hold(group) != null, change, "group ", group);
   }
 
-  private static PathBytes path(Utf8 name) throws CrailException {
-    PathBytes path = PathBytes.of(Utf8.of("/" + name));
-    if (path.nameLength() != name.length()) {
-      throw ErrorCode.INVALID_PATH.exception("name '" + name + "'");
+  /** The name of a node as a path. There are millions of them, so they are in the same memory. */
+  private static final class NamePath {
+    private final ByteBuffer bytes =
+        ByteBuffer.allocate(1 + Change.MOST_NAME).order(ByteOrder.LITTLE_ENDIAN);
+    private final PathBytes path = new PathBytes();
+
+    /** The path of a name, until this is called again. */
+    PathBytes of(Utf8 name) throws CrailException {
+      bytes.put(0, (byte) '/');
+      name.copyTo(bytes, 1);
+      path.read(bytes, 0, 1 + name.length());
+      if (path.nameLength() != name.length()) {
+        throw ErrorCode.INVALID_PATH.exception("name '" + name + "'");
+      }
+      return path;
     }
-    return path;
   }
 
   /** Refuses an id that this namenode cannot have given. */
@@ -217,8 +231,8 @@ public final class Replay {
     require(isOwn, change, "the id is of another namenode");
   }
 
-  private static PathBytes pathOf(Node node) throws CrailException {
-    return path(Change.nameOf(node));
+  private PathBytes pathOf(Node node) throws CrailException {
+    return present.of(Change.nameOf(node));
   }
 
   private void link(Change.Link link) throws CrailException {
@@ -231,15 +245,16 @@ public final class Replay {
       contents.endStaged(link.contents().id(), link.contents().modifiedMillis());
       return;
     }
-    PathBytes path = path(link.name());
+    PathBytes path = named.of(link.name());
     Node old = link.replaces() == 0 ? null : tree.find(link.replaces());
     require(old != null || link.replaces() == 0, link, "replaces a node that is not there");
-    Node present = tree.find(link.contents().id());
+    // Without it, the tables refuse an id and a name that are in use.
+    Node staged = tree.pending().isAnyStaged() ? tree.find(link.contents().id()) : null;
     hold(link.attributes(), link);
     space.requireHost(link.host(), link);
-    if (present != null) {
-      require(present.isStaged() && link.whole() < 0, link, "the id is in use");
-      linkStaged(present, link, path, old);
+    if (staged != null) {
+      require(staged.isStaged() && link.whole() < 0, link, "the id is in use");
+      linkStaged(staged, link, path, old);
       return;
     }
     NodeExtras extras = contents.extras(link.contents(), null);
@@ -268,7 +283,6 @@ public final class Replay {
     } else if (isInPlace) {
       applier.replace(node, own, lease, extras, path, old);
     } else {
-      require(tree.child(parent, path) == null, link, "the name is in use");
       applier.link(node, own, lease, extras, parent, path);
     }
     nodes.attributes(
@@ -382,8 +396,8 @@ public final class Replay {
     Node old = rename.replaces() == 0 ? null : tree.find(rename.replaces());
     require(old != null || rename.replaces() == 0, rename, "replaces a node that is not there");
     Node heir = tree.pending().of(node);
-    require(Change.idOf(heir) == rename.heir(), rename, "the heir is " + heir);
-    PathBytes target = path(rename.name());
+    require(Change.idOf(heir) == rename.heir(), rename, "the heir is ", Change.idOf(heir));
+    PathBytes target = named.of(rename.name());
     Quota from = Container.quotaOf(node);
     long bytes = from == to.quota() ? 0 : Quota.bytesOf(node.space());
     ContentsReplay.take(from, -bytes, heir == null ? -1 : 0);
@@ -446,7 +460,7 @@ public final class Replay {
       return;
     }
     NodeType type = NodeType.of(change.type());
-    require(type.isContainer(), change, "type " + change.type());
+    require(type.isContainer(), change, "type ", change.type());
     share =
         new Share(
             change.id(),

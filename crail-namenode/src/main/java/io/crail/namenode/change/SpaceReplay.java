@@ -28,7 +28,7 @@ final class SpaceReplay {
 
   /** Refuses a number of a host that no record has given. */
   void requireHost(int number, Change change) throws CrailException {
-    require(state.hosts().knows(number), change, "host " + number);
+    require(state.hosts().knows(number), change, "host ", number);
   }
 
   /** Notes a number of a datanode. */

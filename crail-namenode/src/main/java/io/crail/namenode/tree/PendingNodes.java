@@ -69,6 +69,11 @@ public final class PendingNodes {
     return container.childCount() == 0 && !stagedIn.containsKey(container);
   }
 
+  /** Whether any node is staged. */
+  public boolean isAnyStaged() {
+    return !stagedIn.isEmpty();
+  }
+
   /** The node that is to replace a node, or null. */
   public Node of(Node present) {
     Pending pending = most.get() == 0 ? null : ofPresent.get(present);
