@@ -56,6 +56,10 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private final long segmentBytes;
   private final long mostWaiting;
   private final boolean waitsForSpace;
+
+  /** Packs the records of a snapshot; null for those of a log. */
+  private final RecordPacking packing;
+
   private final long nanosBefore;
   private final long startNanos;
 
@@ -146,6 +150,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       boolean waitsForSpace)
       throws IOException {
     this.waitsForSpace = waitsForSpace;
+    this.packing = waitsForSpace ? null : new RecordPacking();
     this.directory = directory;
     this.clock = clock;
     this.thread = thread;
@@ -199,13 +204,20 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     if (length > LogFrame.MOST / 2) {
       throw new IllegalArgumentException("a record of " + length + " bytes");
     }
-    Page page = pageFor(LogFrame.OF_RECORD + length);
+    Page page = pageFor(packing == null ? LogFrame.OF_RECORD + length : RecordPacking.most(length));
     ByteBuffer bytes = page.bytes;
-    int at = bytes.position();
-    bytes.putInt(at, length);
-    bytes.put(at + Integer.BYTES, (byte) kind);
-    codec.encode(record, bytes, at + LogFrame.OF_RECORD);
-    bytes.position(at + LogFrame.OF_RECORD + length);
+    if (packing != null) {
+      if (page.count == 0) {
+        packing.begin();
+      }
+      packing.append(bytes, kind, codec, record);
+    } else {
+      int at = bytes.position();
+      bytes.putInt(at, length);
+      bytes.put(at + Integer.BYTES, (byte) kind);
+      codec.encode(record, bytes, at + LogFrame.OF_RECORD);
+      bytes.position(at + LogFrame.OF_RECORD + length);
+    }
     page.count++;
     waitingBytes += LogFrame.OF_RECORD + length;
     if (waitingBytes > mostWaiting) {

@@ -43,6 +43,7 @@ public final class LogReader {
   /** The bytes of a file; those of the next one are read into the same memory. */
   private ByteBuffer memory = ByteBuffer.allocate(0);
 
+  private final RecordPacking packing = new RecordPacking();
   private final List<String> unused = new ArrayList<>();
   private long last;
   private long nanos;
@@ -195,17 +196,24 @@ public final class LogReader {
       throws CrailException, IOException {
     nanos = header.nanos();
     visitor.written(header.millis(), header.nanos());
+    packing.begin();
     int offset = LogFrame.HEADER;
     int end = offset + header.length();
     for (int i = 0; i < header.count(); i++) {
-      int length = end - offset < LogFrame.OF_RECORD ? -1 : frame.getInt(offset);
-      if (length < 0 || length > end - offset - LogFrame.OF_RECORD) {
+      int room = end - offset - LogFrame.OF_RECORD;
+      int length = room < 0 ? 0 : frame.getInt(offset);
+      int kind = room < 0 ? 0 : frame.get(offset + Integer.BYTES) & 0xff;
+      boolean isPacked = (length & RecordPacking.PACKED) != 0;
+      length &= ~RecordPacking.PACKED;
+      offset += LogFrame.OF_RECORD;
+      int next = isPacked ? packing.unpack(frame, offset, end, length) : offset + length;
+      if (next < offset || next > end) {
         throw new LogDamage(name + " at byte " + at + ": a frame with wrong lengths");
       }
-      int kind = frame.get(offset + Integer.BYTES) & 0xff;
-      visitor.record(last + 1, kind, frame, offset + LogFrame.OF_RECORD, length);
+      visitor.record(
+          last + 1, kind, isPacked ? packing.bytes() : frame, isPacked ? 0 : offset, length);
       last++;
-      offset += LogFrame.OF_RECORD + length;
+      offset = next;
     }
   }
 }
