@@ -4,6 +4,7 @@ package io.crail.namenode;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -28,6 +29,7 @@ import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.node.CommitMove;
 import io.crail.protocol.node.Operate;
+import io.crail.protocol.node.Put;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.CompoundStep;
 import io.crail.protocol.part.Extent;
@@ -71,6 +73,25 @@ class ReplayTest {
     assertEquals(TestStore.BLOCK, next.usage(0).freeBytes(), "clients may still access it");
     next.passAlive(MARGIN + 100, datanode);
     assertEquals(3 * TestStore.BLOCK, next.usage(0).freeBytes());
+    next.namenode.verify();
+  }
+
+  @Test
+  void bytesThatWereStagedInARemovedDirectoryAreInNoSnapshot() throws Exception {
+    int datanode = store.datanode(1, "host", 0, false, 4 * TestStore.BLOCK);
+    store.mkdir("/d");
+    store.create(NodeType.TABLE, "/d/t", 0);
+    // The last node that was made: nothing else shows that its id was given.
+    Put.Request put = TestStore.put("/d/t/k", 9, TestStore.BLOCK);
+    long id = store.call(NameNodeOperations.STAGE, put).node().id();
+    store.extend(id, 9, 0, TestStore.BLOCK);
+    store.remove("/d", true);
+    TestStore next = store.copied();
+    next.namenode.verify();
+    assertNull(next.namenode.tree().find(id));
+    assertEquals(3 * TestStore.BLOCK, next.usage(0).freeBytes(), "its writer may write there");
+    next.passAlive(LEASE + MARGIN + 100, datanode);
+    assertEquals(4 * TestStore.BLOCK, next.usage(0).freeBytes());
     next.namenode.verify();
   }
 

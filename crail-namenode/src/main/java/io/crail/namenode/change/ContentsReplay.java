@@ -21,12 +21,16 @@ import io.crail.protocol.part.NodeInfo;
 import io.crail.protocol.part.Place;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The part of {@link Replay} that makes bytes, writers and extras of nodes. For one thread. */
 final class ContentsReplay {
+  private static final long NO_CLIENT = 0;
+
   private final State state;
   private final Tree tree;
   private final Applier applier;
@@ -34,6 +38,10 @@ final class ContentsReplay {
   private final SpaceWriter space;
   private final LeaseWriter<Node> leases;
   private final int namenodes;
+
+  /** Staged nodes without a writer: as a rule the next records end them. */
+  private final Set<Node> abandoned = new HashSet<>();
+
   private long skipped;
 
   ContentsReplay(State state, Applier applier, int namenodes) {
@@ -81,8 +89,37 @@ final class ContentsReplay {
   void endStaged(long id, long millis) {
     Node node = tree.find(id);
     if (node != null && node.isStaged()) {
-      applier.endStaged(node, millis);
+      endStaged(node, millis);
     }
+  }
+
+  /** Ends a staged node. */
+  void endStaged(Node node, long millis) {
+    abandoned.remove(node);
+    applier.endStaged(node, millis);
+  }
+
+  /** Notes what a staged node is without, if it has no writer. */
+  void noteStaged(Node node) {
+    if (node.lease() == null) {
+      abandoned.add(node);
+    }
+  }
+
+  /**
+   * Lets staged nodes without a writer end. The record that ended the lease of one came from the
+   * same request as that of its end, and the log has ended between the two. Its end needs a record,
+   * since a later one says who gets its space. So it gets a lease that runs out, of no client.
+   */
+  void endAbandoned() {
+    for (Node node : abandoned) {
+      if (node.isStaged() && node.lease() == null && tree.find(node.id()) == node) {
+        WriteLease<Node> lease = leases.restore(node, NO_CLIENT, node.id());
+        leases.endLater(lease);
+        nodes.lease(node, lease);
+      }
+    }
+    abandoned.clear();
   }
 
   /** Notes that a client may access space of a node that is not there. */
@@ -199,6 +236,9 @@ final class ContentsReplay {
     }
     nodes.flags(node, contents.flags());
     nodes.attributes(node, node.attributes(), contents.modifiedMillis(), node.accessedMillis());
+    if (node.isStaged()) {
+      noteStaged(node);
+    }
     if (other != null) {
       require(tree.pending().of(other) == node, contents, "it replaces another node");
       applier.takePlace(node, other);

@@ -118,6 +118,7 @@ public final class Replay {
     nodes.haveGiven(reservedId);
     writer.endReplay();
     state.budget().replay(false);
+    contents.endAbandoned();
     leases.renewAll();
     long now = clock.nanoTime();
     state.datanodes().all().forEach(datanode -> datanode.signs().seen(now));
@@ -278,6 +279,7 @@ public final class Replay {
         old == null && !isStaged ? 1 : 0);
     if (isStaged) {
       applier.stage(node, own, lease, parent, path, link.whole());
+      contents.noteStaged(node);
     } else if (isToCome) {
       applier.linkPending(node, own, lease, extras, path, old, link.whole());
     } else if (isInPlace) {
@@ -348,7 +350,7 @@ public final class Replay {
       return;
     }
     if (node.isStaged()) {
-      applier.endStaged(node, unlink.millis());
+      contents.endStaged(node, unlink.millis());
     } else if (node.isPending()) {
       Node present = tree.child(Container.of(node), pathOf(node));
       require(present != null && tree.pending().of(present) == node, unlink, "it replaces no node");

@@ -2,6 +2,7 @@
 package io.crail.namenode.change;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Utf8;
@@ -13,6 +14,7 @@ import io.crail.namenode.NameNode;
 import io.crail.namenode.Steps;
 import io.crail.namenode.TestStore;
 import io.crail.namenode.Wire;
+import io.crail.namenode.tree.Tree;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
@@ -53,6 +55,7 @@ class ChangeTest {
   private static final String[] DIRECTORIES = {"", "/a", "/b", "/a/c"};
   private static final String[] NAMES = {"x", "y", "a-name-that-is-too-long-to-be-inline"};
   private static final int ROUNDS = 12_000;
+  private static final int PREFIXES = 600;
   private static final int MOST_ROUNDS = 10 * ROUNDS;
   private static final long MOST_BYTES = 4L << 20;
 
@@ -445,6 +448,31 @@ class ChangeTest {
     verify();
     // Otherwise it has not tried them.
     assertEquals(List.of(), model.kindsBelow(1), () -> model.kinds().toString());
+  }
+
+  /** A log may end behind any record, also between two of one request. */
+  @Test
+  void anyFirstPartOfTheRecordsIsWhole() throws Exception {
+    Client[] clients = {new Client(5), new Client(6)};
+    Random random = new Random(seed);
+    while (records.size() < PREFIXES || model.kindsBelow(1).contains("Link staged")) {
+      tried(clients[random.nextInt(2)]::round);
+      if (random.nextInt(3) == 0) {
+        tried(clients[random.nextInt(2)]::stage);
+      }
+      store.passAlive(random.nextInt(1_500), datanodes);
+    }
+    int kept = 0;
+    for (int count = 1; count <= records.size(); count++) {
+      TestStore first = store.replayed(records.subList(0, count));
+      first.namenode.verify();
+      Tree tree = first.namenode.tree();
+      kept += tree.pending().isAnyStaged() ? 1 : 0;
+      first.pass(2 * 10_000);
+      assertFalse(tree.pending().isAnyStaged(), "seed " + seed + ", " + count + " records");
+      first.namenode.verify();
+    }
+    assertTrue(kept > 0, "seed " + seed);
   }
 
   @Test
