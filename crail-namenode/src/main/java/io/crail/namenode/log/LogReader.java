@@ -5,7 +5,6 @@ import io.crail.common.error.CrailException;
 import io.crail.namenode.log.LogDirectory.LogFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,9 +39,7 @@ public final class LogReader {
   private final LogDirectory directory;
   private final Visitor visitor;
 
-  /** The bytes of a file; those of the next one are read into the same memory. */
-  private ByteBuffer memory = ByteBuffer.allocate(0);
-
+  private final LogWindow window = new LogWindow();
   private final RecordPacking packing = new RecordPacking();
   private final List<String> unused = new ArrayList<>();
   private long last;
@@ -126,50 +123,43 @@ public final class LogReader {
     long segment = LogSegment.of(name);
     lastSegment = segment;
     try (LogFile file = directory.open(name)) {
-      ByteBuffer bytes = read(file);
+      window.open(file);
       int at = 0;
-      if (bytes.capacity() == 0 || frameAt(bytes, 0, segment) == null) {
+      if (window.length() == 0 || frameAt(0, segment) == null) {
         unused.add(name);
       }
-      while (at < bytes.capacity()) {
-        LogFrame.Header header = frameAt(bytes, at, segment);
+      while (at < window.length()) {
+        LogFrame.Header header = frameAt(at, segment);
         if (header == null) {
-          checkTail(name, bytes, at, segment);
+          checkTail(name, at, segment);
           return;
         }
         if (header.first() != last + 1) {
           throw new LogDamage(
               name + " at byte " + at + ": record " + header.first() + " follows " + last);
         }
-        visit(name, at, bytes.slice(at, header.padded()).order(ByteOrder.LITTLE_ENDIAN), header);
+        visit(name, at, window.at(at, header.padded()), header);
         at += header.padded();
       }
     }
   }
 
-  private ByteBuffer read(LogFile file) throws IOException {
-    int length = Math.toIntExact(file.length() / LogFrame.PAGE * LogFrame.PAGE);
-    if (memory.capacity() < length) {
-      memory = ByteBuffer.allocate(length);
-    }
-    ByteBuffer bytes = memory.slice(0, length);
-    file.read(bytes, 0);
-    return bytes.clear().order(ByteOrder.LITTLE_ENDIAN);
-  }
-
   /** The whole frame at a place of a segment; null if there is none. */
-  private static LogFrame.Header frameAt(ByteBuffer bytes, int at, long segment) {
-    ByteBuffer rest = bytes.slice(at, bytes.capacity() - at).order(ByteOrder.LITTLE_ENDIAN);
-    LogFrame.Header header = LogFrame.read(rest, rest.capacity());
-    boolean isOne = header != null && header.segment() == segment && LogFrame.isWhole(rest, header);
-    return isOne ? header : null;
+  private LogFrame.Header frameAt(int at, long segment) throws IOException {
+    LogFrame.Header header = LogFrame.read(window.at(at, LogFrame.PAGE), window.length() - at);
+    boolean isOne = header != null && header.segment() == segment;
+    return isOne && LogFrame.isWhole(window.at(at, header.padded()), header) ? header : null;
   }
 
-  private void checkTail(String name, ByteBuffer bytes, int at, long segment) throws LogDamage {
+  private void checkTail(String name, int at, long segment) throws IOException {
     int torn = at;
-    for (int page = at; page < bytes.capacity(); page += LogFrame.PAGE) {
-      boolean mayBeOne = bytes.getInt(page) == LogFrame.MAGIC;
-      LogFrame.Header later = mayBeOne ? frameAt(bytes, page, segment) : null;
+    for (int page = at; page < window.length(); page += LogFrame.PAGE) {
+      ByteBuffer bytes = window.at(page, LogFrame.PAGE);
+      if (bytes.mismatch(ZEROS.duplicate()) < 0) {
+        continue;
+      }
+      torn = page + LogFrame.PAGE;
+      LogFrame.Header later = bytes.getInt(0) == LogFrame.MAGIC ? frameAt(page, segment) : null;
       if (later != null && later.durable() > last) {
         throw new LogDamage(
             name
@@ -181,15 +171,8 @@ public final class LogReader {
                 + page
                 + " says");
       }
-      if (!isZero(bytes, page)) {
-        torn = page + LogFrame.PAGE;
-      }
     }
     tornBytes += torn - at;
-  }
-
-  private static boolean isZero(ByteBuffer bytes, int page) {
-    return bytes.slice(page, LogFrame.PAGE).mismatch(ZEROS.duplicate()) < 0;
   }
 
   private void visit(String name, int at, ByteBuffer frame, LogFrame.Header header)
