@@ -8,8 +8,8 @@ import io.crail.protocol.codec.Layout;
  * A number that no other record shows, since what had it, or was to get it, is gone. Such records
  * are made where a state is written as a whole, see {@link StateRecords}.
  *
- * @param of what is numbered: {@link #NODE_IDS}, {@link #GENERATIONS}, {@link #CHILDREN} or {@link
- *     #CUT_OFFS}
+ * @param of what is numbered: {@link #NODE_IDS}, {@link #GENERATIONS}, {@link #CHILDREN}, {@link
+ *     #CUT_OFFS} or {@link #NODES}
  * @param id of what it is: a container, or a datanode; 0 for neither
  * @param region the index of a region
  * @param value the number
@@ -27,10 +27,13 @@ public record NumberChange(int of, long id, int region, long value) implements C
   /** A client that a datanode has to cut off. */
   public static final int CUT_OFFS = 3;
 
+  /** How many nodes the next records make, so that the tables need not grow step by step. */
+  public static final int NODES = 4;
+
   /** The layout. */
   public static final Layout LAYOUT =
       Layout.of("NumberChange")
-          .u8("of", "0 node ids, 1 generations, 2 children, 3 clients to cut off")
+          .u8("of", "0 node ids, 1 generations, 2 children, 3 clients to cut off, 4 nodes")
           .i64("id", "the container or datanode; 0 for neither")
           .i32("region", "index of the region")
           .i64("value", "the number");

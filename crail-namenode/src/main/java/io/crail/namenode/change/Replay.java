@@ -50,6 +50,9 @@ public final class Replay {
   /** Ids begin below two thirds of this with that of the root, and never come so far. */
   private static final long MOST_ID = 1L << 62 | 1L << 61;
 
+  /** A number of nodes above this is damage: tables are made for it. */
+  private static final long MOST_NODES = 1L << 32;
+
   private final NameNodeOptions options;
   private final State state;
   private final Tree tree;
@@ -186,6 +189,10 @@ public final class Replay {
       case NumberChange.NODE_IDS -> {
         require(change.value() >= tree.rootId() && change.value() < MOST_ID, change, "no id");
         nodes.haveGiven(change.value());
+      }
+      case NumberChange.NODES -> {
+        require(change.value() >= 0 && change.value() <= MOST_NODES, change, "so many nodes");
+        nodes.expect(change.value());
       }
       case NumberChange.CHILDREN -> {
         require(tree.find(change.id()) instanceof Container, change, "there is no such container");

@@ -46,6 +46,7 @@ public final class StateRecords {
     state.hosts().forEach((name, number) -> out.changed(new SpaceChange.Host(number, name)));
     // First, since what is removed refers to containers that are not there any more.
     number(NumberChange.NODE_IDS, 0, tree.lastId());
+    number(NumberChange.NODES, 0, tree.size());
     state.datanodes().all().forEach(this::datanode);
     container(tree.root());
     tree.spread().shares().values().forEach(this::share);

@@ -23,6 +23,9 @@ public abstract class NodeTable {
   private static final int SEGMENT_BITS = 8;
   private static final int FIRST_CAPACITY = 16;
 
+  /** Where nodes are expected, a segment gets room for this part more than the others. */
+  private static final int SPREAD_PART = 16;
+
   /** An array of slots; its length is a power of two, and at least half of them are null. */
   private static final class Segment {
     private volatile Node[] slots = new Node[FIRST_CAPACITY];
@@ -116,6 +119,20 @@ public abstract class NodeTable {
     }
   }
 
+  /** Makes room for so many nodes more, as if the segments had grown to it. */
+  final void expect(long nodes) {
+    for (Segment segment : segments) {
+      synchronized (segment) {
+        long own = segment.live + nodes / segments.length;
+        // The nodes are not quite evenly spread.
+        long least = 2 * (own + own / SPREAD_PART);
+        if (least > segment.slots.length) {
+          rehash(segment, least);
+        }
+      }
+    }
+  }
+
   /** Replaces a node by another with the same key. Readers see one or the other. */
   final void replace(Node old, Node replacement) {
     long hash = hash(old);
@@ -164,9 +181,13 @@ public abstract class NodeTable {
 
   /** Gives the segment a new array that is between a quarter and less than half full. */
   private void rehash(Segment segment) {
+    rehash(segment, (segment.live + 1) * 3L);
+  }
+
+  private void rehash(Segment segment, long leastCapacity) {
     Node[] old = segment.slots;
     int capacity = FIRST_CAPACITY;
-    while (capacity < (segment.live + 1) * 3) {
+    while (capacity < leastCapacity) {
       capacity *= 2;
     }
     // The next node that needs room notices that the table has grown.

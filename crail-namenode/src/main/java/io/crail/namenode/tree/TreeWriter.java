@@ -299,6 +299,12 @@ public final class TreeWriter {
     container.children().nextSequence(sequence);
   }
 
+  /** Makes room in the tables for so many nodes that are to come. */
+  public void expect(long count) {
+    tree.ids().expect(count);
+    tree.names().expect(count);
+  }
+
   /** Lets no new node get this id, nor an earlier one. */
   public void haveGiven(long id) {
     tree.haveGiven(id);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.tree;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
@@ -34,5 +35,25 @@ class IdTableTest {
     assertNull(table.find(0));
     assertNull(table.find(ids[0]));
     assertSame(second, table.find(ids[1]));
+  }
+
+  /** Nothing is copied while they come, and the table is as large as if it had grown. */
+  @Test
+  void nodesThatAreExpectedHavePlaces() {
+    int count = 900_000;
+    HeapBudget budget = new HeapBudget(1 << 30, "");
+    IdTable grown = new IdTable(budget);
+    table.expect(count);
+    final long before = table.bytes();
+    for (int i = 1; i <= count; i++) {
+      Node node = node(i);
+      table.add(node);
+      grown.add(node);
+    }
+    assertEquals(before, table.bytes());
+    assertEquals(grown.bytes(), table.bytes());
+    assertEquals(grown.bytes(), budget.used());
+    table.expect(0);
+    assertEquals(before, table.bytes());
   }
 }
