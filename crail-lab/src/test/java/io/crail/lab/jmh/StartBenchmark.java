@@ -72,6 +72,9 @@ public class StartBenchmark {
   private static final long RETRY_NANOS = 1_000_000;
   private static final int PAGE = 4096;
 
+  /** Makes different numbers of consecutive ones, so that names have nothing in common. */
+  private static final long GOLDEN = 0x9e3779b97f4a7c15L;
+
   /** Where the files are in. */
   public enum Source {
     /** The requests of a client that creates a file, gets space for it, and closes it. */
@@ -200,7 +203,7 @@ public class StartBenchmark {
     }
 
     private static Utf8 pathOf(int index) {
-      return Utf8.of(directoryOf(index) + String.format(Locale.ROOT, "/file-%011d", index));
+      return Utf8.of(directoryOf(index) + String.format(Locale.ROOT, "/%016x", index * GOLDEN));
     }
 
     private static Create.Request creation(NodeType type, Utf8 path, long token) {
