@@ -122,11 +122,18 @@ public final class LogCommand extends OptionsCommand {
     if (!places.isEmpty() && line.hasOption("i")) {
       throw new UsageException("either a directory or --index");
     }
+    if (way.equals(CUT) && line.hasOption("a") == line.hasOption("x")) {
+      throw new UsageException("where to cut: either --after <number> or --at-damage");
+    }
+    if (way.equals(CUT) && line.hasOption("j")) {
+      throw new UsageException("'crail log cut' prints no JSON");
+    }
+    RecordPrinter printer = RecordPrinter.of(context, line);
     Path directory = directory(context, line, places);
     try {
       return switch (way) {
         case CHECK -> check(context, line, directory);
-        case PRINT -> print(context, line, directory);
+        case PRINT -> print(printer, line, directory);
         case CUT -> cut(context, line, directory);
         default -> look(context, line, directory);
       };
@@ -233,9 +240,8 @@ public final class LogCommand extends OptionsCommand {
     }
   }
 
-  private static int print(CommandContext context, CommandLine line, Path directory)
+  private static int print(RecordPrinter printer, CommandLine line, Path directory)
       throws Exception {
-    RecordPrinter printer = RecordPrinter.of(context, line);
     try (FileLogDirectory log = FileLogDirectory.openToRead(directory)) {
       if (line.hasOption("s")) {
         LogExcerpt.readSnapshot(log, printer.from(), printer.to(), printer);
@@ -248,12 +254,6 @@ public final class LogCommand extends OptionsCommand {
 
   private static int cut(CommandContext context, CommandLine line, Path directory)
       throws Exception {
-    if (line.hasOption("a") == line.hasOption("x")) {
-      throw new UsageException("where to cut: either --after <number> or --at-damage");
-    }
-    if (line.hasOption("j")) {
-      throw new UsageException("'crail log cut' prints no JSON");
-    }
     requireOwner(directory);
     try (FileLogDirectory log = FileLogDirectory.open(directory)) {
       LogCut cut =

@@ -217,7 +217,7 @@ public record LogReport(
         cut.lost() == 0
             ? "No record is known that would be lost."
             : count(cut.lost(), "later record")
-                + " would be lost. Clients were told that these changes were safe, but perhaps of"
+                + " would be lost. Clients were told that these changes are safe, except perhaps"
                 + " the last ones.");
     for (Snapshot each : cut.removedSnapshots()) {
       text.line("The snapshot after record %d would not be used.", each.position());

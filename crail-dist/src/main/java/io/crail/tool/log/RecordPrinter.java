@@ -176,7 +176,7 @@ final class RecordPrinter implements LogReader.Visitor {
     } else if (value instanceof String) {
       text.append('"').append(value).append('"');
     } else {
-      text.append(value);
+      text.append(value.equals(Long.MAX_VALUE) ? "max" : value);
     }
   }
 
