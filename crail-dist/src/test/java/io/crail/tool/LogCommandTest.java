@@ -128,7 +128,7 @@ class LogCommandTest {
       mkdir(store, "/d");
       String look = ok("look").stdout();
       assertTrue(look.contains(", in use by process " + ProcessHandle.current().pid()), look);
-      assertTrue(look.contains("made ahead, empty"), look);
+      assertTrue(look.contains("  ahead\n"), look);
       ok("check");
       assertTrue(ok("print -k link").stdout().contains("\"d\""));
       Ran refused = run("cut --after 1 --yes");

@@ -465,6 +465,6 @@ class GoldenLogTest {
     assertEquals(
         Files.readString(present().resolve(LAYOUTS)),
         layouts(),
-        "a record has another layout, so Lineage.FORMAT has to grow; see CONTRIBUTING.md");
+        "a record has another layout, so Lineage.FORMAT has to grow; see docs/durability-log.md");
   }
 }

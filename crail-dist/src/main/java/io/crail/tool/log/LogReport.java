@@ -170,7 +170,7 @@ public record LogReport(
     return switch (part.use()) {
       case READ -> "";
       case COVERED -> "in the snapshot; the next start removes it";
-      case AHEAD -> "made ahead, empty";
+      case AHEAD -> "ahead";
     };
   }
 
