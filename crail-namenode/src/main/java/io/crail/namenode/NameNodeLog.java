@@ -33,22 +33,25 @@ final class NameNodeLog implements LogReader.Visitor {
   private static final Logger LOG = LoggerFactory.getLogger(NameNodeLog.class);
   private static final long REPORT_RECORDS = 1_000_000;
 
-  private final Function<Lineage, NameNodeOptions> optionsOf;
   private final Clock clock;
   private final RandomGenerator random;
   private final SpreadRule.Neighbours neighbours;
   private final AnswerLog answers = new AnswerLog();
   private NameNodeOptions options;
+
+  /** Gives the options if they follow from the log; null if they are known. */
+  private Function<Lineage, NameNodeOptions> optionsOf;
+
   private NameNode namenode;
   private Replay replay;
   private ChangeLog log;
 
   private NameNodeLog(
-      Function<Lineage, NameNodeOptions> optionsOf,
+      NameNodeOptions options,
       Clock clock,
       RandomGenerator random,
       SpreadRule.Neighbours neighbours) {
-    this.optionsOf = optionsOf;
+    this.options = options;
     this.clock = clock;
     this.random = random;
     this.neighbours = neighbours;
@@ -78,7 +81,7 @@ final class NameNodeLog implements LogReader.Visitor {
       RandomGenerator random,
       SpreadRule.Neighbours neighbours)
       throws IOException {
-    NameNodeLog made = new NameNodeLog(lineage -> options, clock, random, neighbours);
+    NameNodeLog made = new NameNodeLog(options, clock, random, neighbours);
     long begun = clock.nanoTime();
     Snapshots snapshots = new Snapshots(directory);
     LogReader present = made.read(directory, snapshots);
@@ -130,7 +133,8 @@ final class NameNodeLog implements LogReader.Visitor {
       Clock clock,
       RandomGenerator random)
       throws IOException {
-    NameNodeLog made = new NameNodeLog(optionsOf, clock, random, NameNode.ALONE);
+    NameNodeLog made = new NameNodeLog(null, clock, random, NameNode.ALONE);
+    made.optionsOf = optionsOf;
     Snapshots snapshots = new Snapshots(directory);
     LogReader present = made.read(directory, snapshots);
     if (made.namenode == null) {
@@ -195,7 +199,9 @@ final class NameNodeLog implements LogReader.Visitor {
   }
 
   private void begin(Lineage lineage) {
-    options = optionsOf.apply(lineage);
+    if (optionsOf != null) {
+      options = optionsOf.apply(lineage);
+    }
     namenode = new NameNode(options, clock, random, this::changed, neighbours, lineage, answers);
   }
 

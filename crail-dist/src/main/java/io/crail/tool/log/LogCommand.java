@@ -27,6 +27,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.apache.commons.cli.CommandLine;
@@ -41,11 +42,11 @@ public final class LogCommand extends OptionsCommand {
 
   private static final String OF_NAMENODE = "namenode-";
 
-  /** Another namenode may have removed what was to be read. */
-  private static final int ATTEMPTS = 2;
+  /** A namenode may write or remove what is just read. */
+  private static final int ATTEMPTS = 3;
 
   private static final DateTimeFormatter LABEL =
-      DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
+      DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
 
   /** Declares its options. */
   public LogCommand() {

@@ -75,7 +75,7 @@ public final class LogSurvey {
       String damage) {}
 
   /** A namenode may write or remove what is just read. */
-  private static final int ATTEMPTS = 2;
+  private static final int ATTEMPTS = 3;
 
   private final LogDirectory directory;
   private final List<Part> parts = new ArrayList<>();
@@ -215,20 +215,22 @@ public final class LogSurvey {
 
   /** Reads all snapshots. Returns the last file of the log that the newest one covers. */
   private long readSnapshots(long most) throws CrailException, IOException {
-    TreeMap<Long, Long> bytes = new TreeMap<>();
+    TreeMap<String, Long> bytes = new TreeMap<>();
     List<String> names = directory.names();
     for (String name : names) {
       if (name.startsWith(Snapshots.BEGIN)) {
         try (LogFile file = directory.open(name)) {
-          bytes.merge(Snapshots.positionOf(name), file.length(), Long::sum);
+          bytes.merge(Snapshots.stemOf(name), file.length(), Long::sum);
         }
       }
     }
-    long newest = new Snapshots(directory, most).position();
+    String newest = new Snapshots(directory, most).stem();
     long covered = 0;
-    for (Map.Entry<Long, Long> each : bytes.entrySet()) {
-      long at = each.getKey();
-      if (!names.contains(Snapshots.prefix(at) + Snapshots.WHOLE)) {
+    for (Map.Entry<String, Long> each : bytes.entrySet()) {
+      String stem = each.getKey();
+      long at = Snapshots.positionOf(stem);
+      boolean isRead = stem.equals(newest);
+      if (!names.contains(stem + Snapshots.WHOLE)) {
         snapshots.add(new Snapshot(at, 0, each.getValue(), false, false, 0, ""));
         continue;
       }
@@ -242,8 +244,8 @@ public final class LogSurvey {
       }
       snapshots.add(
           new Snapshot(
-              at, counter.records, each.getValue(), true, at == newest, counter.lastMillis, wrong));
-      if (at == newest) {
+              at, counter.records, each.getValue(), true, isRead, counter.lastMillis, wrong));
+      if (isRead) {
         begin = at;
         lastSeen = at;
         damage = wrong;

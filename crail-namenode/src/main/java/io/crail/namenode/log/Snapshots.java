@@ -79,7 +79,17 @@ public final class Snapshots {
     return Long.parseLong(name.substring(BEGIN.length(), BEGIN.length() + DIGITS));
   }
 
-  static String prefix(long at) {
+  /** What the names of all files of a snapshot begin with, and only those. */
+  static String stemOf(String file) {
+    return file.substring(0, BEGIN.length() + DIGITS);
+  }
+
+  /** The stem of the present one; empty if there is none. */
+  String stem() {
+    return position == 0 ? "" : prefix(position);
+  }
+
+  private static String prefix(long at) {
     return String.format(Locale.ROOT, "%s%0" + DIGITS + "d", BEGIN, at);
   }
 
