@@ -16,6 +16,10 @@ import io.crail.tool.command.ExitCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -136,6 +140,40 @@ class LogCommandTest {
       assertTrue(refused.stderr().contains("another namenode uses"), refused.stderr());
       mkdir(store, "/e");
     }
+  }
+
+  /** What is being written while it is read is never taken for damage. */
+  @Test
+  void aLogThatIsBeingWrittenIsWhole() throws Exception {
+    try (EmbeddedCrail cluster = start();
+        CrailStore store = connect(cluster)) {
+      mkdir(store, "/first");
+      AtomicBoolean ended = new AtomicBoolean();
+      CompletableFuture<Integer> writer =
+          CompletableFuture.supplyAsync(
+              () -> {
+                int count = 0;
+                try {
+                  for (; !ended.get(); count++) {
+                    mkdir(store, "/d" + count);
+                  }
+                } catch (Exception e) {
+                  throw new CompletionException(e);
+                }
+                return count;
+              });
+      try {
+        for (int i = 0; i < 5; i++) {
+          assertEquals(0, run("look").code());
+          assertEquals(0, run("check").code());
+          assertEquals(0, run("print --kind unlink").code());
+        }
+      } finally {
+        ended.set(true);
+      }
+      assertTrue(writer.get(60, TimeUnit.SECONDS) > 0);
+    }
+    ok("check");
   }
 
   @Test
