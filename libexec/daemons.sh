@@ -112,7 +112,7 @@ own_file() {
 # start_here <name> <command and arguments>: starts a server on this host, and waits until it
 # serves. Needs $addresses.
 start_here() {
-  local name=$1 file=$pid_prefix$1.pid out log pid started begun=$SECONDS said=$SECONDS
+  local name=$1 file=$pid_prefix$1.pid out log before pid started begun=$SECONDS said=$SECONDS last
   shift
   if started=$(running "$name"); then
     pid=${started%% *}
@@ -132,6 +132,7 @@ start_here() {
   { rm -f "$file" && (set -C && : >"$file"); } || return 1
   out=$log_prefix-$name.out
   log=$log_prefix-$name.log
+  before=$(stat -c %s "$log")
   CRAIL_LOG_FILE=$log \
     setsid nohup "$root/bin/crail" "$@" >"$out" 2>&1 </dev/null &
   pid=$!
@@ -150,7 +151,9 @@ start_here() {
     # A namenode may have a long log to read.
     if ((SECONDS - said >= 5)); then
       said=$SECONDS
-      say "$name: not yet after $((SECONDS - begun)) s: $(tail -q -n 1 "$log" "$out" | head -n 1)"
+      # What an earlier start has said is of no interest.
+      last=$(tail -c "+$((before + 1))" "$log" | tail -n 1)
+      say "$name: not yet after $((SECONDS - begun)) s${last:+: $last}"
     fi
     sleep 0.1
   done
