@@ -43,7 +43,7 @@ public final class LogCommand extends OptionsCommand {
   private static final String OF_NAMENODE = "namenode-";
 
   /** A namenode may write or remove what is just read. */
-  private static final int ATTEMPTS = 3;
+  private static final int ATTEMPTS = 2;
 
   private static final DateTimeFormatter LABEL =
       DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmss'Z'", Locale.ROOT).withZone(ZoneOffset.UTC);
@@ -232,7 +232,7 @@ public final class LogCommand extends OptionsCommand {
               e);
         } catch (IOException e) {
           // What a namenode writes or removes meanwhile may look like damage.
-          if (attempt == ATTEMPTS || FileLogDirectory.user(directory).isEmpty()) {
+          if (attempt == ATTEMPTS) {
             throw new IOException(
                 "DAMAGED: " + e.getMessage() + "; 'crail log' shows what is whole", e);
           }

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 
@@ -72,16 +73,25 @@ public final class FileLogDirectory implements LogDirectory {
   }
 
   /**
-   * The process that has a directory open, as the kernel of this host says, which a process in a
-   * container may not see. Takes no lock, which would be in the way of a namenode that starts.
+   * The process that has a directory open, as the kernel of this host says. It does not say all:
+   * not to a process in a container, and not of each file system. Takes no lock, which would be in
+   * the way of a namenode that starts.
    */
   public static OptionalLong user(Path directory) {
     try {
-      String file = ":" + Files.getAttribute(directory.resolve(LOCK), "unix:ino");
+      Path lock = directory.resolve(LOCK);
+      long device = (Long) Files.getAttribute(lock, "unix:dev");
+      String file =
+          String.format(
+              Locale.ROOT,
+              "%02x:%02x:%s",
+              device >> 8 & 0xfff,
+              device & 0xff | device >> 12 & 0xfff00,
+              Files.getAttribute(lock, "unix:ino"));
       for (String line : Files.readAllLines(KERNEL_LOCKS)) {
         // As in "1: POSIX  ADVISORY  WRITE 4711 08:01:1234 0 EOF".
         String[] words = line.split(" +");
-        if (words.length > 5 && words[5].endsWith(file) && words[4].matches("[0-9]+")) {
+        if (words.length > 5 && words[5].equals(file) && words[4].matches("[0-9]+")) {
           return OptionalLong.of(Long.parseLong(words[4]));
         }
       }
