@@ -17,5 +17,8 @@
 #export CRAIL_LOG_DIR=$CRAIL_HOME/logs
 #export CRAIL_PID_DIR=$CRAIL_HOME/logs
 
+# How many seconds start-crail waits for each server to serve; a namenode may have a log to read.
+#export CRAIL_START_SECONDS=600
+
 # How many pools of memory the C library may make in a process.
 #export MALLOC_ARENA_MAX=4

@@ -9,6 +9,8 @@ if [ -r "$CRAIL_CONF_DIR/crail-env.sh" ]; then
 fi
 log_dir=${CRAIL_LOG_DIR:-$CRAIL_HOME/logs}
 pid_dir=${CRAIL_PID_DIR:-$log_dir}
+# How long a server may take before it serves.
+start_seconds=${CRAIL_START_SECONDS:-600}
 # A user may have no name, as in many containers.
 who=${USER:-$(id -un 2>/dev/null || true)}
 who=${who:-$EUID}
@@ -110,7 +112,7 @@ own_file() {
 # start_here <name> <command and arguments>: starts a server on this host, and waits until it
 # serves. Needs $addresses.
 start_here() {
-  local name=$1 file=$pid_prefix$1.pid out pid started tries
+  local name=$1 file=$pid_prefix$1.pid out log before pid started begun=$SECONDS said=$SECONDS last
   shift
   if started=$(running "$name"); then
     pid=${started%% *}
@@ -129,11 +131,13 @@ start_here() {
   # Without a file of its own the server could not be stopped.
   { rm -f "$file" && (set -C && : >"$file"); } || return 1
   out=$log_prefix-$name.out
-  CRAIL_LOG_FILE=$log_prefix-$name.log \
+  log=$log_prefix-$name.log
+  before=$(stat -c %s "$log")
+  CRAIL_LOG_FILE=$log \
     setsid nohup "$root/bin/crail" "$@" >"$out" 2>&1 </dev/null &
   pid=$!
   printf '%s %s\n%s\n' "$pid" "$(start_ticks "$pid")" "$addresses" >"$file"
-  for ((tries = 0; tries < 600; tries++)); do
+  while ((SECONDS - begun <= start_seconds)); do
     if grep -q ' serves ' "$out"; then
       say "$name: $(grep ' serves ' "$out" | head -n 1) (process $pid)"
       return 0
@@ -144,9 +148,16 @@ start_here() {
       tail -n 10 "$out" >&2
       return 1
     fi
+    # A namenode may have a long log to read.
+    if ((SECONDS - said >= 5)); then
+      said=$SECONDS
+      # What an earlier start has said is of no interest.
+      last=$(tail -c "+$((before + 1))" "$log" | tail -n 1)
+      say "$name: not yet after $((SECONDS - begun)) s${last:+: $last}"
+    fi
     sleep 0.1
   done
-  say "$name has not begun to serve within 60 s; process $pid goes on; see $out"
+  say "$name has not begun to serve within $start_seconds s (CRAIL_START_SECONDS); process $pid goes on; see $log"
   return 1
 }
 

@@ -35,6 +35,7 @@ import io.crail.tool.doctor.FsckCommand;
 import io.crail.tool.doctor.StatusCommand;
 import io.crail.tool.drain.DrainCommand;
 import io.crail.tool.drain.RebalanceCommand;
+import io.crail.tool.log.LogCommand;
 import io.crail.tool.path.CatCommand;
 import io.crail.tool.path.ExpireCommand;
 import io.crail.tool.path.GetCommand;
@@ -99,6 +100,7 @@ final class Launcher {
           new DoctorCommand(),
           new FsckCommand(),
           new DumpCommand(),
+          new LogCommand(),
           new GetconfCommand(),
           new CompletionCommand(Launcher::commands),
           new VersionCommand());

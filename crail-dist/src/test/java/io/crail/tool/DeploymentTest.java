@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
+import io.crail.namenode.conf.Durability;
+import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
 import io.crail.storage.tcp.TcpStorageKeys;
 import io.crail.tool.metrics.MetricsKeys;
@@ -31,6 +33,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.yaml.snakeyaml.Yaml;
 
 /** The files of deploy/: they can be read, and name only what is there. */
 @Tag("once")
@@ -38,6 +41,8 @@ class DeploymentTest {
   private static final Path DEPLOY = Path.of("..", "deploy");
   private static final Path COMPOSE = DEPLOY.resolve("container/compose.yaml");
   private static final Path KUBERNETES = DEPLOY.resolve("kubernetes/crail.yaml");
+  private static final Path DURABLE = DEPLOY.resolve("container/durable.yaml");
+  private static final Path KUSTOMIZATION = DEPLOY.resolve("kubernetes/kustomization.yaml");
   private static final Path DOCKERFILE = DEPLOY.resolve("container/Dockerfile");
 
   private static final String CONTAINER = "spec/template/spec/containers/0";
@@ -100,7 +105,7 @@ class DeploymentTest {
   void everyCommandExists() throws IOException {
     TreeSet<String> unknown = new TreeSet<>();
     List<List<?>> commands = new ArrayList<>();
-    for (Path file : List.of(COMPOSE, KUBERNETES)) {
+    for (Path file : List.of(COMPOSE, DURABLE, KUBERNETES)) {
       documents(file).forEach(document -> collect(document, "command", commands));
     }
     int found = 0;
@@ -206,6 +211,72 @@ class DeploymentTest {
     assertEquals(List.of("crail", "datanode"), command.subList(0, 2));
     List<String> arguments = command.subList(2, command.size());
     assertTrue(new DatanodeCommand().parse(arguments).hasOption("stay"), arguments::toString);
+  }
+
+  /** The settings in the words of a command line, which are of keys that there are. */
+  private static Configuration settings(List<String> words) {
+    Configuration.Builder builder = Configuration.builder();
+    for (int i = 0; i < words.size(); i++) {
+      if (words.get(i).equals("--set")) {
+        String[] setting = words.get(i + 1).split("=", 2);
+        builder.set(setting[0], setting[1], "the command line");
+      }
+    }
+    return builder.build();
+  }
+
+  /** By choice; what everybody gets keeps nothing. */
+  @Test
+  void metadataThatSurviveHaveAPlace() throws IOException {
+    Object composed = at(documents(DURABLE).get(0), "services/namenode");
+    List<String> words = list(composed, "command").stream().map(Object::toString).toList();
+    assertEquals(Durability.SYNC, settings(words).get(NameNodeKeys.DURABILITY));
+    String path = settings(words).get(NameNodeKeys.DATA_PATH);
+    String volume = text(composed, "volumes/0");
+    assertEquals(path, volume.replaceAll(".*:", ""));
+    Map<?, ?> volumes = (Map<?, ?>) at(documents(DURABLE).get(0), "volumes");
+    assertTrue(volumes.containsKey(volume.replaceAll(":.*", "")), volumes::toString);
+    // Else the volume would be root's.
+    assertTrue(
+        Files.readString(DOCKERFILE).contains("install -d -o crail -g crail -m 0700 " + path));
+    String unit = Files.readString(DEPLOY.resolve("systemd/crail-namenode@.service"));
+    assertEquals("/var/lib/crail", path);
+    assertTrue(unit.contains("\nStateDirectory=crail\n"), unit);
+    for (Path file : List.of(COMPOSE, KUBERNETES, DEPLOY.resolve("container/crail-site.conf"))) {
+      assertTrue(!Files.readString(file).contains("durability"), file.toString());
+    }
+  }
+
+  /** What {@code kubectl apply -k} changes, which has to be there. */
+  @Test
+  void theVolumeOfANamenodeFitsItsPod() throws IOException {
+    Object kustomization = documents(KUSTOMIZATION).get(0);
+    assertEquals(List.of(KUBERNETES.getFileName().toString()), list(kustomization, "resources"));
+    assertEquals(1, list(kustomization, "patches").size());
+    Object patch = new Yaml().load(text(kustomization, "patches/0/patch"));
+    Object namenode =
+        objects()
+            .get(
+                text(kustomization, "patches/0/target/kind")
+                    + " "
+                    + text(kustomization, "patches/0/target/name"));
+    for (String same : List.of("kind", "apiVersion", "metadata/name", CONTAINER + "/name")) {
+      assertEquals(at(namenode, same), at(patch, same));
+    }
+    String command = text(patch, CONTAINER + "/command/2");
+    // It does what the usual one does, with two settings more.
+    assertTrue(command.startsWith(text(namenode, CONTAINER + "/command/2") + " --set "), command);
+    Configuration set = settings(List.of(command.split(" ")));
+    assertEquals(Durability.SYNC, set.get(NameNodeKeys.DURABILITY));
+    assertEquals(
+        set.get(NameNodeKeys.DATA_PATH), text(patch, CONTAINER + "/volumeMounts/0/mountPath"));
+    assertEquals(
+        text(patch, "spec/volumeClaimTemplates/0/metadata/name"),
+        text(patch, CONTAINER + "/volumeMounts/0/name"));
+    int seconds =
+        (int) at(patch, CONTAINER + "/startupProbe/failureThreshold")
+            * (int) at(namenode, CONTAINER + "/startupProbe/periodSeconds");
+    assertEquals(3_600, seconds, "how long it may read its log");
   }
 
   @Test

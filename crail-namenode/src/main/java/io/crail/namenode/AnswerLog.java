@@ -203,6 +203,16 @@ final class AnswerLog implements ReplyLog {
         });
   }
 
+  /**
+   * The codec of a kind of records.
+   *
+   * @throws CrailException with {@link ErrorCode#INTERNAL} when there is no such kind
+   */
+  static Codec<?> codec(int kind) throws CrailException {
+    require(kind >= PEER && kind <= GONE, "kind " + kind);
+    return kind == PEER ? Peer.CODEC : kind == ANSWER ? Answer.CODEC : Gone.CODEC;
+  }
+
   /** Remembers what a record says. */
   void restore(ReplyCache cache, int kind, ByteBuffer bytes, int offset, int length)
       throws CrailException {

@@ -17,6 +17,7 @@ import io.crail.namenode.rule.SpreadRule;
 import io.crail.protocol.codec.Codec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,11 +33,15 @@ final class NameNodeLog implements LogReader.Visitor {
   private static final Logger LOG = LoggerFactory.getLogger(NameNodeLog.class);
   private static final long REPORT_RECORDS = 1_000_000;
 
-  private final NameNodeOptions options;
   private final Clock clock;
   private final RandomGenerator random;
   private final SpreadRule.Neighbours neighbours;
   private final AnswerLog answers = new AnswerLog();
+  private NameNodeOptions options;
+
+  /** Gives the options if they follow from the log; null if they are known. */
+  private Function<Lineage, NameNodeOptions> optionsOf;
+
   private NameNode namenode;
   private Replay replay;
   private ChangeLog log;
@@ -108,6 +113,38 @@ final class NameNodeLog implements LogReader.Visitor {
     return made;
   }
 
+  /**
+   * What was made of a directory.
+   *
+   * @param begin number of the last record in the snapshot; 0 for none
+   */
+  record Replayed(NameNode namenode, long begin, LogReader present) {}
+
+  /**
+   * Makes a namenode of what a directory holds, which writes nothing there; null if it holds
+   * nothing.
+   *
+   * @param optionsOf gives the options for the lineage that is there
+   * @throws IOException as {@link #open} does
+   */
+  static Replayed replay(
+      LogDirectory directory,
+      Function<Lineage, NameNodeOptions> optionsOf,
+      Clock clock,
+      RandomGenerator random)
+      throws IOException {
+    NameNodeLog made = new NameNodeLog(null, clock, random, NameNode.ALONE);
+    made.optionsOf = optionsOf;
+    Snapshots snapshots = new Snapshots(directory);
+    LogReader present = made.read(directory, snapshots);
+    if (made.namenode == null) {
+      return null;
+    }
+    made.replay.end();
+    made.namenode.replies().restored();
+    return new Replayed(made.namenode, snapshots.position(), present);
+  }
+
   private LogReader read(LogDirectory directory, Snapshots snapshots) throws IOException {
     try {
       snapshots.read(this);
@@ -162,6 +199,9 @@ final class NameNodeLog implements LogReader.Visitor {
   }
 
   private void begin(Lineage lineage) {
+    if (optionsOf != null) {
+      options = optionsOf.apply(lineage);
+    }
     namenode = new NameNode(options, clock, random, this::changed, neighbours, lineage, answers);
   }
 

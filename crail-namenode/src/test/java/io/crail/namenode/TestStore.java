@@ -103,7 +103,14 @@ public final class TestStore {
   /** A namenode that is made of its log. */
   static TestStore durable(LogHome home, ManualClock clock, Random random)
       throws CrailException, IOException {
-    NameNodeOptions options = NameNodeOptions.of(configuration(), 0, 1);
+    return durable(home, clock, random, 1);
+  }
+
+  /** As the other one, for the first of several namenodes. */
+  static TestStore durable(
+      LogHome home, ManualClock clock, Random random, int count, String... settings)
+      throws CrailException, IOException {
+    NameNodeOptions options = NameNodeOptions.of(configuration(settings), 0, count);
     NameNodeLog log =
         NameNodeLog.open(home.directory(), home, options, clock, random, NameNode.ALONE);
     return new TestStore(log.namenode(), clock);

@@ -40,8 +40,9 @@ public final class DoctorCommand extends ReportCommand {
         "doctor",
         "looks for what is wrong with this host and the cluster, and names the cure",
         """
-        Looks at this host (limits, memory, huge pages, the data path of a datanode, ports that
-        other programs have, what the storage tiers need), and asks all namenodes. With --hosts it also looks
+        Looks at this host (limits, memory, huge pages, the data path of a datanode, the disk of a
+        namenode's log, ports that other programs have, what the storage tiers need), and asks all
+        namenodes. With --hosts it also looks
         at all other hosts of the cluster through ssh, apart from their ports. It asks there too
         whether the servers answer, and compares versions, clocks and configurations. It changes
         nothing. Exit code 0 means that nothing is

@@ -31,6 +31,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** Looks at this host. */
 final class HostChecks {
@@ -63,6 +64,7 @@ final class HostChecks {
     checkDescriptors();
     checkMappings();
     checkHugePages();
+    findings.addAll(new LogPlaceChecks(configuration, namenodesHere()).run());
     StorageTier.all().forEach(this::checkTier);
     datanodes.stream()
         .filter(each -> !each.place().isEmpty() && isWritable(each))
@@ -112,6 +114,15 @@ final class HostChecks {
       checkMetricsPorts(found);
     }
     return found;
+  }
+
+  /** The places in {@code crail.namenode.address} of those that run here. */
+  private List<Integer> namenodesHere() {
+    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    return IntStream.range(0, namenodes.size())
+        .filter(i -> isHere(namenodes.get(i).getHostString()))
+        .boxed()
+        .toList();
   }
 
   private static HostFindings into(List<Finding> findings) {

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -244,5 +245,56 @@ class HostChecksTest {
     List<Finding> with = examine(false, "crail.storage.types", "rdma");
     assertEquals(
         1, with.stream().filter(each -> each.text().startsWith("RDMA")).count(), with::toString);
+  }
+
+  @Test
+  void theDiskOfALogIsExamined() throws IOException {
+    String path = "" + root.resolve("not/yet/there");
+    List<Finding> findings =
+        examine(false, "crail.namenode.durability", "sync", "crail.namenode.datapath", path);
+    assertOne(Grade.OK, "the next files take 128 MiB", findings);
+    assertEquals(
+        1, findings.stream().filter(each -> each.text().contains("a forced write of")).count());
+    try (Stream<Path> files = Files.list(root)) {
+      assertEquals(List.of(), files.toList(), "what the doctor leaves");
+    }
+    assertOne(
+        Grade.BROKEN,
+        "crail.namenode.datapath is not set",
+        examine(false, "crail.namenode.durability", "sync"));
+    assertOne(
+        Grade.WARNING, "nothing is kept", examine(false, "crail.namenode.datapath", "" + root));
+    write("file", "in its way");
+    String file = "" + root.resolve("file");
+    assertOne(
+        Grade.BROKEN,
+        "cannot write to " + file,
+        examine(false, "crail.namenode.durability", "sync", "crail.namenode.datapath", file));
+    // Another host has the namenode.
+    assertEquals(
+        List.of(),
+        not(
+            Grade.OK,
+            examine(
+                false,
+                "crail.namenode.durability",
+                "sync",
+                "crail.namenode.address",
+                "crail://192.0.2.1:9060")));
+  }
+
+  @Test
+  void aPlaceThatKeepsNoLogIsNamed() {
+    for (String type : List.of("ext4", "xfs", "btrfs", "zfs")) {
+      assertEquals("", LogPlaceChecks.problemOf(type));
+    }
+    assertTrue(LogPlaceChecks.problemOf("tmpfs").contains("in memory"));
+    assertTrue(LogPlaceChecks.problemOf("nfs4").contains("network"));
+    assertTrue(LogPlaceChecks.problemOf("fuse.sshfs").contains("network"));
+    assertTrue(LogPlaceChecks.problemOf("overlay").contains("container"));
+    Finding slow = LogPlaceChecks.speed(root, 12_345);
+    assertEquals(Grade.WARNING, slow.grade());
+    assertTrue(slow.text().contains(" takes 12.3 ms"), slow.text());
+    assertEquals(Grade.OK, LogPlaceChecks.speed(root, 200).grade());
   }
 }

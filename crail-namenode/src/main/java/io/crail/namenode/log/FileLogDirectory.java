@@ -8,18 +8,24 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 /** A directory of this host. */
 public final class FileLogDirectory implements LogDirectory {
   private static final String LOCK = "lock";
+  private static final Path KERNEL_LOCKS = Path.of("/proc/locks");
   private static final int ZEROS = 1 << 20;
 
   private final Path directory;
+
+  /** Null in a directory that is only read. */
   private final FileChannel lockFile;
 
   private FileLogDirectory(Path directory, FileChannel lockFile) {
@@ -54,6 +60,53 @@ public final class FileLogDirectory implements LogDirectory {
     return new FileLogDirectory(directory, lockFile);
   }
 
+  /**
+   * Opens a directory to look at it, also while a namenode uses it. Nothing can be changed by it.
+   *
+   * @throws IOException also when it is not there
+   */
+  public static FileLogDirectory openToRead(Path directory) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      throw new IOException("there is no directory " + directory);
+    }
+    return new FileLogDirectory(directory, null);
+  }
+
+  /**
+   * The process that has a directory open, as the kernel of this host says. It does not say all:
+   * not to a process in a container, and not of each file system. Takes no lock, which would be in
+   * the way of a namenode that starts.
+   */
+  public static OptionalLong user(Path directory) {
+    try {
+      Path lock = directory.resolve(LOCK);
+      long device = (Long) Files.getAttribute(lock, "unix:dev");
+      String file =
+          String.format(
+              Locale.ROOT,
+              "%02x:%02x:%s",
+              device >> 8 & 0xfff,
+              device & 0xff | device >> 12 & 0xfff00,
+              Files.getAttribute(lock, "unix:ino"));
+      for (String line : Files.readAllLines(KERNEL_LOCKS)) {
+        // As in "1: POSIX  ADVISORY  WRITE 4711 08:01:1234 0 EOF".
+        String[] words = line.split(" +");
+        if (words.length > 5 && words[5].equals(file) && words[4].matches("[0-9]+")) {
+          return OptionalLong.of(Long.parseLong(words[4]));
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      // Then it is not known.
+    }
+    return OptionalLong.empty();
+  }
+
+  private void requireOpenToWrite() throws IOException {
+    if (lockFile == null) {
+      throw new IOException(directory + " is open to read only");
+    }
+  }
+
   @Override
   public List<String> names() throws IOException {
     List<String> names = new ArrayList<>();
@@ -69,6 +122,7 @@ public final class FileLogDirectory implements LogDirectory {
 
   @Override
   public LogFile create(String name, long bytes) throws IOException {
+    requireOpenToWrite();
     FileChannel channel =
         FileChannel.open(
             directory.resolve(name),
@@ -94,16 +148,26 @@ public final class FileLogDirectory implements LogDirectory {
 
   @Override
   public LogFile open(String name) throws IOException {
+    Path file = directory.resolve(name);
     return new Opened(
-        FileChannel.open(
-            directory.resolve(name), StandardOpenOption.READ, StandardOpenOption.WRITE));
+        lockFile == null
+            ? FileChannel.open(file, StandardOpenOption.READ)
+            : FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
   @Override
   public void delete(String name) throws IOException {
+    requireOpenToWrite();
     if (Files.deleteIfExists(directory.resolve(name))) {
       forceNames();
     }
+  }
+
+  @Override
+  public void rename(String name, String newName) throws IOException {
+    requireOpenToWrite();
+    Files.move(directory.resolve(name), directory.resolve(newName), StandardCopyOption.ATOMIC_MOVE);
+    forceNames();
   }
 
   /** Makes durable which files there are. */
@@ -115,7 +179,9 @@ public final class FileLogDirectory implements LogDirectory {
 
   @Override
   public void close() throws IOException {
-    lockFile.close();
+    if (lockFile != null) {
+      lockFile.close();
+    }
   }
 
   private record Opened(FileChannel channel) implements LogFile {

@@ -29,6 +29,11 @@ public interface LogDirectory extends Closeable {
   /** Deletes a file, if it is there. */
   void delete(String name) throws IOException;
 
+  /**
+   * Gives a file another name, in place of a file that has it. Whole or not at all, and durable.
+   */
+  void rename(String name, String newName) throws IOException;
+
   /** Lets other processes use the directory. */
   @Override
   void close() throws IOException;

@@ -24,6 +24,9 @@ public final class LogReader {
      */
     void written(long millis, long nanos);
 
+    /** The records that follow are in a frame at this place of a file. */
+    default void frame(String file, long at, int bytes) {}
+
     /**
      * A record.
      *
@@ -84,6 +87,15 @@ public final class LogReader {
         reader.readSegment(name);
       }
     }
+    return reader;
+  }
+
+  /** Reads one file, whose records follow on another one. */
+  static LogReader readFile(LogDirectory directory, String name, long after, Visitor visitor)
+      throws CrailException, IOException {
+    LogReader reader = new LogReader(directory, visitor);
+    reader.last = after;
+    reader.readSegment(name);
     return reader;
   }
 
@@ -178,6 +190,7 @@ public final class LogReader {
   private void visit(String name, int at, ByteBuffer frame, LogFrame.Header header)
       throws CrailException, IOException {
     nanos = header.nanos();
+    visitor.frame(name, at, header.padded());
     visitor.written(header.millis(), header.nanos());
     packing.begin();
     int offset = LogFrame.HEADER;

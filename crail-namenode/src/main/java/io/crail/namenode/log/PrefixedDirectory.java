@@ -30,5 +30,10 @@ record PrefixedDirectory(LogDirectory directory, String prefix) implements LogDi
   }
 
   @Override
+  public void rename(String name, String newName) throws IOException {
+    directory.rename(prefix + name, prefix + newName);
+  }
+
+  @Override
   public void close() {}
 }

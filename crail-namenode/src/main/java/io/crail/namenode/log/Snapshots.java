@@ -19,8 +19,8 @@ import java.util.TreeSet;
  * after that: older snapshots, and the files of the log. For one thread.
  */
 public final class Snapshots {
-  private static final String BEGIN = "snapshot-";
-  private static final String WHOLE = ".whole";
+  static final String BEGIN = "snapshot-";
+  static final String WHOLE = ".whole";
   private static final int DIGITS = 19;
 
   /** The kind of the last record of a snapshot. */
@@ -60,18 +60,33 @@ public final class Snapshots {
 
   /** Looks for a snapshot. */
   public Snapshots(LogDirectory directory) throws IOException {
+    this(directory, Long.MAX_VALUE);
+  }
+
+  /** Looks for a snapshot that was made after this record at the latest. */
+  Snapshots(LogDirectory directory, long most) throws IOException {
     this.directory = directory;
     TreeSet<Long> whole = new TreeSet<>();
     for (String name : directory.names()) {
-      if (name.startsWith(BEGIN) && name.endsWith(WHOLE)) {
+      if (name.startsWith(BEGIN) && name.endsWith(WHOLE) && positionOf(name) <= most) {
         whole.add(positionOf(name));
       }
     }
     position = whole.isEmpty() ? 0 : whole.last();
   }
 
-  private static long positionOf(String name) {
+  static long positionOf(String name) {
     return Long.parseLong(name.substring(BEGIN.length(), BEGIN.length() + DIGITS));
+  }
+
+  /** What the names of all files of a snapshot begin with, and only those. */
+  static String stemOf(String file) {
+    return file.substring(0, BEGIN.length() + DIGITS);
+  }
+
+  /** The stem of the present one; empty if there is none. */
+  String stem() {
+    return position == 0 ? "" : prefix(position);
   }
 
   private static String prefix(long at) {
@@ -98,25 +113,31 @@ public final class Snapshots {
       return;
     }
     End[] end = new End[1];
-    LogReader reader =
-        LogReader.read(
-            new PrefixedDirectory(directory, prefix(position) + "-"),
-            new LogReader.Visitor() {
-              @Override
-              public void written(long millis, long ranNanos) {
-                visitor.written(millis, ranNanos);
-              }
+    LogReader.Visitor records =
+        new LogReader.Visitor() {
+          @Override
+          public void written(long millis, long ranNanos) {
+            visitor.written(millis, ranNanos);
+          }
 
-              @Override
-              public void record(long number, int kind, ByteBuffer bytes, int offset, int length)
-                  throws CrailException, IOException {
-                if (kind == END) {
-                  end[0] = End.CODEC.decode(bytes, offset, length);
-                } else {
-                  visitor.record(number, kind, bytes, offset, length);
-                }
-              }
-            });
+          @Override
+          public void record(long number, int kind, ByteBuffer bytes, int offset, int length)
+              throws CrailException, IOException {
+            if (kind == END) {
+              end[0] = End.CODEC.decode(bytes, offset, length);
+            } else {
+              visitor.record(number, kind, bytes, offset, length);
+            }
+          }
+        };
+    String prefix = prefix(position) + "-";
+    LogReader reader;
+    try {
+      reader = LogReader.read(new PrefixedDirectory(directory, prefix), records);
+    } catch (LogDamage e) {
+      // It names the file without what all files of the snapshot begin with.
+      throw new LogDamage(prefix + e.getMessage());
+    }
     if (end[0] == null || reader.last() != end[0].records + 1) {
       throw new LogDamage(prefix(position) + ": it ends after record " + reader.last());
     }

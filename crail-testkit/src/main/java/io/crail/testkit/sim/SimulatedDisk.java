@@ -169,6 +169,12 @@ public final class SimulatedDisk implements LogDirectory {
   }
 
   @Override
+  public synchronized void rename(String name, String newName) throws IOException {
+    step(starts);
+    files.put(newName, files.remove(name));
+  }
+
+  @Override
   public void close() {}
 
   private final class Opened implements LogFile {
