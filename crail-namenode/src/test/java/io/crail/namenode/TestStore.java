@@ -100,12 +100,19 @@ public final class TestStore {
     this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);
   }
 
-  /** A namenode that is made of its log. */
+  /**
+   * A namenode that is made of its log, and makes a snapshot of that if there are enough records.
+   */
   static TestStore durable(LogHome home, ManualClock clock, Random random)
       throws CrailException, IOException {
     NameNodeOptions options = NameNodeOptions.of(configuration(), 0, 1);
     NameNodeLog log =
         NameNodeLog.open(home.directory(), home, options, clock, random, NameNode.ALONE);
+    log.checkpoints().tick(log.namenode().tree().size());
+    return of(log, clock);
+  }
+
+  static TestStore of(NameNodeLog log, ManualClock clock) throws CrailException {
     return new TestStore(log.namenode(), clock);
   }
 
@@ -127,6 +134,14 @@ public final class TestStore {
     List<Change> state = new ArrayList<>();
     namenode.writeState(state::add);
     return replayed(state);
+  }
+
+  /** A namenode that is made of a snapshot of what some of the records make, and of the others. */
+  public TestStore checkpointed(List<Change> records, int covered) throws CrailException {
+    List<Change> all = new ArrayList<>();
+    replayed(records.subList(0, covered)).namenode.writeState(all::add);
+    all.addAll(records.subList(covered, records.size()));
+    return replayed(all);
   }
 
   /** As the other method, where each record takes so long. */

@@ -54,6 +54,14 @@ public final class FileLogDirectory implements LogDirectory {
     return new FileLogDirectory(directory, lockFile);
   }
 
+  /**
+   * Opens a directory that another process has open, which has asked for it. Of what is there,
+   * nothing may be changed.
+   */
+  public static FileLogDirectory beside(Path directory) {
+    return new FileLogDirectory(directory, null);
+  }
+
   @Override
   public List<String> names() throws IOException {
     List<String> names = new ArrayList<>();
@@ -115,7 +123,9 @@ public final class FileLogDirectory implements LogDirectory {
 
   @Override
   public void close() throws IOException {
-    lockFile.close();
+    if (lockFile != null) {
+      lockFile.close();
+    }
   }
 
   private record Opened(FileChannel channel) implements LogFile {

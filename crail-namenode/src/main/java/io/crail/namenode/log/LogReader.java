@@ -48,6 +48,7 @@ public final class LogReader {
   private long nanos;
   private long lastSegment;
   private long tornBytes;
+  private long bytes;
 
   private LogReader(LogDirectory directory, Visitor visitor) {
     this.directory = directory;
@@ -76,23 +77,23 @@ public final class LogReader {
   public static LogReader read(
       LogDirectory directory, long covered, long after, long nanos, Visitor visitor)
       throws CrailException, IOException {
+    return read(directory, covered, after, nanos, Long.MAX_VALUE, visitor);
+  }
+
+  /** As the other method, where the files behind a number are not looked at. */
+  static LogReader read(
+      LogDirectory directory, long covered, long after, long nanos, long upTo, Visitor visitor)
+      throws CrailException, IOException {
     LogReader reader = new LogReader(directory, visitor);
     reader.last = after;
     reader.nanos = nanos;
     List<String> segments = directory.names().stream().filter(LogSegment::isName).sorted().toList();
     reader.lastSegment = covered;
     for (String name : segments) {
-      if (LogSegment.of(name) > covered) {
+      if (LogSegment.of(name) > covered && LogSegment.of(name) <= upTo) {
         reader.readSegment(name);
       }
     }
-    return reader;
-  }
-
-  /** What a log without records has. */
-  static LogReader nothing(long nanos) {
-    LogReader reader = new LogReader(null, null);
-    reader.nanos = nanos;
     return reader;
   }
 
@@ -121,27 +122,33 @@ public final class LogReader {
     return tornBytes;
   }
 
+  /** Bytes of the frames that were read. */
+  public long bytes() {
+    return bytes;
+  }
+
   private void readSegment(String name) throws CrailException, IOException {
     long segment = LogSegment.of(name);
     lastSegment = segment;
     try (LogFile file = directory.open(name)) {
-      ByteBuffer bytes = read(file);
+      ByteBuffer content = read(file);
       int at = 0;
-      if (bytes.capacity() == 0 || frameAt(bytes, 0, segment) == null) {
+      if (content.capacity() == 0 || frameAt(content, 0, segment) == null) {
         unused.add(name);
       }
-      while (at < bytes.capacity()) {
-        LogFrame.Header header = frameAt(bytes, at, segment);
+      while (at < content.capacity()) {
+        LogFrame.Header header = frameAt(content, at, segment);
         if (header == null) {
-          checkTail(name, bytes, at, segment);
+          checkTail(name, content, at, segment);
           return;
         }
         if (header.first() != last + 1) {
           throw new LogDamage(
               name + " at byte " + at + ": record " + header.first() + " follows " + last);
         }
-        visit(name, at, bytes.slice(at, header.padded()).order(ByteOrder.LITTLE_ENDIAN), header);
+        visit(name, at, content.slice(at, header.padded()).order(ByteOrder.LITTLE_ENDIAN), header);
         at += header.padded();
+        bytes += header.padded();
       }
     }
   }
