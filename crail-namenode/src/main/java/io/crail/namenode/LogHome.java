@@ -7,16 +7,21 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.conf.Durability;
 import io.crail.namenode.conf.NameNodeKeys;
+import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogDirectory;
 import io.crail.namenode.log.LogReader;
+import io.crail.namenode.log.Snapshots;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +32,8 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
   private final LogDirectory directory;
   private final Executor writing;
   private final Executor preparing;
+  private final Executor snapshots;
+  private final Function<NameNodeOptions, Checkpoints.Maker> makers;
   private final Runnable end;
   private final Clock clock;
   private final long segmentBytes;
@@ -38,7 +45,8 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
    *
    * @param writing runs one task at a time
    * @param preparing runs tasks that may take long
-   * @param end ends both
+   * @param snapshots runs one task at a time, which may take very long
+   * @param end ends all of them
    * @param segmentBytes bytes of a file
    * @param snapshotRecords how many records a snapshot takes the place of, at least
    */
@@ -46,25 +54,58 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
       LogDirectory directory,
       Executor writing,
       Executor preparing,
+      Executor snapshots,
       Runnable end,
       Clock clock,
       long segmentBytes,
       long snapshotRecords) {
+    this(
+        directory,
+        writing,
+        preparing,
+        snapshots,
+        end,
+        clock,
+        segmentBytes,
+        snapshotRecords,
+        options -> null);
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param makers what makes the files of snapshots; null for the executor
+   */
+  LogHome(
+      LogDirectory directory,
+      Executor writing,
+      Executor preparing,
+      Executor snapshots,
+      Runnable end,
+      Clock clock,
+      long segmentBytes,
+      long snapshotRecords,
+      Function<NameNodeOptions, Checkpoints.Maker> makers) {
     this.directory = directory;
     this.writing = writing;
     this.preparing = preparing;
+    this.snapshots = snapshots;
     this.end = end;
     this.clock = clock;
     this.segmentBytes = segmentBytes;
     this.snapshotRecords = snapshotRecords;
+    this.makers = makers;
   }
 
   /**
    * The one that a configuration names; null if the metadata end with the namenode.
    *
+   * @param isAlone whether this process is only there for the namenode, so that what needs as much
+   *     memory again gets a process of its own
    * @throws IOException that names the directory if it cannot be used, or another process uses it
    */
-  static LogHome of(Configuration conf, int index, Clock clock) throws IOException {
+  static LogHome of(Configuration conf, int index, boolean isAlone, Clock clock)
+      throws IOException {
     if (conf.get(NameNodeKeys.DURABILITY) == Durability.NONE) {
       return null;
     }
@@ -78,31 +119,24 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
               + " is "
               + conf.get(NameNodeKeys.DURABILITY));
     }
-    LogDirectory directory = FileLogDirectory.open(Path.of(parent, "namenode-" + index));
+    Path path = Path.of(parent, "namenode-" + index);
+    LogDirectory directory = FileLogDirectory.open(path);
     String name = "crail-namenode-" + index + "-log";
     ExecutorService writing = Executors.newSingleThreadExecutor(Threads.factory(name));
     ExecutorService preparing = Executors.newSingleThreadExecutor(Threads.factory(name + "-files"));
+    ExecutorService snapshots =
+        Executors.newSingleThreadExecutor(Threads.factory(name + "-snapshots"));
     return new LogHome(
         directory,
         writing,
         preparing,
-        () -> {
-          writing.shutdown();
-          preparing.shutdown();
-        },
+        snapshots,
+        () -> List.of(writing, preparing, snapshots).forEach(ExecutorService::shutdown),
         clock,
         ChangeLog.SEGMENT_BYTES,
-        conf.get(NameNodeKeys.SNAPSHOT_RECORDS));
-  }
-
-  @Override
-  public long snapshotRecords() {
-    return snapshotRecords;
-  }
-
-  @Override
-  public long segmentBytes() {
-    return segmentBytes;
+        conf.get(NameNodeKeys.SNAPSHOT_RECORDS),
+        options ->
+            isAlone ? new CheckpointProcess(path, conf, options, ChangeLog.SEGMENT_BYTES) : null);
   }
 
   LogDirectory directory() {
@@ -122,6 +156,25 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
             () -> Threads.dies(new UncheckedIOException(new IOException(log.failure()))),
             segmentBytes);
     return log;
+  }
+
+  @Override
+  public Checkpoints snapshots(Snapshots present, NameNodeOptions options, RandomGenerator random) {
+    Checkpoints.Maker process = makers.apply(options);
+    Checkpoints.Maker here =
+        (closed, name, isEnded) ->
+            NameNodeLog.checkpoint(
+                directory, closed, name, segmentBytes, options, clock, random, isEnded);
+    return new Checkpoints(
+        log,
+        present,
+        process == null ? here : process,
+        snapshots,
+        clock,
+        random,
+        snapshotRecords,
+        options.leaseNanos(),
+        "namenode " + options.index());
   }
 
   /** Does the periodic work. Returns whether changes may be made. */

@@ -55,6 +55,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.SetShare;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.LogUsage;
 import io.crail.rpc.Frame;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.reply.ReplyCache;
@@ -401,9 +402,11 @@ public final class NameNode {
    * @param requests requests answered so far
    * @param requestNanos the time of work on them
    * @param waitedNanos how long connections have waited for their turn
+   * @param logs its log; empty if there is none
    * @param caller who asks
    */
-  Usage.Response usage(long requests, long requestNanos, long waitedNanos, Caller caller) {
+  Usage.Response usage(
+      long requests, long requestNanos, long waitedNanos, List<LogUsage> logs, Caller caller) {
     List<DatanodeSpace> known = datanodes.present();
     int online = (int) known.stream().filter(datanodes::isOnline).count();
     return new Usage.Response(
@@ -422,6 +425,7 @@ public final class NameNode {
         activity.locatedBytes(),
         activity.committedBytes(),
         rules.datanodes().isSuccessor(),
+        logs,
         datanodes.usage());
   }
 

@@ -9,6 +9,7 @@ import io.crail.namenode.change.ChangeRecords;
 import io.crail.namenode.change.Replay;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.log.ChangeLog;
+import io.crail.namenode.log.ClosedSegments;
 import io.crail.namenode.log.LogDirectory;
 import io.crail.namenode.log.LogReader;
 import io.crail.namenode.log.RecordTarget;
@@ -17,6 +18,8 @@ import io.crail.namenode.rule.SpreadRule;
 import io.crail.protocol.codec.Codec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CancellationException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -45,6 +48,8 @@ final class NameNodeLog implements LogReader.Visitor {
   private NameNode namenode;
   private Replay replay;
   private ChangeLog log;
+  private Checkpoints checkpoints;
+  private BooleanSupplier isEnded = () -> false;
 
   private NameNodeLog(
       NameNodeOptions options,
@@ -61,11 +66,8 @@ final class NameNodeLog implements LogReader.Visitor {
   interface Writer {
     ChangeLog goOn(LogReader present) throws IOException;
 
-    /** How many records a snapshot takes the place of, at least. */
-    long snapshotRecords();
-
-    /** Bytes of a file. */
-    long segmentBytes();
+    /** Makes what writes snapshots. */
+    Checkpoints snapshots(Snapshots present, NameNodeOptions options, RandomGenerator random);
   }
 
   /**
@@ -103,9 +105,9 @@ final class NameNodeLog implements LogReader.Visitor {
           made.namenode.tree().size(),
           present.tornBytes());
       snapshots.purge();
-      made.shorten(snapshots, present, writer.snapshotRecords(), writer.segmentBytes());
       made.log = writer.goOn(present);
     }
+    made.checkpoints = writer.snapshots(snapshots, options, random);
     made.replay = null;
     made.answers.noteIn(made.log);
     made.namenode.replies().restored();
@@ -156,37 +158,46 @@ final class NameNodeLog implements LogReader.Visitor {
   }
 
   /**
-   * Writes a snapshot for the next start, if the log is so long that it would take most of the time
-   * of that. Without space for it, the log goes on.
+   * Writes a snapshot of what the files of a log make that are written no more, while the namenode
+   * goes on with the next one. All is done in a namenode of its own, which nothing else uses.
+   *
+   * @param name see {@link Snapshots#name}
+   * @param fileBytes most bytes of a file
+   * @param isEnded whether there is no use for it any more
    */
-  private void shorten(
-      Snapshots snapshots, LogReader present, long leastRecords, long segmentBytes) {
-    long records = present.last() - snapshots.position();
-    if (records < leastRecords || records < namenode.tree().size() / 2) {
-      return;
-    }
-    long begun = clock.nanoTime();
+  static Snapshots.Size checkpoint(
+      LogDirectory directory,
+      ClosedSegments closed,
+      String name,
+      long fileBytes,
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      BooleanSupplier isEnded)
+      throws IOException {
+    NameNodeLog made = new NameNodeLog(options, clock, random, NameNode.ALONE);
+    made.isEnded = isEnded;
     try {
-      snapshots.write(
-          present,
-          clock,
-          segmentBytes,
-          target -> {
-            target.append(LINEAGE, Lineage.CODEC, namenode.lineage());
-            namenode.writeState(change -> append(target, change));
-            AnswerLog.write(namenode.replies(), target);
-          });
-      LOG.info(
-          "namenode {} has written a snapshot in {} ms",
-          options.index(),
-          (clock.nanoTime() - begun) / 1_000_000);
-    } catch (IOException | RuntimeException | OutOfMemoryError e) {
-      LOG.warn("namenode {} cannot write a snapshot", options.index(), e);
+      Snapshots snapshots = new Snapshots(directory);
+      snapshots.read(made);
+      LogReader present = snapshots.readClosed(closed, made);
+      made.replay.end();
+      return Snapshots.write(
+          directory, name, closed, present.nanos(), clock, fileBytes, made::writeState);
+    } catch (CrailException e) {
+      throw new IOException(e.getMessage(), e);
     }
   }
 
+  private void writeState(RecordTarget target) {
+    target.append(LINEAGE, Lineage.CODEC, namenode.lineage());
+    namenode.writeState(change -> append(target, change));
+    AnswerLog.write(namenode.replies(), target);
+  }
+
   @SuppressWarnings("unchecked")
-  private static void append(RecordTarget target, Change change) {
+  private void append(RecordTarget target, Change change) {
+    requireUse();
     target.append(change.number(), (Codec<Change>) change.codec(), change);
   }
 
@@ -196,6 +207,16 @@ final class NameNodeLog implements LogReader.Visitor {
 
   ChangeLog log() {
     return log;
+  }
+
+  Checkpoints checkpoints() {
+    return checkpoints;
+  }
+
+  private void requireUse() {
+    if (isEnded.getAsBoolean()) {
+      throw new CancellationException("the namenode ends");
+    }
   }
 
   private void begin(Lineage lineage) {
@@ -226,6 +247,7 @@ final class NameNodeLog implements LogReader.Visitor {
 
   @Override
   public void written(long millis, long nanos) {
+    requireUse();
     if (replay != null) {
       replay.at(nanos);
     }

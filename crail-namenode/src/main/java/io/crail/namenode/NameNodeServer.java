@@ -20,6 +20,7 @@ import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.random.RandomGenerator;
@@ -40,6 +41,7 @@ public final class NameNodeServer implements AutoCloseable {
 
   private final NameNode namenode;
   private final LogHome home;
+  private final Checkpoints checkpoints;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
   private final NeighbourCalls neighbours;
@@ -52,6 +54,7 @@ public final class NameNodeServer implements AutoCloseable {
   private NameNodeServer(
       NameNode namenode,
       LogHome home,
+      Checkpoints checkpoints,
       OperationServer operations,
       Transport.ServerEndpoint endpoint,
       NeighbourCalls neighbours,
@@ -60,6 +63,7 @@ public final class NameNodeServer implements AutoCloseable {
       RandomGenerator random) {
     this.namenode = namenode;
     this.home = home;
+    this.checkpoints = checkpoints;
     this.operations = operations;
     this.endpoint = endpoint;
     this.neighbours = neighbours;
@@ -93,7 +97,37 @@ public final class NameNodeServer implements AutoCloseable {
       Transport transport,
       Clock clock)
       throws IOException {
-    NameNodeServer server = open(conf, index, count, bind, transport, clock, new SecureRandom());
+    return start(conf, index, count, bind, transport, clock, false);
+  }
+
+  /**
+   * As {@link #start}, in a process that is only there for this: what needs much memory now and
+   * then is done in another process.
+   */
+  public static NameNodeServer startAlone(
+      Configuration conf,
+      int index,
+      int count,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock)
+      throws IOException {
+    return start(conf, index, count, bind, transport, clock, true);
+  }
+
+  private static NameNodeServer start(
+      Configuration conf,
+      int index,
+      int count,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      boolean isAlone)
+      throws IOException {
+    requireIndex(index, count);
+    LogHome home = LogHome.of(conf, index, isAlone, clock);
+    NameNodeServer server =
+        open(conf, index, count, bind, transport, clock, new SecureRandom(), home);
     server.timer.start();
     return server;
   }
@@ -113,10 +147,15 @@ public final class NameNodeServer implements AutoCloseable {
       Clock clock,
       RandomGenerator random)
       throws IOException {
+    requireIndex(index, count);
+    LogHome home = LogHome.of(conf, index, false, clock);
+    return open(conf, index, count, bind, transport, clock, random, home);
+  }
+
+  private static void requireIndex(int index, int count) {
     if (count < 1 || index < 0 || index >= count) {
       throw new IllegalArgumentException("namenode " + index + " of " + count);
     }
-    return open(conf, index, count, bind, transport, clock, random, LogHome.of(conf, index, clock));
   }
 
   /**
@@ -169,13 +208,20 @@ public final class NameNodeServer implements AutoCloseable {
     // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     OperationServer operations =
-        NameNodeService.create(
-            namenode, log == null ? null : log.log(), () -> statistics(listening.get()));
+        NameNodeService.create(namenode, log, () -> statistics(listening.get()));
     Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
     NameNodeServer server =
         new NameNodeServer(
-            namenode, home, operations, endpoint, neighbours, conf, transport, random);
+            namenode,
+            home,
+            log == null ? null : log.checkpoints(),
+            operations,
+            endpoint,
+            neighbours,
+            conf,
+            transport,
+            random);
     LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
     return server;
   }
@@ -275,6 +321,11 @@ public final class NameNodeServer implements AutoCloseable {
         namenode.datanodes().usage());
   }
 
+  /** How its log stands; empty if its metadata end with it. The work is little. */
+  public Optional<LogStanding> log() {
+    return Optional.ofNullable(checkpoints).map(Checkpoints::standing);
+  }
+
   /**
    * Counts all nodes and all space again, compares, and looks for space that has two owners; for
    * tests, while nothing changes.
@@ -289,6 +340,9 @@ public final class NameNodeServer implements AutoCloseable {
   public void tick() {
     try {
       namenode.tick(home == null || home.tick());
+      if (checkpoints != null) {
+        checkpoints.tick(namenode.tree().size());
+      }
     } finally {
       // Others wait for these calls, also while something here fails in each tick.
       neighbours.tick(namenode.standings(), namenode.rules().limits());
@@ -311,6 +365,7 @@ public final class NameNodeServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     if (home != null) {
+      checkpoints.close();
       home.close();
     }
   }

@@ -6,7 +6,6 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.activity.ClientActivity.Kind;
-import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.query.ExtentFinder;
 import io.crail.namenode.query.NodeLister;
@@ -44,6 +43,7 @@ import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.login.Principal;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -70,7 +70,7 @@ final class NameNodeService {
    * @param transportStatistics gives the statistics of the transport's server
    */
   static OperationServer create(
-      NameNode namenode, ChangeLog log, Supplier<Map<String, Long>> transportStatistics) {
+      NameNode namenode, NameNodeLog log, Supplier<Map<String, Long>> transportStatistics) {
     OperationServer.Builder builder =
         new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
             .addTo(
@@ -85,7 +85,7 @@ final class NameNodeService {
                 new RateLimitedLog(SLOW, namenode.clock(), 10),
                 namenode.clock());
     if (log != null) {
-      builder.commit(log, log::refusal);
+      builder.commit(log.log(), log.log()::refusal);
     }
     addChanges(builder, namenode, namenode.rules());
     addQueries(builder, namenode);
@@ -96,7 +96,8 @@ final class NameNodeService {
         .handleLong(
             NameNodeOperations.USAGE,
             (request, session) ->
-                usage(namenode, builder::counters, transportStatistics.get(), session.caller()))
+                usage(
+                    namenode, log, builder::counters, transportStatistics.get(), session.caller()))
         .handleLong(
             NameNodeOperations.DUMP,
             (request, session) -> dump.page(request.cursor(), session.caller()))
@@ -452,6 +453,7 @@ final class NameNodeService {
 
   private static Usage.Response usage(
       NameNode namenode,
+      NameNodeLog log,
       Function<Operation<?, ?>, OperationCounters> counts,
       Map<String, Long> transport,
       Caller caller) {
@@ -463,7 +465,11 @@ final class NameNodeService {
       nanos += counters.nanos();
     }
     return namenode.usage(
-        requests, nanos, transport.getOrDefault(ConnectionScheduler.WAITED, 0L), caller);
+        requests,
+        nanos,
+        transport.getOrDefault(ConnectionScheduler.WAITED, 0L),
+        log == null ? List.of() : List.of(log.checkpoints().standing().usage()),
+        caller);
   }
 
   private static Node create(NewNode request, Session session) throws CrailException {

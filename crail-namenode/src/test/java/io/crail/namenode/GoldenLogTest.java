@@ -93,6 +93,7 @@ class GoldenLogTest {
         FileLogDirectory.open(place),
         this::write,
         Runnable::run,
+        Runnable::run,
         () -> {},
         clock,
         SEGMENT_BYTES,

@@ -380,6 +380,7 @@ class RepeatedRequestTest {
         FileLogDirectory.open(directory),
         Runnable::run,
         Runnable::run,
+        Runnable::run,
         () -> {},
         clock,
         SEGMENT_BYTES,

@@ -100,7 +100,9 @@ public final class TestStore {
     this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);
   }
 
-  /** A namenode that is made of its log. */
+  /**
+   * A namenode that is made of its log, and makes a snapshot of that if there are enough records.
+   */
   static TestStore durable(LogHome home, ManualClock clock, Random random)
       throws CrailException, IOException {
     return durable(home, clock, random, 1);
@@ -113,6 +115,11 @@ public final class TestStore {
     NameNodeOptions options = NameNodeOptions.of(configuration(settings), 0, count);
     NameNodeLog log =
         NameNodeLog.open(home.directory(), home, options, clock, random, NameNode.ALONE);
+    log.checkpoints().tick(log.namenode().tree().size());
+    return of(log, clock);
+  }
+
+  static TestStore of(NameNodeLog log, ManualClock clock) throws CrailException {
     return new TestStore(log.namenode(), clock);
   }
 
@@ -134,6 +141,14 @@ public final class TestStore {
     List<Change> state = new ArrayList<>();
     namenode.writeState(state::add);
     return replayed(state);
+  }
+
+  /** A namenode that is made of a snapshot of what some of the records make, and of the others. */
+  public TestStore checkpointed(List<Change> records, int covered) throws CrailException {
+    List<Change> all = new ArrayList<>();
+    replayed(records.subList(0, covered)).namenode.writeState(all::add);
+    all.addAll(records.subList(covered, records.size()));
+    return replayed(all);
   }
 
   /** As the other method, where each record takes so long. */

@@ -91,6 +91,62 @@ public enum Metric {
       "crail_namenode_successor",
       "1 if an earlier start of the namenode had space of its datanodes: all nodes of that one are"
           + " gone"),
+  /** Namenode with a log. */
+  LOG_RECORDS(
+      Type.COUNTER,
+      "crail_namenode_log_records",
+      "Records of its log, since that was begun; a namenode without a log has none of these"),
+  /** Namenode with a log. */
+  LOG_RECORDS_BEHIND(
+      Type.GAUGE,
+      "crail_namenode_log_records_behind",
+      "Records that a start reads besides the last snapshot"),
+  /** Namenode with a log. */
+  LOG_BYTES_BEHIND(
+      Type.GAUGE,
+      "crail_namenode_log_behind_bytes",
+      "Bytes of the log that a start reads besides the last snapshot"),
+  /** Namenode with a log. */
+  LOG_WAITING_BYTES(
+      Type.GAUGE,
+      "crail_namenode_log_waiting_bytes",
+      "Bytes of records that are not on their way to the disk yet; if there are too many, changes"
+          + " are refused"),
+  /** Namenode with a log. */
+  LOG_REFUSES(
+      Type.GAUGE,
+      "crail_namenode_log_refuses",
+      "1 while changes are refused, since the disk of the log is full or too slow, else 0"),
+  /** Namenode with a log. */
+  LOG_FORCES(
+      Type.COUNTER,
+      "crail_namenode_log_forces",
+      "How often the log has waited until the disk had what was written"),
+  /** Namenode with a log. */
+  LOG_FORCE_SECONDS(
+      Type.COUNTER,
+      "crail_namenode_log_force_seconds",
+      "How long it has waited for that, all together"),
+  /** Namenode with a log. */
+  SNAPSHOTS(
+      Type.COUNTER,
+      "crail_namenode_snapshots",
+      "Snapshots that have taken the place of a part of the log"),
+  /** Namenode with a log. */
+  FAILED_SNAPSHOTS(
+      Type.COUNTER,
+      "crail_namenode_failed_snapshots",
+      "Snapshots that could not be made; its log says why, and it tries again"),
+  /** Namenode with a log. */
+  SNAPSHOT_TIMESTAMP(
+      Type.GAUGE,
+      "crail_namenode_snapshot_timestamp_seconds",
+      "When the last snapshot was made, since 1970; 0 if there is none"),
+  /** Namenode with a log. */
+  SNAPSHOT_SECONDS(
+      Type.GAUGE,
+      "crail_namenode_snapshot_seconds",
+      "How long it took to make the last snapshot; 0 if this start has made none"),
   /** Namenode. */
   CAPACITY_BYTES(
       Type.GAUGE, "crail_namenode_capacity_bytes", "Bytes that datanodes lend to it", "class"),

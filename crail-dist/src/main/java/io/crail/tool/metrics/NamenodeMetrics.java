@@ -2,6 +2,7 @@
 package io.crail.tool.metrics;
 
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.LogStanding;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
@@ -14,6 +15,8 @@ import java.util.Set;
 
 /** The metrics of a namenode. */
 final class NamenodeMetrics implements MetricsSource {
+  private static final double NANOS = 1e9;
+  private static final double MILLIS = 1e3;
   private static final String ENDED = "ended-";
 
   private final NameNodeServer server;
@@ -54,6 +57,7 @@ final class NamenodeMetrics implements MetricsSource {
     readings.add(Metric.COMMITTED_BYTES, holdings.committedBytes());
     readings.add(Metric.EXPIRED_NODES, holdings.expiredNodes());
     readings.add(Metric.SUCCESSOR, holdings.successor() ? 1 : 0);
+    server.log().ifPresent(log -> collect(readings, log));
     for (ClassUsage usage : holdings.usage()) {
       String storageClass = String.valueOf(usage.storageClass());
       readings.add(Metric.CAPACITY_BYTES, usage.capacityBytes(), storageClass);
@@ -79,5 +83,19 @@ final class NamenodeMetrics implements MetricsSource {
                 readings.add(Metric.TRANSPORT, value, figure);
               }
             });
+  }
+
+  private static void collect(Readings readings, LogStanding log) {
+    readings.add(Metric.LOG_RECORDS, log.records());
+    readings.add(Metric.LOG_RECORDS_BEHIND, log.recordsBehind());
+    readings.add(Metric.LOG_BYTES_BEHIND, log.bytesBehind());
+    readings.add(Metric.LOG_WAITING_BYTES, log.waitingBytes());
+    readings.add(Metric.LOG_REFUSES, log.refusal().isEmpty() ? 0 : 1);
+    readings.add(Metric.LOG_FORCES, log.forces());
+    readings.add(Metric.LOG_FORCE_SECONDS, log.forceNanos() / NANOS);
+    readings.add(Metric.SNAPSHOTS, log.snapshots());
+    readings.add(Metric.FAILED_SNAPSHOTS, log.failedSnapshots());
+    readings.add(Metric.SNAPSHOT_TIMESTAMP, log.snapshotMillis() / MILLIS);
+    readings.add(Metric.SNAPSHOT_SECONDS, log.snapshotNanos() / NANOS);
   }
 }

@@ -79,7 +79,14 @@ public final class ClusterChecks {
           namenode.name() + " does not answer: " + namenode.problem(),
           "on that host: crail namenode -i "
               + namenode.index()
-              + ", or start-crail for all; it starts empty: what it held is lost");
+              + ", or start-crail for all; it starts empty, and what it held is lost, unless"
+              + " crail.namenode.durability says otherwise");
+    }
+    String refusal = namenode.log().map(NamenodeReport.Log::refusal).orElse("");
+    if (!refusal.isEmpty()) {
+      return Finding.broken(
+          namenode.name() + " refuses changes: " + refusal,
+          "make space on its disk, at crail.namenode.datapath, or look why it is slow");
     }
     long left = namenode.memoryLimitBytes() - namenode.memoryBytes();
     return left < namenode.memoryLimitBytes() / FULL

@@ -131,7 +131,8 @@ public final class ClusterQuery {
         0,
         0,
         0,
-        0);
+        0,
+        Optional.empty());
   }
 
   /** Asks one namenode for everything, and only then adds its answers to those of others. */
@@ -164,7 +165,8 @@ public final class ClusterQuery {
         usage.memoryBytes(),
         usage.memoryLimitBytes(),
         usage.datanodes(),
-        usage.onlineDatanodes());
+        usage.onlineDatanodes(),
+        usage.logs().stream().map(NamenodeReport.Log::of).findFirst());
   }
 
   /** How namenode {@code index} sees its datanodes, ascending by id. */

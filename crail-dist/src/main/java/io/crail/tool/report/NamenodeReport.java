@@ -2,6 +2,7 @@
 package io.crail.tool.report;
 
 import io.crail.common.error.MissingNamenode;
+import io.crail.protocol.part.LogUsage;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -28,6 +29,7 @@ import java.util.Optional;
  * @param memoryLimitBytes heap above which it refuses to keep more
  * @param datanodes the datanodes that are registered with it
  * @param onlineDatanodes those that it has heard of lately
+ * @param log its log; empty if its metadata end with it
  */
 public record NamenodeReport(
     int index,
@@ -49,7 +51,30 @@ public record NamenodeReport(
     long memoryBytes,
     long memoryLimitBytes,
     int datanodes,
-    int onlineDatanodes) {
+    int onlineDatanodes,
+    Optional<Log> log) {
+  /**
+   * Its log.
+   *
+   * @param records how many of it a start reads besides the snapshot
+   * @param bytes how long these are in the log
+   * @param snapshot when the snapshot was made, by the clock of the namenode; empty if there is
+   *     none
+   * @param refusal why no changes may be made now; empty if they may
+   */
+  public record Log(long records, long bytes, Optional<Instant> snapshot, String refusal) {
+    /** What a namenode says. */
+    static Log of(LogUsage log) {
+      return new Log(
+          log.records(),
+          log.bytes(),
+          log.snapshotMillis() == 0
+              ? Optional.empty()
+              : Optional.of(Instant.ofEpochMilli(log.snapshotMillis())),
+          log.refusal().toString());
+    }
+  }
+
   /** Names it for people. */
   public String name() {
     return MissingNamenode.name(index, address);

@@ -3,6 +3,8 @@ package io.crail.tool.report;
 
 import io.crail.tool.command.ExitCode;
 import io.crail.tool.report.Finding.Grade;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
@@ -16,6 +18,7 @@ import java.util.List;
  * @param drainingDatanodes how many of them are being removed and have been heard of lately
  * @param capacityBytes the space of all classes
  * @param freeBytes what of it can be given out now
+ * @param logs the logs of the namenodes that keep their metadata; empty if they are lost with them
  * @param problems what is wrong, warnings included
  */
 public record StatusReport(
@@ -27,6 +30,7 @@ public record StatusReport(
     int drainingDatanodes,
     long capacityBytes,
     long freeBytes,
+    List<NamenodeReport.Log> logs,
     List<Finding> problems)
     implements CommandReport {
   /** The status of a cluster. */
@@ -41,6 +45,7 @@ public record StatusReport(
         cluster.drainingDatanodes(),
         cluster.capacityBytes(),
         cluster.freeBytes(),
+        cluster.namenodes().stream().flatMap(each -> each.log().stream()).toList(),
         findings.stream().filter(each -> each.grade() != Grade.OK).toList());
   }
 
@@ -54,6 +59,16 @@ public record StatusReport(
         ClusterReport.datanodes(onlineDatanodes, drainingDatanodes, datanodes),
         text.size(freeBytes),
         text.size(capacityBytes));
+    if (!logs.isEmpty()) {
+      text.line(
+          "metadata are on disks: %s of log, and a snapshot of %s",
+          text.size(logs.stream().mapToLong(NamenodeReport.Log::bytes).sum()),
+          logs.stream()
+              .flatMap(each -> each.snapshot().stream())
+              .min(Instant::compareTo)
+              .map(at -> at.truncatedTo(ChronoUnit.SECONDS).toString())
+              .orElse("a later time"));
+    }
     Finding.print(text, problems);
   }
 

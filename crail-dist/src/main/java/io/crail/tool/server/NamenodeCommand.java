@@ -32,7 +32,8 @@ public final class NamenodeCommand extends OptionsCommand {
         """
         It serves on the address that crail.namenode.address names. With several namenodes there, -i
         or -a and -p say which of them this is; all of them have to run before the cluster works.
-        SIGTERM and SIGINT end it; its metadata are gone then.
+        SIGTERM and SIGINT end it; its metadata are gone then, unless crail.namenode.durability says
+        otherwise.
         """,
         valued("a", "address", "host", "host name or address to serve on"),
         valued("p", "port", "port", "port to serve on; 0 takes a free one"),
@@ -61,7 +62,7 @@ public final class NamenodeCommand extends OptionsCommand {
         ThreadDeaths deaths = ThreadDeaths.endTheProcess();
         Transport transport = TransportProvider.open(configuration);
         NameNodeServer server =
-            NameNodeServer.start(
+            NameNodeServer.startAlone(
                 configuration, index, addresses.size(), bind, transport, Clock.SYSTEM);
         ClusterPage page = ClusterPage.of(server, configuration, transport);
         MetricsServer metrics = MetricsServer.of(server, configuration, page.pages())) {

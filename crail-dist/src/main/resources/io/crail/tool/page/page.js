@@ -501,6 +501,8 @@
       known(count(each.leases)),
       known(`${(each.waitedNanos / 1e9).toFixed(1)} s`),
       known(`${each.onlineDatanodes} of ${each.datanodes}`),
+      known(each.log === null ? 'none' : bytes(each.log.bytes)),
+      each.log === null || each.log.snapshot === null ? '-' : moment(Date.parse(each.log.snapshot)),
     ];
   }
 

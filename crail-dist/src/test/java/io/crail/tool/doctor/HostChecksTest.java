@@ -190,7 +190,8 @@ class HostChecksTest {
             0,
             0,
             0,
-            0);
+            0,
+            Optional.empty());
     DatanodeReport datanode =
         new DatanodeReport(
             new UUID(1, 1),

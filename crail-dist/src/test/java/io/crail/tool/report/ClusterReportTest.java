@@ -164,7 +164,8 @@ class ClusterReportTest {
             700,
             1000,
             1,
-            1);
+            1,
+            Optional.empty());
     NamenodeReport down =
         new NamenodeReport(
             1,
@@ -186,7 +187,8 @@ class ClusterReportTest {
             0,
             0,
             0,
-            0);
+            0,
+            Optional.empty());
     ClusterReport cluster =
         new ClusterReport(
             "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);

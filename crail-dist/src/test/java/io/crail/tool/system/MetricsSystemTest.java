@@ -50,6 +50,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What servers report about themselves over HTTP and in their logs, while they work and fail. */
 @Tag("once")
@@ -66,6 +67,7 @@ class MetricsSystemTest {
       Pattern.compile("\\b(crail_[a-z_]+)\\{([a-z]+)=\"([^\"]+)\"");
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
 
+  @TempDir private static Path logs;
   private static NvmeTarget target;
   private static ProcessCluster cluster;
   private static CrailProcess flash;
@@ -81,6 +83,8 @@ class MetricsSystemTest {
             Map.of(
                 "crail.metrics.address", "127.0.0.1:0",
                 "crail.namenode.slowoperation", "1ms",
+                "crail.namenode.durability", "sync",
+                "crail.namenode.datapath", logs.toString(),
                 "crail.storage.keepalive", "200ms",
                 "crail.storage.types", "tcp,nvmf",
                 "crail.storage.localmap", "false"));

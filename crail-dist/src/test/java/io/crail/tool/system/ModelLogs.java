@@ -4,6 +4,7 @@ package io.crail.tool.system;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.LogHome;
+import io.crail.namenode.LogStanding;
 import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.rpc.Transport;
@@ -86,6 +87,7 @@ final class ModelLogs implements AutoCloseable {
             FileLogDirectory.open(copy),
             Runnable::run,
             Runnable::run,
+            Runnable::run,
             () -> {},
             Clock.SYSTEM,
             SMALL_LOG,
@@ -102,6 +104,12 @@ final class ModelLogs implements AutoCloseable {
                 new Random(index),
                 home)) {
       server.verify();
+      // Makes a snapshot of all that was read.
+      server.tick();
+      LogStanding log = server.log().orElseThrow();
+      if (log.failedSnapshots() > 0) {
+        throw new IOException("no snapshot could be made: " + log);
+      }
     }
   }
 

@@ -183,8 +183,9 @@ public final class NameNodeKeys implements ConfigKeys {
               "crail.namenode.snapshotrecords",
               ConfigType.INT,
               "100000",
-              "A namenode that starts writes a snapshot, from which the next start begins, if it has"
-                  + " read at least this many records of its log, and half as many as it has nodes.")
+              "A snapshot takes the place of files of the log that are full when they have at least"
+                  + " this many records, and half as many as there are nodes. The next start reads"
+                  + " the snapshot, and what follows on it.")
           .between(0, Integer.MAX_VALUE);
 
   private static String refuseSpillOrder(List<String> classes) {

@@ -55,11 +55,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private final Runnable failed;
   private final long segmentBytes;
   private final long mostWaiting;
-  private final boolean waitsForSpace;
-
-  /** Packs the records of a snapshot; null for those of a log. */
-  private final RecordPacking packing;
-
   private final long nanosBefore;
   private final long startNanos;
 
@@ -85,8 +80,10 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   private volatile boolean isLow;
   private volatile boolean isBehind;
+  private volatile ClosedSegments closed;
 
   // In the writing thread.
+  private final LogCounters counters;
   private LogFile file;
   private long segment;
   private long position;
@@ -111,13 +108,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     }
   }
 
-  /** A log that is written at once, and fails if there is no space for it. */
-  ChangeLog(
-      LogDirectory directory, LogReader present, Clock clock, Executor thread, long segmentBytes)
-      throws IOException {
-    this(directory, present, clock, thread, Runnable::run, () -> {}, segmentBytes, false);
-  }
-
   /**
    * Goes on with a log.
    *
@@ -136,21 +126,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       Runnable failed,
       long segmentBytes)
       throws IOException {
-    this(directory, present, clock, thread, preparing, failed, segmentBytes, true);
-  }
-
-  private ChangeLog(
-      LogDirectory directory,
-      LogReader present,
-      Clock clock,
-      Executor thread,
-      Executor preparing,
-      Runnable failed,
-      long segmentBytes,
-      boolean waitsForSpace)
-      throws IOException {
-    this.waitsForSpace = waitsForSpace;
-    this.packing = waitsForSpace ? null : new RecordPacking();
     this.directory = directory;
     this.clock = clock;
     this.thread = thread;
@@ -163,6 +138,8 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     this.logged = present.last();
     this.reached = present.last();
     this.segment = present.lastSegment() + 1;
+    this.counters = new LogCounters(present.bytes());
+    this.closed = new ClosedSegments(present.lastSegment(), present.last(), present.bytes());
     for (String unused : present.unused()) {
       directory.delete(unused);
     }
@@ -204,20 +181,12 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     if (length > LogFrame.MOST / 2) {
       throw new IllegalArgumentException("a record of " + length + " bytes");
     }
-    Page page = pageFor(packing == null ? LogFrame.OF_RECORD + length : RecordPacking.most(length));
+    Page page = pageFor(LogFrame.OF_RECORD + length);
     ByteBuffer bytes = page.bytes;
-    if (packing != null) {
-      if (page.count == 0) {
-        packing.begin();
-      }
-      packing.append(bytes, kind, codec, record);
-    } else {
-      int at = bytes.position();
-      bytes.putInt(at, length);
-      bytes.put(at + Integer.BYTES, (byte) kind);
-      codec.encode(record, bytes, at + LogFrame.OF_RECORD);
-      bytes.position(at + LogFrame.OF_RECORD + length);
-    }
+    int at = bytes.position();
+    LogFrame.put(bytes, kind, length);
+    codec.encode(record, bytes, at + LogFrame.OF_RECORD);
+    bytes.position(at + LogFrame.OF_RECORD + length);
     page.count++;
     waitingBytes += LogFrame.OF_RECORD + length;
     if (waitingBytes > mostWaiting) {
@@ -292,6 +261,21 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     return isLow ? shortage : null;
   }
 
+  /** The files that are written no more. */
+  public ClosedSegments closed() {
+    return closed;
+  }
+
+  /** What it has written so far. */
+  public LogCounters counters() {
+    return counters;
+  }
+
+  /** Bytes of records that are not on their way to the disk yet. */
+  public synchronized long waitingBytes() {
+    return waitingBytes;
+  }
+
   /** Why nothing is written any more; null as long as the log works. */
   public String failure() {
     return failure;
@@ -319,7 +303,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
         write(page);
         last = page.first + page.count - 1;
       }
-      file.force();
+      counters.force(file, clock);
     } catch (IOException | RuntimeException | Error e) {
       fail(e);
       return;
@@ -345,16 +329,17 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     int length = page.bytes.position() - LogFrame.HEADER;
     LogFrame.Header header = header(page, length, segment);
     if (header.padded() > segmentBytes - position) {
+      final long ended = segment;
       roll(header.padded());
+      closed = new ClosedSegments(ended, page.first - 1, counters.bytes());
       header = header(page, length, segment);
     }
     LogFrame.seal(page.bytes, header);
     ByteBuffer bytes = page.bytes;
-    while (bytes.position() < header.padded()) {
-      bytes.put((byte) 0);
-    }
+    LogFrame.fill(bytes, header.padded());
     file.write(bytes.flip(), position);
     position += header.padded();
+    counters.wrote(header.padded());
     // All that is admitted until then has room in the rest.
     isLow = segmentBytes - position < segmentBytes / 2;
   }
@@ -372,7 +357,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   /** Goes on in the next file, which has room for the next frame. */
   private void roll(int needed) throws IOException {
-    file.force();
+    counters.force(file, clock);
     file.close();
     file = takeNext();
     if (file.length() < needed) {
@@ -389,9 +374,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private synchronized LogFile takeNext() throws IOException {
     while (next == null && !isClosed) {
       if (!isPreparing) {
-        if (!waitsForSpace) {
-          throw new IOException(shortage);
-        }
         prepareNext();
       }
       pause(RETRY_MILLIS);

@@ -28,9 +28,12 @@ public final class FileLogDirectory implements LogDirectory {
   /** Null in a directory that is only read. */
   private final FileChannel lockFile;
 
-  private FileLogDirectory(Path directory, FileChannel lockFile) {
+  private final boolean isWritable;
+
+  private FileLogDirectory(Path directory, FileChannel lockFile, boolean isWritable) {
     this.directory = directory;
     this.lockFile = lockFile;
+    this.isWritable = isWritable;
   }
 
   /**
@@ -57,7 +60,7 @@ public final class FileLogDirectory implements LogDirectory {
       lockFile.close();
       throw new IOException("another namenode uses " + directory);
     }
-    return new FileLogDirectory(directory, lockFile);
+    return new FileLogDirectory(directory, lockFile, true);
   }
 
   /**
@@ -69,7 +72,7 @@ public final class FileLogDirectory implements LogDirectory {
     if (!Files.isDirectory(directory)) {
       throw new IOException("there is no directory " + directory);
     }
-    return new FileLogDirectory(directory, null);
+    return new FileLogDirectory(directory, null, false);
   }
 
   /**
@@ -101,8 +104,16 @@ public final class FileLogDirectory implements LogDirectory {
     return OptionalLong.empty();
   }
 
+  /**
+   * Opens a directory that another process has open, which has asked for it. Of what is there,
+   * nothing may be changed.
+   */
+  public static FileLogDirectory beside(Path directory) {
+    return new FileLogDirectory(directory, null, true);
+  }
+
   private void requireOpenToWrite() throws IOException {
-    if (lockFile == null) {
+    if (!isWritable) {
       throw new IOException(directory + " is open to read only");
     }
   }

@@ -19,7 +19,7 @@ public interface LogDirectory extends Closeable {
    * Creates a file of zeros. When this returns, its name and its length are durable, so that no
    * write to it needs space that is not there.
    *
-   * @param bytes its length
+   * @param bytes its length; with 0 it grows as it is written, as long as there is space
    */
   LogFile create(String name, long bytes) throws IOException;
 
@@ -38,7 +38,7 @@ public interface LogDirectory extends Closeable {
   @Override
   void close() throws IOException;
 
-  /** A file of fixed length. One thread at a time uses it. */
+  /** A file. One thread at a time uses it. */
   interface LogFile extends Closeable {
     /** Its length in bytes. */
     long length() throws IOException;

@@ -60,6 +60,20 @@ final class LogFrame {
     }
   }
 
+  /** Begins a record at the position of a buffer, which stays there. */
+  static void put(ByteBuffer frame, int kind, int length) {
+    frame.order(ByteOrder.LITTLE_ENDIAN);
+    frame.putInt(frame.position(), length);
+    frame.put(frame.position() + Integer.BYTES, (byte) kind);
+  }
+
+  /** Fills a buffer with zeros, up to an index. */
+  static void fill(ByteBuffer frame, int to) {
+    while (frame.position() < to) {
+      frame.put((byte) 0);
+    }
+  }
+
   /** Completes a buffer that has room for a header and the records behind it. */
   static void seal(ByteBuffer frame, Header header) {
     frame.order(ByteOrder.LITTLE_ENDIAN);

@@ -49,6 +49,7 @@ public final class LogReader {
   private long nanos;
   private long lastSegment;
   private long tornBytes;
+  private long bytes;
 
   private LogReader(LogDirectory directory, Visitor visitor) {
     this.directory = directory;
@@ -77,13 +78,20 @@ public final class LogReader {
   public static LogReader read(
       LogDirectory directory, long covered, long after, long nanos, Visitor visitor)
       throws CrailException, IOException {
+    return read(directory, covered, after, nanos, Long.MAX_VALUE, visitor);
+  }
+
+  /** As the other method, where the files behind a number are not looked at. */
+  static LogReader read(
+      LogDirectory directory, long covered, long after, long nanos, long upTo, Visitor visitor)
+      throws CrailException, IOException {
     LogReader reader = new LogReader(directory, visitor);
     reader.last = after;
     reader.nanos = nanos;
     List<String> segments = directory.names().stream().filter(LogSegment::isName).sorted().toList();
     reader.lastSegment = covered;
     for (String name : segments) {
-      if (LogSegment.of(name) > covered) {
+      if (LogSegment.of(name) > covered && LogSegment.of(name) <= upTo) {
         reader.readSegment(name);
       }
     }
@@ -96,13 +104,6 @@ public final class LogReader {
     LogReader reader = new LogReader(directory, visitor);
     reader.last = after;
     reader.readSegment(name);
-    return reader;
-  }
-
-  /** What a log without records has. */
-  static LogReader nothing(long nanos) {
-    LogReader reader = new LogReader(null, null);
-    reader.nanos = nanos;
     return reader;
   }
 
@@ -131,6 +132,11 @@ public final class LogReader {
     return tornBytes;
   }
 
+  /** Bytes of the frames that were read. */
+  public long bytes() {
+    return bytes;
+  }
+
   private void readSegment(String name) throws CrailException, IOException {
     long segment = LogSegment.of(name);
     lastSegment = segment;
@@ -152,6 +158,7 @@ public final class LogReader {
         }
         visit(name, at, window.at(at, header.padded()), header);
         at += header.padded();
+        bytes += header.padded();
       }
     }
   }

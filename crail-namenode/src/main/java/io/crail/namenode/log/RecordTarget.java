@@ -8,7 +8,7 @@ public interface RecordTarget {
   /**
    * Appends a record.
    *
-   * @param kind its kind; of those that are no change, {@link ChangeLog#FIRST_OWN_KIND} to 254
+   * @param kind its kind; of those that are no change, {@link ChangeLog#FIRST_OWN_KIND} to 253
    */
   <T> void append(int kind, Codec<T> codec, T record);
 }

@@ -6,27 +6,28 @@ import io.crail.common.error.CrailException;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Locale;
-import java.util.Queue;
-import java.util.TreeSet;
 
 /**
  * The snapshots in the directory of a log. A snapshot is a log of its own, whose records make the
- * state that the namenode had after a record of the log. Its files are complete when a file with
- * the name {@code snapshot-<number>.whole} is there, which is made last. What it covers is removed
- * after that: older snapshots, and the files of the log. For one thread.
+ * state that the namenode had after a record of the log. Its files have names of their own, and are
+ * only looked at when a file with that name and {@code .whole} is there, which is made last. What
+ * it covers is removed after that: older snapshots, and the files of the log. For one thread.
  */
 public final class Snapshots {
   static final String BEGIN = "snapshot-";
   static final String WHOLE = ".whole";
   private static final int DIGITS = 19;
 
+  /** Of a hyphen and eight digits, which tell attempts apart. */
+  private static final int OF_ATTEMPT = 9;
+
   /** The kind of the last record of a snapshot. */
   private static final int END = 255;
 
-  private static final int MOST_WAITING = 1 << 20;
   private static final int MARK_BYTES = LogFrame.PAGE;
 
   /**
@@ -46,6 +47,14 @@ public final class Snapshots {
                 .i64("segment", "number of the last file of the log that it covers"));
   }
 
+  /**
+   * How large a snapshot is.
+   *
+   * @param records how many records it has
+   * @param bytes how long its files are, all together
+   */
+  public record Size(long records, long bytes) {}
+
   /** Writes records. */
   @FunctionalInterface
   public interface Source {
@@ -54,9 +63,11 @@ public final class Snapshots {
   }
 
   private final LogDirectory directory;
+  private String name = "";
   private long position;
   private long nanos;
   private long segment;
+  private long millis;
 
   /** Looks for a snapshot. */
   public Snapshots(LogDirectory directory) throws IOException {
@@ -66,13 +77,13 @@ public final class Snapshots {
   /** Looks for a snapshot that was made after this record at the latest. */
   Snapshots(LogDirectory directory, long most) throws IOException {
     this.directory = directory;
-    TreeSet<Long> whole = new TreeSet<>();
-    for (String name : directory.names()) {
-      if (name.startsWith(BEGIN) && name.endsWith(WHOLE) && positionOf(name) <= most) {
-        whole.add(positionOf(name));
+    for (String file : directory.names()) {
+      if (file.startsWith(BEGIN) && file.endsWith(WHOLE) && positionOf(file) <= most) {
+        // The names are in the order of the positions.
+        name = file.substring(0, file.length() - WHOLE.length());
+        position = positionOf(file);
       }
     }
-    position = whole.isEmpty() ? 0 : whole.last();
   }
 
   static long positionOf(String name) {
@@ -81,16 +92,21 @@ public final class Snapshots {
 
   /** What the names of all files of a snapshot begin with, and only those. */
   static String stemOf(String file) {
-    return file.substring(0, BEGIN.length() + DIGITS);
+    return file.substring(0, BEGIN.length() + DIGITS + OF_ATTEMPT);
   }
 
   /** The stem of the present one; empty if there is none. */
   String stem() {
-    return position == 0 ? "" : prefix(position);
+    return name;
   }
 
-  private static String prefix(long at) {
-    return String.format(Locale.ROOT, "%s%0" + DIGITS + "d", BEGIN, at);
+  /**
+   * A name for a snapshot that is to be made.
+   *
+   * @param attempt tells it from others, which may still be written by a process that was killed
+   */
+  public static String name(ClosedSegments closed, int attempt) {
+    return String.format(Locale.ROOT, "%s%0" + DIGITS + "d-%08x", BEGIN, closed.last(), attempt);
   }
 
   /** The number of the record after which the present one was made; 0 if there is none. */
@@ -103,46 +119,9 @@ public final class Snapshots {
     return nanos;
   }
 
-  /**
-   * Reads the present snapshot, if there is one.
-   *
-   * @throws LogDamage when it is damaged
-   */
-  public void read(LogReader.Visitor visitor) throws CrailException, IOException {
-    if (position == 0) {
-      return;
-    }
-    End[] end = new End[1];
-    LogReader.Visitor records =
-        new LogReader.Visitor() {
-          @Override
-          public void written(long millis, long ranNanos) {
-            visitor.written(millis, ranNanos);
-          }
-
-          @Override
-          public void record(long number, int kind, ByteBuffer bytes, int offset, int length)
-              throws CrailException, IOException {
-            if (kind == END) {
-              end[0] = End.CODEC.decode(bytes, offset, length);
-            } else {
-              visitor.record(number, kind, bytes, offset, length);
-            }
-          }
-        };
-    String prefix = prefix(position) + "-";
-    LogReader reader;
-    try {
-      reader = LogReader.read(new PrefixedDirectory(directory, prefix), records);
-    } catch (LogDamage e) {
-      // It names the file without what all files of the snapshot begin with.
-      throw new LogDamage(prefix + e.getMessage());
-    }
-    if (end[0] == null || reader.last() != end[0].records + 1) {
-      throw new LogDamage(prefix(position) + ": it ends after record " + reader.last());
-    }
-    nanos = end[0].nanos;
-    segment = end[0].segment;
+  /** When it was written, in milliseconds since 1970; 0 if there is none. */
+  public long millis() {
+    return millis;
   }
 
   /** The number of the last file of the log that the present one covers; 0 if there is none. */
@@ -150,83 +129,180 @@ public final class Snapshots {
     return segment;
   }
 
-  /** Removes what the present one covers, after a start from it, and what is left of others. */
-  public void purge() throws IOException {
-    for (String name : directory.names()) {
-      boolean isOther = name.startsWith(BEGIN) && !isOf(name, position);
-      if (isOther || (LogSegment.isName(name) && LogSegment.of(name) <= segment)) {
-        directory.delete(name);
-      }
+  /**
+   * Reads the present snapshot, if there is one.
+   *
+   * @throws LogDamage when it is damaged
+   */
+  public void read(LogReader.Visitor visitor) throws CrailException, IOException {
+    if (!name.isEmpty()) {
+      Content content = new Content(visitor);
+      End end = content.read(directory, name);
+      nanos = end.nanos;
+      segment = end.segment;
+      millis = content.millis;
     }
-  }
-
-  private static boolean isOf(String name, long at) {
-    return at > 0 && name.startsWith(prefix(at));
   }
 
   /**
-   * Writes a snapshot for the next start.
+   * Reads what follows on the present snapshot in files that do not change any more, while the next
+   * one is written.
    *
-   * @param present what was read of the log, all of which is in it
-   * @param segmentBytes bytes of a file
-   * @throws IOException if it cannot be written; then nothing is left of it
+   * @throws LogDamage also when not all of their records are there: no later file shows that
    */
-  public void write(LogReader present, Clock clock, long segmentBytes, Source source)
-      throws IOException {
-    long at = present.last();
-    if (at == position) {
-      // The present one says the same.
-      return;
+  public LogReader readClosed(ClosedSegments closed, LogReader.Visitor visitor)
+      throws CrailException, IOException {
+    LogReader reader =
+        LogReader.read(directory, segment, position, nanos, closed.segment(), visitor);
+    if (reader.last() != closed.last()) {
+      throw new LogDamage(
+          LogSegment.name(closed.segment())
+              + ": it ends after record "
+              + reader.last()
+              + " instead of "
+              + closed.last());
     }
-    boolean isWhole = false;
+    return reader;
+  }
+
+  /** The records of a snapshot. */
+  private static final class Content implements LogReader.Visitor {
+    private final LogReader.Visitor visitor;
+    private long millis;
+    private End end;
+
+    Content(LogReader.Visitor visitor) {
+      this.visitor = visitor;
+    }
+
+    End read(LogDirectory from, String snapshot) throws CrailException, IOException {
+      LogReader reader;
+      try {
+        reader = LogReader.read(new PrefixedDirectory(from, snapshot + "-"), this);
+      } catch (LogDamage e) {
+        // It names the file without what all files of the snapshot begin with.
+        throw new LogDamage(snapshot + "-" + e.getMessage());
+      }
+      if (end == null || reader.last() != end.records + 1) {
+        throw new LogDamage(snapshot + ": it ends after record " + reader.last());
+      }
+      return end;
+    }
+
+    @Override
+    public void written(long writtenMillis, long ranNanos) {
+      millis = writtenMillis;
+      visitor.written(writtenMillis, ranNanos);
+    }
+
+    @Override
+    public void record(long number, int kind, ByteBuffer bytes, int offset, int length)
+        throws CrailException, IOException {
+      if (kind == END) {
+        end = End.CODEC.decode(bytes, offset, length);
+      } else {
+        visitor.record(number, kind, bytes, offset, length);
+      }
+    }
+  }
+
+  /** Removes what the present one covers, and what is left of others. */
+  public void purge() throws IOException {
+    List<String> others =
+        directory.names().stream()
+            .filter(file -> file.startsWith(BEGIN) && !isPresent(file))
+            .toList();
+    // Without its files, one that is marked would be damage.
+    for (String file : others) {
+      if (file.endsWith(WHOLE)) {
+        directory.delete(file);
+      }
+    }
+    for (String file : others) {
+      directory.delete(file);
+    }
+    for (String file : directory.names()) {
+      if (LogSegment.isName(file) && LogSegment.of(file) <= segment) {
+        directory.delete(file);
+      }
+    }
+  }
+
+  private boolean isPresent(String file) {
+    return !name.isEmpty() && file.startsWith(name);
+  }
+
+  /**
+   * Writes a snapshot, makes it durable, reads it again and compares. It does not count before it
+   * is {@linkplain #mark marked}. After an error, {@link #purge} removes what is left.
+   *
+   * @param newName see {@link #name}
+   * @param closed what it covers
+   * @param ranNanos time in which the namenode had run then
+   * @param fileBytes most bytes of a file
+   */
+  public static Size write(
+      LogDirectory directory,
+      String newName,
+      ClosedSegments closed,
+      long ranNanos,
+      Clock clock,
+      long fileBytes,
+      Source source)
+      throws CrailException, IOException {
+    LogDirectory files = new PrefixedDirectory(directory, newName + "-");
+    End end;
+    Size size;
+    try (SnapshotWriter writer =
+        new SnapshotWriter(files, fileBytes, clock.currentTimeMillis(), ranNanos)) {
+      source.writeTo(writer);
+      end = new End(writer.records(), ranNanos, closed.segment());
+      writer.append(END, End.CODEC, end);
+      writer.finish();
+      size = new Size(writer.records(), writer.bytes());
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    check(directory, newName, end);
+    return size;
+  }
+
+  private static void check(LogDirectory directory, String snapshot, End expected)
+      throws CrailException, IOException {
+    LogReader.Visitor nothing =
+        new LogReader.Visitor() {
+          @Override
+          public void written(long millis, long nanos) {}
+
+          @Override
+          public void record(long number, int kind, ByteBuffer bytes, int offset, int length) {}
+        };
+    End found = new Content(nothing).read(directory, snapshot);
+    if (!found.equals(expected)) {
+      throw new LogDamage(snapshot + ": " + found + " was read, and " + expected + " written");
+    }
+  }
+
+  /**
+   * From now on a snapshot is the present one, for each start too.
+   *
+   * @param newName its name
+   * @param closed what it covers
+   * @throws IOException if it could not be marked; then nothing has changed
+   */
+  public void mark(String newName, ClosedSegments closed, Clock clock) throws IOException {
+    boolean isMarked = false;
     try {
-      writeFiles(at, present, clock, segmentBytes, source);
-      directory.create(prefix(at) + WHOLE, MARK_BYTES).close();
-      isWhole = true;
+      directory.create(newName + WHOLE, MARK_BYTES).close();
+      isMarked = true;
     } finally {
-      if (!isWhole) {
-        directory.delete(prefix(at) + WHOLE);
-        for (String name : directory.names()) {
-          if (isOf(name, at)) {
-            directory.delete(name);
-          }
-        }
+      if (!isMarked) {
+        directory.delete(newName + WHOLE);
       }
     }
-  }
-
-  private void writeFiles(long at, LogReader present, Clock clock, long segmentBytes, Source source)
-      throws IOException {
-    LogDirectory files = new PrefixedDirectory(directory, prefix(at) + "-");
-    Queue<Runnable> tasks = new ArrayDeque<>();
-    long[] written = new long[1];
-    long[] waiting = new long[1];
-    LogReader nothing = LogReader.nothing(present.nanos());
-    try (ChangeLog log = new ChangeLog(files, nothing, clock, tasks::add, segmentBytes)) {
-      source.writeTo(
-          new RecordTarget() {
-            @Override
-            public <T> void append(int kind, Codec<T> codec, T record) {
-              log.append(kind, codec, record);
-              written[0]++;
-              waiting[0] += codec.length(record);
-              if (waiting[0] > MOST_WAITING) {
-                waiting[0] = 0;
-                runAll(tasks);
-              }
-            }
-          });
-      log.append(END, End.CODEC, new End(written[0], present.nanos(), present.lastSegment()));
-      runAll(tasks);
-      if (log.reached() != written[0] + 1) {
-        throw new IOException("the snapshot was not written: " + log.failure());
-      }
-    }
-  }
-
-  private static void runAll(Queue<Runnable> tasks) {
-    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
-      task.run();
-    }
+    name = newName;
+    position = closed.last();
+    segment = closed.segment();
+    millis = clock.currentTimeMillis();
   }
 }

@@ -61,6 +61,7 @@ class ChangeTest {
 
   private final ManualClock clock = new ManualClock();
   private long seed;
+  private Random cuts;
   private ChangeModel model;
   private final List<Change> records = Collections.synchronizedList(new ArrayList<>());
   private volatile ChangeSink onChange = change -> {};
@@ -70,6 +71,7 @@ class ChangeTest {
   @BeforeEach
   void start() throws CrailException {
     seed = TestStore.seed();
+    cuts = new Random(seed);
     model = new ChangeModel();
     store =
         new TestStore(
@@ -103,6 +105,10 @@ class ChangeTest {
     NameNode copy = next.copied().namenode;
     model.verify(copy);
     copy.verify();
+    int covered = cuts.nextInt(records.size() + 1);
+    NameNode checkpointed = store.checkpointed(records, covered).namenode;
+    model.verify(checkpointed);
+    checkpointed.verify();
   }
 
   /** Makes a directory and its table, if they are not there. */

@@ -66,6 +66,10 @@ class ShareChangeTest {
     NameNode copy = next.copied().namenode;
     model.verify(copy);
     copy.verify();
+    int covered = random.nextInt(records.size() + 1);
+    NameNode checkpointed = store.checkpointed(records, covered).namenode;
+    model.verify(checkpointed);
+    checkpointed.verify();
   }
 
   ShareChangeTest() throws CrailException {

@@ -4,6 +4,7 @@ package io.crail.protocol.cluster;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.ClassUsage;
+import io.crail.protocol.part.LogUsage;
 import java.util.List;
 
 /** Counts the nodes, and the space of each storage class. */
@@ -41,6 +42,7 @@ public final class Usage {
    * @param committedBytes bytes that clients have made visible since the start
    * @param successor whether an earlier start of it had the space of datanodes; the nodes of that
    *     one are gone
+   * @param logs its log; empty if its metadata end with it
    * @param classes space of each storage class that has datanodes
    */
   public record Response(
@@ -59,6 +61,7 @@ public final class Usage {
       long locatedBytes,
       long committedBytes,
       boolean successor,
+      List<LogUsage> logs,
       List<ClassUsage> classes) {
     /** The layout. */
     public static final Layout LAYOUT =
@@ -78,7 +81,10 @@ public final class Usage {
             .i64("locatedBytes", "bytes whose places clients were given since the start")
             .i64("committedBytes", "bytes that clients have made visible since the start")
             .u8("successor", "whether the nodes of an earlier start of it are gone; 0 or 1")
+            .u8("logsCount", "1 if it has a log, else 0")
+            .u16("logsLength", "bytes of logs")
             .u16("classesCount", "number of classes")
+            .parts("logs", "logsCount", "logsLength", LogUsage.CODEC, 1)
             .list("classes", "classesCount", ClassUsage.CODEC, MAX_CLASSES);
 
     /** The codec. */

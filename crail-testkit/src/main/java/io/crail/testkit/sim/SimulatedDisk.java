@@ -19,10 +19,14 @@ public final class SimulatedDisk implements LogDirectory {
   private static final int SECTOR = 512;
 
   /** Bytes that were written and not forced. */
-  private record Write(long position, byte[] bytes) {}
+  private record Write(long position, byte[] bytes) {
+    long end() {
+      return position + bytes.length;
+    }
+  }
 
   private static final class Content {
-    private final byte[] durable;
+    private byte[] durable;
     private final List<Write> writes = new ArrayList<>();
 
     Content(byte[] durable) {
@@ -30,7 +34,12 @@ public final class SimulatedDisk implements LogDirectory {
     }
 
     void apply(Write write) {
+      durable = Arrays.copyOf(durable, (int) Math.max(durable.length, write.end()));
       System.arraycopy(write.bytes, 0, durable, (int) write.position, write.bytes.length);
+    }
+
+    long length() {
+      return writes.stream().mapToLong(Write::end).reduce(durable.length, Math::max);
     }
 
     byte[] present() {
@@ -142,15 +151,19 @@ public final class SimulatedDisk implements LogDirectory {
       files.putIfAbsent(name, new Content(new byte[random.nextInt(2 * SECTOR * 8)]));
       throw e;
     }
-    long used = files.values().stream().mapToLong(content -> content.durable.length).sum();
-    if (used + bytes > capacity) {
-      throw new IOException("no space left on device");
-    }
+    requireSpace(bytes);
     if (files.containsKey(name)) {
       throw new IOException(name + " is there");
     }
     files.put(name, new Content(new byte[(int) bytes]));
     return open(name);
+  }
+
+  private void requireSpace(long bytes) throws IOException {
+    long used = files.values().stream().mapToLong(Content::length).sum();
+    if (used + bytes > capacity) {
+      throw new IOException("no space left on device");
+    }
   }
 
   @Override
@@ -188,7 +201,9 @@ public final class SimulatedDisk implements LogDirectory {
 
     @Override
     public long length() {
-      return content.durable.length;
+      synchronized (SimulatedDisk.this) {
+        return content.length();
+      }
     }
 
     @Override
@@ -204,6 +219,7 @@ public final class SimulatedDisk implements LogDirectory {
     public void write(ByteBuffer from, long position) throws IOException {
       synchronized (SimulatedDisk.this) {
         step(start);
+        requireSpace(Math.max(0, position + from.remaining() - content.length()));
         byte[] bytes = new byte[from.remaining()];
         from.get(bytes);
         content.writes.add(new Write(position, bytes));

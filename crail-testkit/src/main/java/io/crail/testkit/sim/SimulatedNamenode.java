@@ -3,6 +3,7 @@ package io.crail.testkit.sim;
 
 import io.crail.common.config.Configuration;
 import io.crail.namenode.LogHome;
+import io.crail.namenode.LogStanding;
 import io.crail.namenode.NameNodeServer;
 import io.crail.protocol.ClusterKeys;
 import java.io.IOException;
@@ -17,8 +18,8 @@ import java.util.List;
 public final class SimulatedNamenode implements AutoCloseable {
   private static final int USUAL_NANOS = 3_000_000;
   private static final int MOST_NANOS = 500_000_000;
-  private static final int SEGMENT_BYTES = 1 << 20;
-  private static final int MOST_RECORDS = 2_000;
+  private static final int SEGMENT_BYTES = 256 << 10;
+  private static final int MOST_RECORDS = 500;
 
   private final SimulatedNetwork network;
   private final Configuration configuration;
@@ -28,6 +29,10 @@ public final class SimulatedNamenode implements AutoCloseable {
   private final SimulatedDisk disk;
   private LogHome home;
   private NameNodeServer server;
+  private long snapshots;
+
+  /** How many of them the present start has made. */
+  private long counted;
 
   /**
    * Starts a namenode. Its host is that of its address.
@@ -89,6 +94,7 @@ public final class SimulatedNamenode implements AutoCloseable {
             network.random(),
             home());
     server = started;
+    counted = 0;
     List<InetSocketAddress> all = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     if (all.size() == count) {
       started.meet(all);
@@ -106,6 +112,7 @@ public final class SimulatedNamenode implements AutoCloseable {
             disk,
             task -> network.schedule(host(), writeNanos(), task),
             Runnable::run,
+            task -> network.schedule(host(), network.random().nextInt(MOST_NANOS), task),
             () -> {},
             network.clock(),
             SEGMENT_BYTES,
@@ -138,8 +145,36 @@ public final class SimulatedNamenode implements AutoCloseable {
         home.abandon();
         disk.crash();
       }
-      server.close();
-      server = null;
+      end();
+    }
+  }
+
+  private void end() {
+    countSnapshots();
+    server.close();
+    server = null;
+  }
+
+  /**
+   * How many snapshots it has made so far.
+   *
+   * @throws IllegalStateException when it could not make one
+   */
+  public long snapshots() {
+    if (server != null) {
+      countSnapshots();
+    }
+    return snapshots;
+  }
+
+  private void countSnapshots() {
+    LogStanding log = server.log().orElse(null);
+    if (log != null) {
+      if (log.failedSnapshots() > 0) {
+        throw new IllegalStateException(host() + " could not make a snapshot");
+      }
+      snapshots += log.snapshots() - counted;
+      counted = log.snapshots();
     }
   }
 
@@ -160,8 +195,7 @@ public final class SimulatedNamenode implements AutoCloseable {
       if (disk != null) {
         home.abandon();
       }
-      server.close();
-      server = null;
+      end();
     }
   }
 }

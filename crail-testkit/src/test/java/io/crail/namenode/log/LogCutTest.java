@@ -205,11 +205,18 @@ class LogCutTest {
     LogReader present =
         LogReader.read(disk, snapshots.segment(), snapshots.position(), snapshots.nanos(), numbers);
     snapshots.purge();
-    snapshots.write(
-        present,
+    ClosedSegments closed =
+        new ClosedSegments(present.lastSegment(), present.last(), present.bytes());
+    String name = Snapshots.name(closed, random.nextInt());
+    Snapshots.write(
+        disk,
+        name,
+        closed,
+        present.nanos(),
         Clock.SYSTEM,
         SEGMENT,
         target -> numbers.found.forEach(number -> target.append(KIND, NUMBER, number)));
+    snapshots.mark(name, closed, Clock.SYSTEM);
   }
 
   @Test

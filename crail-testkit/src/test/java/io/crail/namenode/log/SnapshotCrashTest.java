@@ -32,51 +32,54 @@ class SnapshotCrashTest {
 
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
   private final Random random = new Random(seed);
+  private int checkpoints;
 
   SnapshotCrashTest() {
     System.out.println("crail.seed=" + seed);
   }
 
+  private static LogReader.Visitor numbersTo(List<Long> numbers) {
+    return new LogReader.Visitor() {
+      @Override
+      public void written(long millis, long nanos) {}
+
+      @Override
+      public void record(long number, int kind, ByteBuffer bytes, int offset, int length) {
+        assertEquals(KIND, kind);
+        numbers.add(bytes.getLong(offset));
+      }
+    };
+  }
+
   /** What a start finds. */
-  private static final class Start implements LogReader.Visitor {
+  private static final class Start {
     private final List<Long> numbers = new ArrayList<>();
     private final Snapshots snapshots;
     private final LogReader present;
 
     Start(LogDirectory disk) throws CrailException, IOException {
+      LogReader.Visitor visitor = numbersTo(numbers);
       snapshots = new Snapshots(disk);
-      snapshots.read(this);
+      snapshots.read(visitor);
       present =
-          LogReader.read(disk, snapshots.segment(), snapshots.position(), snapshots.nanos(), this);
-    }
-
-    @Override
-    public void written(long millis, long nanos) {}
-
-    @Override
-    public void record(long number, int kind, ByteBuffer bytes, int offset, int length) {
-      assertEquals(KIND, kind);
-      numbers.add(bytes.getLong(offset));
+          LogReader.read(
+              disk, snapshots.segment(), snapshots.position(), snapshots.nanos(), visitor);
     }
   }
 
-  /** Numbers are logged, and at a start a snapshot is made of all of them. */
+  /** Numbers are logged, and snapshots are made of what is in files that are written no more. */
   private void run(SimulatedDisk disk, int stepsLeft, List<Long> written) throws Exception {
     Start start = new Start(disk);
     disk.failAfter(stepsLeft);
     start.snapshots.purge();
-    if (random.nextInt(3) > 0 && start.present.last() > 0) {
-      start.snapshots.write(
-          start.present,
-          Clock.SYSTEM,
-          SEGMENT,
-          target -> start.numbers.forEach(number -> target.append(KIND, NUMBER, number)));
-    }
     Queue<Runnable> tasks = new ArrayDeque<>();
     ChangeLog log =
         new ChangeLog(
             disk, start.present, Clock.SYSTEM, tasks::add, Runnable::run, () -> {}, SEGMENT);
     for (int i = 0; i < 30; i++) {
+      if (random.nextInt(8) == 0) {
+        checkpoint(disk, start.snapshots, log.closed());
+      }
       long number = written.size();
       log.append(KIND, NUMBER, number);
       for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
@@ -87,6 +90,34 @@ class SnapshotCrashTest {
       }
       written.add(number);
     }
+  }
+
+  /** As another process does, which only knows which files it may read. */
+  private void checkpoint(SimulatedDisk disk, Snapshots present, ClosedSegments closed)
+      throws Exception {
+    if (closed.last() == present.position()) {
+      return;
+    }
+    List<Long> numbers = new ArrayList<>();
+    Snapshots before = new Snapshots(disk);
+    LogReader.Visitor visitor = numbersTo(numbers);
+    before.read(visitor);
+    before.readClosed(closed, visitor);
+    assertEquals(closed.last(), numbers.size());
+    String name = Snapshots.name(closed, random.nextInt());
+    Snapshots.Size size =
+        Snapshots.write(
+            disk,
+            name,
+            closed,
+            0,
+            Clock.SYSTEM,
+            SEGMENT,
+            target -> numbers.forEach(number -> target.append(KIND, NUMBER, number)));
+    assertEquals(numbers.size() + 1, size.records());
+    present.mark(name, closed, Clock.SYSTEM);
+    checkpoints++;
+    present.purge();
   }
 
   @Test
@@ -114,6 +145,7 @@ class SnapshotCrashTest {
       }
     }
     assertTrue(failures > MOST_STEPS / 20, failures + " failed");
+    assertTrue(checkpoints > MOST_STEPS / 4, checkpoints + " checkpoints");
   }
 
   @Test

@@ -333,6 +333,11 @@ final class ClusterSimulation implements AutoCloseable {
     requireNoLeases();
     requireAllFree();
     runFor(Duration.ofSeconds(1));
+    for (SimulatedNamenode each : namenodes) {
+      for (long i = each.snapshots(); i > 0; i--) {
+        world.count("snapshot", "ok");
+      }
+    }
   }
 
   private void requireNoLeases() {

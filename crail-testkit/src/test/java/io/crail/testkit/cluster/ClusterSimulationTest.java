@@ -85,6 +85,7 @@ class ClusterSimulationTest {
         count, first, (System.nanoTime() - begin) / 1_000_000, counts);
     if (count >= ENOUGH_SEEDS) {
       assertTrue(counts.containsKey("move ok"), counts::toString);
+      assertTrue(counts.containsKey("snapshot ok"), counts::toString);
       for (String each : counts.keySet()) {
         // What never succeeds is not tried out.
         String operation = each.substring(0, each.indexOf(' '));
