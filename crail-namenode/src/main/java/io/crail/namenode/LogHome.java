@@ -36,7 +36,7 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
   /**
    * Takes a directory over.
    *
-   * @param writing runs one task at a time
+   * @param writing runs {@link ChangeLog#MOST_WRITES} tasks at a time, or fewer
    * @param preparing runs tasks that may take long
    * @param end ends both
    * @param segmentBytes bytes of a file
@@ -80,7 +80,8 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
     }
     LogDirectory directory = FileLogDirectory.open(Path.of(parent, "namenode-" + index));
     String name = "crail-namenode-" + index + "-log";
-    ExecutorService writing = Executors.newSingleThreadExecutor(Threads.factory(name));
+    ExecutorService writing =
+        Executors.newFixedThreadPool(ChangeLog.MOST_WRITES, Threads.factory(name));
     ExecutorService preparing = Executors.newSingleThreadExecutor(Threads.factory(name + "-files"));
     return new LogHome(
         directory,

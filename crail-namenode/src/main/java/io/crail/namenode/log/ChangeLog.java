@@ -9,8 +9,8 @@ import io.crail.protocol.codec.Codec;
 import io.crail.rpc.CommitGate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -19,9 +19,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes the changes of a namenode. Each gets the next number when it is made, and is encoded into
- * a page of memory at once, under the locks of what it changes. One thread at a time writes all
- * pages that there are, forces them, and opens the gate for the answers that wait. What is changed
- * in the meantime goes with the next write, so the more there is to do, the more go together.
+ * a page of memory at once, under the locks of what it changes. A page is written when somebody
+ * waits for it, or when it is full. A few writes are under way at a time, and the gate opens as far
+ * as all before it is durable. What is changed while there are so many goes together with the next
+ * one, so the more there is to do, the more go together.
  *
  * <p>Files have a fixed length, and are filled with zeros before they are used: then a force writes
  * no metadata of the file system, and there is space for what was admitted. While the next file
@@ -41,9 +42,13 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private static final int PAGE_BYTES = 256 << 10;
   private static final int MOST_SPARE_PAGES = 8;
 
+  /** Writes that are under way at a time. */
+  public static final int MOST_WRITES = 2;
+
   /** Waiting bytes above which changes are refused; requests that are being served come on top. */
   private static final long MOST_WAITING = 16 << 20;
 
+  private static final byte[] ZEROS = new byte[LogFrame.PAGE];
   private static final long RETRY_MILLIS = 1_000;
   private static final long CLOSE_PAUSE_MILLIS = 100;
   private static final int CLOSE_PAUSES = 100;
@@ -61,10 +66,24 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   // Under the monitor.
   private Page filling;
-  private ArrayDeque<Page> full = new ArrayDeque<>();
+  private final ArrayDeque<Page> full = new ArrayDeque<>();
   private final ArrayDeque<Page> spare = new ArrayDeque<>();
+
+  /** What is being written, in its order. */
+  private final ArrayDeque<Page> underWay = new ArrayDeque<>();
+
+  private LogFile file;
+  private long segment;
+  private long position;
+
+  /** The number of the last record that is written, or being written. */
+  private long taken;
+
   private long waitingBytes;
+
+  /** A task is to take the next page. */
   private boolean isScheduled;
+
   private boolean isClosed;
   private LogFile next;
   private boolean isPreparing;
@@ -74,6 +93,10 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
   private volatile long logged;
   private volatile long reached;
+
+  /** The number up to which somebody waits. Changes under the monitor. */
+  private volatile long wanted;
+
   private volatile String failure;
 
   /** Why there is no next file; null if there is one, or will be. */
@@ -82,10 +105,22 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private volatile boolean isLow;
   private volatile boolean isBehind;
 
-  // In the writing thread.
-  private LogFile file;
-  private long segment;
-  private long position;
+  /** What the log has to say where it may end before another record. Under the monitor. */
+  private final ArrayList<Unfinished<?>> unfinished = new ArrayList<>();
+
+  private int unfinishedBytes;
+
+  /**
+   * A record that is written only if the log may end between two others, since they are not written
+   * together.
+   *
+   * @param <T> the record
+   */
+  public record Unfinished<T>(int kind, Codec<T> codec, T record) {
+    private int length() {
+      return LogFrame.OF_RECORD + codec.length(record);
+    }
+  }
 
   private record Waiter(long position, Runnable action) {}
 
@@ -94,18 +129,39 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     final ByteBuffer bytes;
     long first;
     int count;
+    boolean isWritten;
 
     Page(int capacity) {
-      bytes = ByteBuffer.allocateDirect(capacity);
+      bytes = LogFrame.memory(capacity);
     }
 
     void begin(long number) {
       bytes.clear().position(LogFrame.HEADER);
-      bytes.order(ByteOrder.LITTLE_ENDIAN);
       first = number;
       count = 0;
+      isWritten = false;
+    }
+
+    /** Bytes of the records. */
+    int length() {
+      return bytes.position() - LogFrame.HEADER;
+    }
+
+    /** The number of the last record. */
+    long last() {
+      return first + count - 1;
+    }
+
+    /** Completes it. */
+    ByteBuffer seal(LogFrame.Header header) {
+      LogFrame.seal(bytes, header);
+      bytes.put(ZEROS, 0, header.padded() - bytes.position());
+      return bytes.flip();
     }
   }
+
+  /** Where a page is written. */
+  private record Target(Page page, LogFile file, long position, LogFrame.Header header) {}
 
   /** A log that is written at once, and fails if there is no space for it. */
   ChangeLog(
@@ -118,7 +174,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
    * Goes on with a log.
    *
    * @param present what was read of it
-   * @param thread runs one task at a time; they write
+   * @param thread runs tasks that write, {@link #MOST_WRITES} at a time if it can
    * @param preparing runs tasks that make files ahead
    * @param failed called once, by any thread, when nothing can be written any more
    * @param segmentBytes bytes of a file
@@ -157,6 +213,8 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     this.startNanos = clock.nanoTime();
     this.logged = present.last();
     this.reached = present.last();
+    this.taken = present.last();
+    this.wanted = present.last();
     this.segment = present.lastSegment() + 1;
     for (String unused : present.unused()) {
       directory.delete(unused);
@@ -173,6 +231,14 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     append(change.number(), codec(change), change);
   }
 
+  /**
+   * As the other method. If the log may end behind the change, and before {@link #finish}, a record
+   * follows that says so.
+   */
+  public void changed(Change change, Unfinished<?> begun) {
+    append(change.number(), codec(change), change, begun, null);
+  }
+
   @SuppressWarnings("unchecked")
   private static Codec<Change> codec(Change change) {
     return (Codec<Change>) change.codec();
@@ -180,8 +246,22 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   @Override
   public <T> void append(int kind, Codec<T> codec, T record) {
+    append(kind, codec, record, null, null);
+  }
+
+  /**
+   * Appends a record that finishes something.
+   *
+   * @param begun what was begun; null for nothing
+   */
+  public <T> void finish(int kind, Codec<T> codec, T record, Unfinished<?> begun) {
+    append(kind, codec, record, null, begun);
+  }
+
+  private <T> void append(
+      int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
     try {
-      encode(kind, codec, record);
+      encode(kind, codec, record, begins, ends);
     } catch (RuntimeException | Error e) {
       // The change may be made, and is in no record.
       fail(e);
@@ -189,7 +269,8 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     }
   }
 
-  private synchronized <T> void encode(int kind, Codec<T> codec, T record) {
+  private synchronized <T> void encode(
+      int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
     if (isClosed || failure != null) {
       // Nothing will be acknowledged any more.
       logged++;
@@ -199,50 +280,97 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     if (length > LogFrame.MOST / 2) {
       throw new IllegalArgumentException("a record of " + length + " bytes");
     }
-    Page page = pageFor(LogFrame.OF_RECORD + length);
-    ByteBuffer bytes = page.bytes;
+    int room = begins == null ? 0 : begins.length();
+    makeRoom(LogFrame.OF_RECORD + length + room);
+    put(kind, codec, record, length);
+    if (begins != null) {
+      unfinished.add(begins);
+      unfinishedBytes += room;
+    }
+    if (ends != null && unfinished.remove(ends)) {
+      unfinishedBytes -= ends.length();
+    }
+    if (waitingBytes > mostWaiting) {
+      isBehind = true;
+    }
+    if (!waitsForSpace) {
+      want(logged);
+    }
+  }
+
+  private <T> void put(int kind, Codec<T> codec, T record, int length) {
+    ByteBuffer bytes = filling.bytes;
     int at = bytes.position();
     bytes.putInt(at, length);
     bytes.put(at + Integer.BYTES, (byte) kind);
     codec.encode(record, bytes, at + LogFrame.OF_RECORD);
     bytes.position(at + LogFrame.OF_RECORD + length);
-    page.count++;
+    filling.count++;
     waitingBytes += LogFrame.OF_RECORD + length;
-    if (waitingBytes > mostWaiting) {
-      isBehind = true;
-    }
     logged++;
+  }
+
+  /** Has a page with so much room, and more for what is unfinished at its end. */
+  private void makeRoom(int bytes) {
+    if (filling != null && filling.bytes.remaining() >= bytes + unfinishedBytes) {
+      return;
+    }
+    if (filling != null) {
+      Page ended = endPage();
+      full.addLast(ended);
+      want(ended.last());
+    }
+    int needed = LogFrame.padded(bytes);
+    Page next = needed > PAGE_BYTES || spare.isEmpty() ? null : spare.pollLast();
+    filling = next == null ? new Page(Math.max(PAGE_BYTES, needed)) : next;
+    filling.begin(logged + 1);
+  }
+
+  /** Nothing more is appended to the present page. */
+  private Page endPage() {
+    for (Unfinished<?> each : unfinished) {
+      put(each);
+    }
+    unfinished.clear();
+    unfinishedBytes = 0;
+    Page ended = filling;
+    filling = null;
+    return ended;
+  }
+
+  private <T> void put(Unfinished<T> each) {
+    put(each.kind, each.codec, each.record, each.codec.length(each.record));
+  }
+
+  private synchronized void want(long number) {
+    if (number > wanted) {
+      wanted = number;
+    }
     schedule();
   }
 
-  private Page pageFor(int bytes) {
-    if (filling != null && filling.bytes.remaining() >= bytes) {
-      return filling;
-    }
-    if (filling != null) {
-      full.addLast(filling);
-    }
-    int needed = LogFrame.padded(bytes);
-    filling = needed > PAGE_BYTES || spare.isEmpty() ? null : spare.pollLast();
-    if (filling == null) {
-      filling = new Page(Math.max(PAGE_BYTES, needed));
-    }
-    filling.begin(logged + 1);
-    return filling;
-  }
-
+  /** Under the monitor. */
   private void schedule() {
-    if (!isScheduled) {
+    boolean mayTake = !isScheduled && underWay.size() < MOST_WRITES && failure == null;
+    if (mayTake && taken < wanted && isAnyLeft()) {
       isScheduled = true;
       thread.execute(this::write);
     }
+  }
+
+  private boolean isAnyLeft() {
+    return filling != null || !full.isEmpty();
   }
 
   // The gate.
 
   @Override
   public long position() {
-    return logged;
+    long position = logged;
+    if (position > wanted) {
+      want(position);
+    }
+    return position;
   }
 
   @Override
@@ -288,70 +416,80 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   // Writing.
 
   private void write() {
-    ArrayDeque<Page> pages;
-    synchronized (this) {
-      if (failure != null) {
-        return;
-      }
-      pages = full;
-      if (filling != null) {
-        pages.addLast(filling);
-      }
-      full = new ArrayDeque<>();
-      filling = null;
-      waitingBytes = 0;
-    }
-    long last = reached;
     try {
-      for (Page page : pages) {
-        write(page);
-        last = page.first + page.count - 1;
+      Target target = take();
+      if (target != null) {
+        Page page = target.page;
+        ByteBuffer bytes = page.seal(target.header);
+        target.file.commit(bytes, target.position, problem -> written(page, problem));
       }
-      file.force();
     } catch (IOException | RuntimeException | Error e) {
       fail(e);
-      return;
-    }
-    reached = last;
-    isBehind = false;
-    letPass();
-    synchronized (this) {
-      for (Page page : pages) {
-        if (page.bytes.capacity() == PAGE_BYTES && spare.size() < MOST_SPARE_PAGES) {
-          spare.addLast(page);
-        }
-      }
-      isScheduled = false;
-      if (filling != null || !full.isEmpty()) {
-        schedule();
-      }
-      notifyAll();
     }
   }
 
-  private void write(Page page) throws IOException {
-    int length = page.bytes.position() - LogFrame.HEADER;
-    LogFrame.Header header = header(page, length, segment);
-    if (header.padded() > segmentBytes - position) {
-      roll(header.padded());
-      header = header(page, length, segment);
+  /**
+   * Takes the next page, and its place; null if there is none, or it has to wait. After an error
+   * nothing is taken any more.
+   */
+  private synchronized Target take() throws IOException {
+    boolean isLast = full.isEmpty();
+    Page page = isLast ? filling : full.peekFirst();
+    int padded = page == null ? 0 : LogFrame.padded(page.length() + (isLast ? unfinishedBytes : 0));
+    boolean hasRoom = padded <= segmentBytes - position;
+    // The next file has nothing before all of this one is durable.
+    if (page == null || failure != null || (!hasRoom && !underWay.isEmpty())) {
+      isScheduled = false;
+      return null;
     }
-    LogFrame.seal(page.bytes, header);
-    ByteBuffer bytes = page.bytes;
-    while (bytes.position() < header.padded()) {
-      bytes.put((byte) 0);
+    if (isLast) {
+      endPage();
+    } else {
+      full.removeFirst();
     }
-    file.write(bytes.flip(), position);
-    position += header.padded();
+    waitingBytes -= page.length();
+    taken = page.last();
+    if (!hasRoom) {
+      roll(padded);
+    }
+    Target target = new Target(page, file, position, header(page));
+    underWay.addLast(page);
+    position += padded;
     // All that is admitted until then has room in the rest.
     isLow = segmentBytes - position < segmentBytes / 2;
+    isScheduled = false;
+    schedule();
+    return target;
   }
 
-  private LogFrame.Header header(Page page, int length, long in) {
+  private void written(Page page, IOException problem) {
+    if (problem != null) {
+      fail(problem);
+      return;
+    }
+    synchronized (this) {
+      page.isWritten = true;
+      while (failure == null && !underWay.isEmpty() && underWay.peekFirst().isWritten) {
+        Page first = underWay.pollFirst();
+        reached = first.last();
+        if (first.bytes.capacity() == PAGE_BYTES && spare.size() < MOST_SPARE_PAGES) {
+          spare.addLast(first);
+        }
+      }
+      isBehind &= waitingBytes > mostWaiting;
+      notifyAll();
+    }
+    letPass();
+    synchronized (this) {
+      schedule();
+    }
+  }
+
+  private LogFrame.Header header(Page page) {
     return new LogFrame.Header(
-        length,
+        page.length(),
         page.count,
-        in,
+        segment,
         page.first,
         reached,
         clock.currentTimeMillis(),
@@ -360,7 +498,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   /** Goes on in the next file, which has room for the next frame. */
   private void roll(int needed) throws IOException {
-    file.force();
     file.close();
     file = takeNext();
     if (file.length() < needed) {
@@ -394,7 +531,8 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   }
 
   private boolean isBusy() {
-    return failure == null && (isScheduled || isPreparing);
+    boolean isWriting = isScheduled || !underWay.isEmpty() || isAnyLeft();
+    return failure == null && (isWriting || isPreparing);
   }
 
   private void pause(long millis) throws IOException {
@@ -406,8 +544,9 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     }
   }
 
-  /** Tries again to make the next file, if that has failed. */
+  /** Writes what nobody waits for. Tries again to make the next file, if that has failed. */
   public synchronized void tick() {
+    want(logged);
     if (next == null
         && !isPreparing
         && !isClosed
@@ -451,7 +590,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   /** Nothing is written any more, since what is in the log may not be what there is. */
   public void fail(Throwable cause) {
-    LOG.error("the log has failed at record {}; nothing is written any more", reached + 1, cause);
     synchronized (this) {
       if (failure != null) {
         return;
@@ -459,6 +597,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       failure = cause.toString();
       notifyAll();
     }
+    LOG.error("the log has failed at record {}; nothing is written any more", reached + 1, cause);
     // Elsewhere, since the caller may have locks that the actions wait for.
     preparing.execute(
         () -> {
@@ -477,6 +616,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   @Override
   public void close() throws IOException {
     synchronized (this) {
+      want(logged);
       isClosed = true;
       notifyAll();
       for (int i = 0; i < CLOSE_PAUSES && isBusy(); i++) {
@@ -488,7 +628,17 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
           directory.delete(LogSegment.name(nextSegment));
         }
       }
+      seal();
     }
     file.close();
+  }
+
+  /** Writes a frame without records, since only a later one says that a frame was durable. */
+  private void seal() throws IOException {
+    Page page = new Page(LogFrame.PAGE);
+    page.begin(reached + 1);
+    if (failure == null && underWay.isEmpty() && position > 0 && position < segmentBytes) {
+      file.commit(page.seal(header(page)), position, problem -> {});
+    }
   }
 }

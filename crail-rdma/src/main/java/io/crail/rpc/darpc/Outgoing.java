@@ -59,6 +59,11 @@ final class Outgoing {
   private long awaitedBytes;
 
   private long awaitedCommit;
+
+  /** The first so many of all written bytes know what they wait for: the next commit. */
+  private long askedBytes;
+
+  private long nextCommit;
   private long messages;
   private long posted;
   private long ended;
@@ -195,6 +200,11 @@ final class Outgoing {
 
   /** How many of the last bytes wait for a commit. */
   private long waitingBytes() {
+    if (askedBytes < writtenBytes) {
+      // Also while others wait, so that it is committed while those are, rather than after them.
+      askedBytes = writtenBytes;
+      nextCommit = commits.position();
+    }
     if (awaitedBytes > committedBytes) {
       if (!commits.isReached(awaitedCommit)) {
         return writtenBytes - committedBytes;
@@ -202,9 +212,9 @@ final class Outgoing {
       committedBytes = awaitedBytes;
     }
     if (writtenBytes > committedBytes) {
-      awaitedCommit = commits.position();
+      awaitedCommit = nextCommit;
       awaitedBytes = writtenBytes;
-      if (awaitedCommit == CommitQueue.NOTHING) {
+      if (commits.isReached(awaitedCommit)) {
         committedBytes = writtenBytes;
       } else {
         commits.await(awaitedCommit, committed);

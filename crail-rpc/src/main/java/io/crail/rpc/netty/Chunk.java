@@ -21,6 +21,9 @@ final class Chunk {
   /** The length of the whole frames to be sent, from the beginning of the chunk. */
   int written;
 
+  /** How much of that knows what it waits for. */
+  int asked;
+
   /** The commit that these frames wait for; see {@link io.crail.rpc.CommitQueue#position}. */
   long commit;
 
@@ -82,6 +85,7 @@ final class Chunk {
       Chunk chunk = last == null ? new Chunk(memory, capacity) : last;
       chunk.idle = false;
       chunk.written = 0;
+      chunk.asked = 0;
       return chunk;
     }
 

@@ -111,8 +111,21 @@ final class SendBuffer {
 
   /** Sends the written bytes. While other output waits they stay, and more may be written. */
   void flush() {
-    if (filling != null && !isBusy()) {
+    if (filling == null) {
+      return;
+    }
+    if (isBusy()) {
+      askCommit(filling);
+    } else {
       handOver();
+    }
+  }
+
+  /** What a chunk rests on is committed while those before it are, rather than after them. */
+  private void askCommit(Chunk chunk) {
+    if (chunk.asked < chunk.written) {
+      chunk.asked = chunk.written;
+      chunk.commit = commits.position();
     }
   }
 
@@ -123,8 +136,8 @@ final class SendBuffer {
       pool.release(chunk);
       return;
     }
-    chunk.commit = commits.position();
-    if (isBusy() || chunk.commit != CommitQueue.NOTHING) {
+    askCommit(chunk);
+    if (isBusy() || !commits.isReached(chunk.commit)) {
       waiting.addLast(chunk);
       awaitCommit();
     } else {

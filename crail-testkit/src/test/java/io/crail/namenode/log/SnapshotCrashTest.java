@@ -79,6 +79,7 @@ class SnapshotCrashTest {
     for (int i = 0; i < 30; i++) {
       long number = written.size();
       log.append(KIND, NUMBER, number);
+      log.position();
       for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
         task.run();
       }
