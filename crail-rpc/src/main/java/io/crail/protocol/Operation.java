@@ -78,6 +78,9 @@ public record Operation<Q, R>(
     this.response.encode(response, responses.buffer(), body);
     assert fits(responses.buffer(), body, length);
     responses.end(correlationId, length);
+    if (response instanceof Independent answer && answer.isIndependent()) {
+      responses.restsOnNothing();
+    }
   }
 
   /**

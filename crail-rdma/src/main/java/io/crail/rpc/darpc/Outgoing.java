@@ -60,10 +60,10 @@ final class Outgoing {
 
   private long awaitedCommit;
 
-  /** The first so many of all written bytes know what they wait for: the next commit. */
-  private long askedBytes;
+  /** Whether some written bytes rest on changes, and do not know yet what they wait for. */
+  private boolean rests;
 
-  private long nextCommit;
+  private long nextCommit = CommitQueue.NOTHING;
   private long messages;
   private long posted;
   private long ended;
@@ -154,8 +154,11 @@ final class Outgoing {
   /**
    * Notes that the bytes of the present chunk up to here are whole frames. A smaller number has no
    * effect.
+   *
+   * @param restsOnChanges whether some of the new ones do
    */
-  void written(int upTo) {
+  void written(int upTo, boolean restsOnChanges) {
+    rests |= restsOnChanges;
     if (upTo > filling.written) {
       pendingBytes += upTo - filling.written;
       writtenBytes += upTo - filling.written;
@@ -200,9 +203,9 @@ final class Outgoing {
 
   /** How many of the last bytes wait for a commit. */
   private long waitingBytes() {
-    if (askedBytes < writtenBytes) {
+    if (rests) {
       // Also while others wait, so that it is committed while those are, rather than after them.
-      askedBytes = writtenBytes;
+      rests = false;
       nextCommit = commits.position();
     }
     if (awaitedBytes > committedBytes) {
