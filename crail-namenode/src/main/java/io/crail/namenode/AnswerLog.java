@@ -7,6 +7,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Change;
 import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.RecordTarget;
+import io.crail.namenode.log.Unfinished;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
@@ -91,7 +92,7 @@ final class AnswerLog implements ReplyLog {
     private int slot;
     private long number;
     private boolean isNoted;
-    private ChangeLog.Unfinished<Answer> unfinished;
+    private Unfinished<Answer> unfinished;
 
     private Answer lost(int of) {
       return new Answer(of, slot, number, 0, true, SmallValue.NONE);
@@ -133,7 +134,7 @@ final class AnswerLog implements ReplyLog {
     }
     served.isNoted = true;
     int of = named(to, served.peer);
-    served.unfinished = new ChangeLog.Unfinished<>(ANSWER, Answer.CODEC, served.lost(of));
+    served.unfinished = new Unfinished<>(ANSWER, Answer.CODEC, served.lost(of));
     to.changed(change, served.unfinished);
   }
 
@@ -158,7 +159,7 @@ final class AnswerLog implements ReplyLog {
     }
   }
 
-  private void note(ReplyPeer peer, Answer answer, ChangeLog.Unfinished<Answer> begun) {
+  private void note(ReplyPeer peer, Answer answer, Unfinished<Answer> begun) {
     ChangeLog to = log;
     if (to != null) {
       to.finish(ANSWER, Answer.CODEC, answer.of(named(to, peer)), begun);

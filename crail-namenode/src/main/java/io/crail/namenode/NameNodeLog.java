@@ -103,6 +103,7 @@ final class NameNodeLog implements LogReader.Visitor {
     }
     made.replay = null;
     made.answers.noteIn(made.log);
+    made.namenode.locks().onError(made.log::fail);
     made.namenode.replies().restored();
     made.namenode.reserve();
     return made;

@@ -5,14 +5,12 @@ import io.crail.common.Clock;
 import io.crail.namenode.change.Change;
 import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.log.LogDirectory.LogFile;
+import io.crail.namenode.log.LogPages.Page;
 import io.crail.protocol.codec.Codec;
 import io.crail.rpc.CommitGate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,18 +35,14 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   /** Bytes of a file. */
   public static final long SEGMENT_BYTES = 64 << 20;
 
-  private static final Logger LOG = LoggerFactory.getLogger(ChangeLog.class);
-
-  private static final int PAGE_BYTES = 256 << 10;
-  private static final int MOST_SPARE_PAGES = 8;
-
   /** Writes that are under way at a time. */
   public static final int MOST_WRITES = 2;
+
+  private static final Logger LOG = LoggerFactory.getLogger(ChangeLog.class);
 
   /** Waiting bytes above which changes are refused; requests that are being served come on top. */
   private static final long MOST_WAITING = 16 << 20;
 
-  private static final byte[] ZEROS = new byte[LogFrame.PAGE];
   private static final long RETRY_MILLIS = 1_000;
   private static final long CLOSE_PAUSE_MILLIS = 100;
   private static final int CLOSE_PAUSES = 100;
@@ -65,9 +59,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private final long startNanos;
 
   // Under the monitor.
-  private Page filling;
-  private final ArrayDeque<Page> full = new ArrayDeque<>();
-  private final ArrayDeque<Page> spare = new ArrayDeque<>();
+  private final LogPages pages;
 
   /** What is being written, in its order. */
   private final ArrayDeque<Page> underWay = new ArrayDeque<>();
@@ -79,8 +71,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   /** The number of the last record that is written, or being written. */
   private long taken;
 
-  private long waitingBytes;
-
   /** A task is to take the next page. */
   private boolean isScheduled;
 
@@ -90,7 +80,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private long triedNanos;
   private long nextSegment;
 
-  private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
+  private final Waiters waiters = new Waiters();
   private volatile long logged;
   private volatile long reached;
 
@@ -104,61 +94,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   private volatile boolean isLow;
   private volatile boolean isBehind;
-
-  /** What the log has to say where it may end before another record. Under the monitor. */
-  private final ArrayList<Unfinished<?>> unfinished = new ArrayList<>();
-
-  private int unfinishedBytes;
-
-  /**
-   * A record that is written only if the log may end between two others, since they are not written
-   * together.
-   *
-   * @param <T> the record
-   */
-  public record Unfinished<T>(int kind, Codec<T> codec, T record) {
-    private int length() {
-      return LogFrame.OF_RECORD + codec.length(record);
-    }
-  }
-
-  private record Waiter(long position, Runnable action) {}
-
-  /** Some records that are written together, behind room for their header. */
-  private static final class Page {
-    final ByteBuffer bytes;
-    long first;
-    int count;
-    boolean isWritten;
-
-    Page(int capacity) {
-      bytes = LogFrame.memory(capacity);
-    }
-
-    void begin(long number) {
-      bytes.clear().position(LogFrame.HEADER);
-      first = number;
-      count = 0;
-      isWritten = false;
-    }
-
-    /** Bytes of the records. */
-    int length() {
-      return bytes.position() - LogFrame.HEADER;
-    }
-
-    /** The number of the last record. */
-    long last() {
-      return first + count - 1;
-    }
-
-    /** Completes it. */
-    ByteBuffer seal(LogFrame.Header header) {
-      LogFrame.seal(bytes, header);
-      bytes.put(ZEROS, 0, header.padded() - bytes.position());
-      return bytes.flip();
-    }
-  }
 
   /** Where a page is written. */
   private record Target(Page page, LogFile file, long position, LogFrame.Header header) {}
@@ -213,6 +148,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     this.startNanos = clock.nanoTime();
     this.logged = present.last();
     this.reached = present.last();
+    this.pages = new LogPages(present.last());
     this.taken = present.last();
     this.wanted = present.last();
     this.segment = present.lastSegment() + 1;
@@ -223,8 +159,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     this.nextSegment = segment + 1;
     prepareNext();
   }
-
-  // Records.
 
   @Override
   public void changed(Change change) {
@@ -276,70 +210,15 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       logged++;
       return;
     }
-    int length = codec.length(record);
-    if (length > LogFrame.MOST / 2) {
-      throw new IllegalArgumentException("a record of " + length + " bytes");
-    }
-    int room = begins == null ? 0 : begins.length();
-    makeRoom(LogFrame.OF_RECORD + length + room);
-    put(kind, codec, record, length);
-    if (begins != null) {
-      unfinished.add(begins);
-      unfinishedBytes += room;
-    }
-    if (ends != null && unfinished.remove(ends)) {
-      unfinishedBytes -= ends.length();
-    }
-    if (waitingBytes > mostWaiting) {
+    pages.add(kind, codec, record, begins, ends);
+    logged = pages.last();
+    if (pages.waitingBytes() > mostWaiting) {
       isBehind = true;
     }
-    if (!waitsForSpace) {
-      want(logged);
+    long begun = waitsForSpace ? pages.lastFull() : logged;
+    if (begun > wanted) {
+      want(begun);
     }
-  }
-
-  private <T> void put(int kind, Codec<T> codec, T record, int length) {
-    ByteBuffer bytes = filling.bytes;
-    int at = bytes.position();
-    bytes.putInt(at, length);
-    bytes.put(at + Integer.BYTES, (byte) kind);
-    codec.encode(record, bytes, at + LogFrame.OF_RECORD);
-    bytes.position(at + LogFrame.OF_RECORD + length);
-    filling.count++;
-    waitingBytes += LogFrame.OF_RECORD + length;
-    logged++;
-  }
-
-  /** Has a page with so much room, and more for what is unfinished at its end. */
-  private void makeRoom(int bytes) {
-    if (filling != null && filling.bytes.remaining() >= bytes + unfinishedBytes) {
-      return;
-    }
-    if (filling != null) {
-      Page ended = endPage();
-      full.addLast(ended);
-      want(ended.last());
-    }
-    int needed = LogFrame.padded(bytes);
-    Page next = needed > PAGE_BYTES || spare.isEmpty() ? null : spare.pollLast();
-    filling = next == null ? new Page(Math.max(PAGE_BYTES, needed)) : next;
-    filling.begin(logged + 1);
-  }
-
-  /** Nothing more is appended to the present page. */
-  private Page endPage() {
-    for (Unfinished<?> each : unfinished) {
-      put(each);
-    }
-    unfinished.clear();
-    unfinishedBytes = 0;
-    Page ended = filling;
-    filling = null;
-    return ended;
-  }
-
-  private <T> void put(Unfinished<T> each) {
-    put(each.kind, each.codec, each.record, each.codec.length(each.record));
   }
 
   private synchronized void want(long number) {
@@ -349,20 +228,13 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     schedule();
   }
 
-  /** Under the monitor. */
   private void schedule() {
     boolean mayTake = !isScheduled && underWay.size() < MOST_WRITES && failure == null;
-    if (mayTake && taken < wanted && isAnyLeft()) {
+    if (mayTake && taken < wanted && !pages.isEmpty()) {
       isScheduled = true;
       thread.execute(this::write);
     }
   }
-
-  private boolean isAnyLeft() {
-    return filling != null || !full.isEmpty();
-  }
-
-  // The gate.
 
   @Override
   public long position() {
@@ -385,19 +257,14 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   @Override
   public void whenReached(long awaited, Runnable action) {
-    Waiter waiter = new Waiter(awaited, action);
-    waiters.add(waiter);
-    if ((awaited <= reached || failure != null) && waiters.remove(waiter)) {
-      action.run();
+    waiters.add(awaited, action);
+    if (awaited <= reached || failure != null) {
+      letPass();
     }
   }
 
   private void letPass() {
-    for (Waiter waiter : waiters) {
-      if ((waiter.position() <= reached || failure != null) && waiters.remove(waiter)) {
-        waiter.action().run();
-      }
-    }
+    waiters.letPass(failure == null ? reached : Long.MAX_VALUE);
   }
 
   /** Why no changes may be made now; null if they may. */
@@ -412,8 +279,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   public String failure() {
     return failure;
   }
-
-  // Writing.
 
   private void write() {
     try {
@@ -433,21 +298,16 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
    * nothing is taken any more.
    */
   private synchronized Target take() throws IOException {
-    boolean isLast = full.isEmpty();
-    Page page = isLast ? filling : full.peekFirst();
-    int padded = page == null ? 0 : LogFrame.padded(page.length() + (isLast ? unfinishedBytes : 0));
+    int padded = pages.isEmpty() ? 0 : LogFrame.padded(pages.nextLength());
     boolean hasRoom = padded <= segmentBytes - position;
     // The next file has nothing before all of this one is durable.
-    if (page == null || failure != null || (!hasRoom && !underWay.isEmpty())) {
+    if (padded == 0 || failure != null || (!hasRoom && !underWay.isEmpty())) {
       isScheduled = false;
       return null;
     }
-    if (isLast) {
-      endPage();
-    } else {
-      full.removeFirst();
-    }
-    waitingBytes -= page.length();
+    Page page = pages.take();
+    // What was unfinished has got records.
+    logged = Math.max(logged, pages.last());
     taken = page.last();
     if (!hasRoom) {
       roll(padded);
@@ -472,25 +332,21 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       while (failure == null && !underWay.isEmpty() && underWay.peekFirst().isWritten) {
         Page first = underWay.pollFirst();
         reached = first.last();
-        if (first.bytes.capacity() == PAGE_BYTES && spare.size() < MOST_SPARE_PAGES) {
-          spare.addLast(first);
-        }
+        pages.giveBack(first);
       }
-      isBehind &= waitingBytes > mostWaiting;
+      isBehind &= pages.waitingBytes() > mostWaiting;
       notifyAll();
     }
     letPass();
-    synchronized (this) {
-      schedule();
-    }
+    want(wanted);
   }
 
   private LogFrame.Header header(Page page) {
     return new LogFrame.Header(
         page.length(),
-        page.count,
+        page.count(),
         segment,
-        page.first,
+        page.first(),
         reached,
         clock.currentTimeMillis(),
         nanosBefore + clock.nanoTime() - startNanos);
@@ -531,7 +387,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   }
 
   private boolean isBusy() {
-    boolean isWriting = isScheduled || !underWay.isEmpty() || isAnyLeft();
+    boolean isWriting = isScheduled || !underWay.isEmpty() || !pages.isEmpty();
     return failure == null && (isWriting || isPreparing);
   }
 
@@ -635,8 +491,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   /** Writes a frame without records, since only a later one says that a frame was durable. */
   private void seal() throws IOException {
-    Page page = new Page(LogFrame.PAGE);
-    page.begin(reached + 1);
+    Page page = Page.empty(reached + 1);
     if (failure == null && underWay.isEmpty() && position > 0 && position < segmentBytes) {
       file.commit(page.seal(header(page)), position, problem -> {});
     }

@@ -141,7 +141,8 @@ public final class Hello {
       long incarnation,
       long rootId,
       Utf8 cluster,
-      SmallValue message) implements Independent {
+      SmallValue message)
+      implements Independent {
     /** More than the number of node ids that a namenode gives out between two starts. */
     private static final long MANY_IDS = 1L << 40;
 

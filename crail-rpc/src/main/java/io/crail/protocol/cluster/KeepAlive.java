@@ -65,7 +65,8 @@ public final class KeepAlive {
       long totalBlocks,
       long number,
       long cutOff,
-      List<Long> clients) implements Independent {
+      List<Long> clients)
+      implements Independent {
     private static final Codec<Long> CLIENT = Codec.ofLong("Client id", "id", "client id");
 
     /** The layout. */

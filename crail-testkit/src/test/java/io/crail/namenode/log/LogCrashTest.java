@@ -222,10 +222,10 @@ class LogCrashTest {
     for (int i = 0; i < SEEDS; i++) {
       disk = new SimulatedDisk(random);
       open();
-      Map<Long, ChangeLog.Unfinished<byte[]>> begun = new TreeMap<>();
+      Map<Long, Unfinished<byte[]>> begun = new TreeMap<>();
       int steps = random.nextInt(300);
       for (long id = 0; id < steps; id++) {
-        ChangeLog.Unfinished<byte[]> mark = new ChangeLog.Unfinished<>(MARK, BYTES, bytes(id));
+        Unfinished<byte[]> mark = new Unfinished<>(MARK, BYTES, bytes(id));
         log.changed(new Change.Unlink(id, 0), mark);
         begun.put(id, mark);
         if (random.nextInt(4) == 0) {
