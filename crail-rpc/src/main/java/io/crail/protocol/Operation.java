@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;

@@ -2,8 +2,8 @@
 package io.crail.protocol.cluster;
 
 import io.crail.common.Utf8;
-import io.crail.protocol.Independent;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.TextLimits;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol.node;
 
-import io.crail.protocol.Independent;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.codec.Layout;
 import java.util.List;
 

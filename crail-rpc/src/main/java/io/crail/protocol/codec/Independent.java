@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.protocol;
+package io.crail.protocol.codec;
 
 /**
  * An answer that may say nothing that a change has brought. Then it does not wait until changes are
