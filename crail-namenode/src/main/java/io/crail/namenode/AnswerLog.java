@@ -4,8 +4,10 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.change.Change;
 import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.RecordTarget;
+import io.crail.namenode.log.Unfinished;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
@@ -21,8 +23,8 @@ import java.util.Map;
 /**
  * Notes the answers to requests that have changed something, so that a namenode which starts again
  * answers a repeated request as it did before. A request that has changed nothing may be served
- * again. Before its first change, and while its answer is held, a request is noted as one whose
- * answer is lost: a log may end between a change and the answer. Thread-safe.
+ * again. Where the log may end between its first change and the answer, and while the answer is
+ * held, a request is noted as one whose answer is lost. Thread-safe.
  */
 final class AnswerLog implements ReplyLog {
   /** The first kind of its records; there are three. */
@@ -90,6 +92,11 @@ final class AnswerLog implements ReplyLog {
     private int slot;
     private long number;
     private boolean isNoted;
+    private Unfinished<Answer> unfinished;
+
+    private Answer lost(int of) {
+      return new Answer(of, slot, number, 0, true, SmallValue.NONE);
+    }
   }
 
   private final ThreadLocal<Served> serving = ThreadLocal.withInitial(Served::new);
@@ -110,6 +117,7 @@ final class AnswerLog implements ReplyLog {
     served.slot = slot;
     served.number = number;
     served.isNoted = false;
+    served.unfinished = null;
   }
 
   @Override
@@ -117,12 +125,25 @@ final class AnswerLog implements ReplyLog {
     serving.get().peer = null;
   }
 
-  /** The calling thread is about to note a change, perhaps of the request that it serves. */
-  void beforeChange() {
+  /** Notes a change, perhaps of the request that the calling thread serves. */
+  void changed(ChangeLog to, Change change) {
+    Served served = serving.get();
+    if (log == null || served.peer == null || served.isNoted) {
+      to.changed(change);
+      return;
+    }
+    served.isNoted = true;
+    int of = named(to, served.peer);
+    served.unfinished = new Unfinished<>(ANSWER, Answer.CODEC, served.lost(of));
+    to.changed(change, served.unfinished);
+  }
+
+  /** Others are about to go on with the request that the calling thread serves. */
+  void handsOver() {
     Served served = serving.get();
     if (served.peer != null && !served.isNoted) {
       served.isNoted = true;
-      note(served.peer, new Answer(0, served.slot, served.number, 0, true, SmallValue.NONE));
+      note(served.peer, served.lost(0), null);
     }
   }
 
@@ -134,22 +155,30 @@ final class AnswerLog implements ReplyLog {
     Served served = serving.get();
     boolean isOwn = served.peer == peer && served.slot == slot && served.number == number;
     if (reply.isHeld() || !isOwn || served.isNoted) {
-      note(peer, answer(slot, number, reply));
+      note(peer, answer(slot, number, reply), isOwn ? served.unfinished : null);
     }
   }
 
-  private void note(ReplyPeer peer, Answer answer) {
+  private void note(ReplyPeer peer, Answer answer, Unfinished<Answer> begun) {
     ChangeLog to = log;
-    if (to == null) {
-      return;
+    if (to != null) {
+      to.finish(ANSWER, Answer.CODEC, answer.of(named(to, peer)), begun);
     }
-    synchronized (peer) {
-      if (peer.logNumber() == 0) {
-        peer.logNumber(nextNumber());
-        append(to, peer);
+  }
+
+  /** The number of a peer, which the log knows. */
+  private int named(ChangeLog to, ReplyPeer peer) {
+    if (peer.logNumber() == 0) {
+      synchronized (peer) {
+        if (peer.logNumber() == 0) {
+          int number = nextNumber();
+          append(to, peer, number);
+          // Last, so that no other thread uses it before the record.
+          peer.logNumber(number);
+        }
       }
-      to.append(ANSWER, Answer.CODEC, answer.of(peer.logNumber()));
     }
+    return peer.logNumber();
   }
 
   private synchronized int nextNumber() {
@@ -164,12 +193,12 @@ final class AnswerLog implements ReplyLog {
     }
   }
 
-  private static void append(RecordTarget to, ReplyPeer peer) {
+  private static void append(RecordTarget to, ReplyPeer peer, int number) {
     to.append(
         PEER,
         Peer.CODEC,
         new Peer(
-            peer.logNumber(),
+            number,
             peer.principal().role().ordinal(),
             peer.client(),
             peer.peer(),
@@ -191,7 +220,7 @@ final class AnswerLog implements ReplyLog {
     cache.forEach(
         replies -> {
           if (replies.peer().logNumber() != 0) {
-            append(target, replies.peer());
+            append(target, replies.peer(), replies.peer().logNumber());
             replies.forEach(
                 (reply, slot) -> {
                   if (reply.number() >= 0) {

@@ -43,7 +43,7 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
   /**
    * Takes a directory over.
    *
-   * @param writing runs one task at a time
+   * @param writing runs {@link ChangeLog#MOST_WRITES} tasks at a time, or fewer
    * @param preparing runs tasks that may take long
    * @param snapshots runs one task at a time, which may take very long
    * @param end ends all of them
@@ -122,7 +122,8 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
     Path path = Path.of(parent, "namenode-" + index);
     LogDirectory directory = FileLogDirectory.open(path);
     String name = "crail-namenode-" + index + "-log";
-    ExecutorService writing = Executors.newSingleThreadExecutor(Threads.factory(name));
+    ExecutorService writing =
+        Executors.newFixedThreadPool(ChangeLog.MOST_WRITES, Threads.factory(name));
     ExecutorService preparing = Executors.newSingleThreadExecutor(Threads.factory(name + "-files"));
     ExecutorService snapshots =
         Executors.newSingleThreadExecutor(Threads.factory(name + "-snapshots"));

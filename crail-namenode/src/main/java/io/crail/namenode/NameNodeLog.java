@@ -110,6 +110,7 @@ final class NameNodeLog implements LogReader.Visitor {
     made.checkpoints = writer.snapshots(snapshots, options, random);
     made.replay = null;
     made.answers.noteIn(made.log);
+    made.namenode.locks().onError(made.log::fail);
     made.namenode.replies().restored();
     made.namenode.reserve();
     return made;
@@ -226,22 +227,21 @@ final class NameNodeLog implements LogReader.Visitor {
     namenode = new NameNode(options, clock, random, this::changed, neighbours, lineage, answers);
   }
 
-  /** The calling thread's request is about to change something, or others are to go on with it. */
+  /** Others are about to go on with the request that the calling thread serves. */
   void handsOver() {
-    try {
-      answers.beforeChange();
-    } catch (RuntimeException | Error e) {
-      // The change may be made, and is in no record.
-      log.fail(e);
-      throw e;
-    }
+    answers.handsOver();
   }
 
   private void changed(Change change) {
     // What comes while the log is read is in it: the name of the namenode's own user.
     if (log != null) {
-      handsOver();
-      log.changed(change);
+      try {
+        answers.changed(log, change);
+      } catch (RuntimeException | Error e) {
+        // The change may be made, and is in no record.
+        log.fail(e);
+        throw e;
+      }
     }
   }
 

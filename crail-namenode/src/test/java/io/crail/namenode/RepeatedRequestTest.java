@@ -429,8 +429,11 @@ class RepeatedRequestTest {
       TestStore store = TestStore.durable(home, clock, new Random(1));
       prepare(store);
       lost = wire(store, NameNodeOperations.REMOVE);
+      lost.beforeAnswer(home::tick);
       assertFalse(lost.callAll(NameNodeOperations.REMOVE, remove).get(0) instanceof CrailException);
     }
+    // The one of the close, and that with the answer.
+    cutLastFrame(logs.resolve("0000000001.log"));
     cutLastFrame(logs.resolve("0000000001.log"));
     try (LogHome home = home(logs, clock, Integer.MAX_VALUE)) {
       TestStore store = TestStore.durable(home, clock, new Random(2));

@@ -45,6 +45,7 @@ public final class Wire {
   private static final class Writer extends ResponseWriter {
     private int turns;
     private int refusals;
+    private Runnable beforeAnswer = () -> {};
     private final ByteBuffer memory =
         ByteBuffer.allocateDirect(1 << 22).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -53,6 +54,7 @@ public final class Wire {
       if (written > 0) {
         throw new AssertionError("the answers to a batch need more room");
       }
+      beforeAnswer.run();
       if (refusals > 0) {
         refusals--;
         throw new OutOfMemoryError("no memory for an answer, as asked for");
@@ -110,6 +112,11 @@ public final class Wire {
     wire.greet(role, clientId, peer);
     wire.sequence = firstOfBatch - 1;
     return wire;
+  }
+
+  /** Lets something happen between a change and its answer. */
+  void beforeAnswer(Runnable action) {
+    writer.beforeAnswer = action;
   }
 
   /** There is no memory for the next answer, nor for the error in its place. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.protocol;
 
-import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import java.util.function.Supplier;
 
 /** Whether a server takes requests that would change something. Thread-safe once it is set. */
@@ -14,11 +12,8 @@ public final class Admission {
     refusal = newRefusal;
   }
 
-  /** Refuses a request, if they are refused. */
-  void check() throws CrailException {
-    String why = refusal.get();
-    if (why != null) {
-      throw ErrorCode.UNAVAILABLE.exception(why);
-    }
+  /** Why they are refused now; null if they are not. */
+  String refusal() {
+    return refusal.get();
   }
 }

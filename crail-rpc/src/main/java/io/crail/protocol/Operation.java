@@ -5,6 +5,7 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
@@ -78,6 +79,9 @@ public record Operation<Q, R>(
     this.response.encode(response, responses.buffer(), body);
     assert fits(responses.buffer(), body, length);
     responses.end(correlationId, length);
+    if (response instanceof Independent answer && answer.isIndependent()) {
+      responses.restsOnNothing();
+    }
   }
 
   /**

@@ -163,10 +163,13 @@ public record SingleHandler<V>(
 
   private boolean serveNew(RequestBatch batch, int index, ResponseWriter responses)
       throws CrailException {
+    String refusal = operation.changes() ? admission.refusal() : null;
+    if (refusal != null) {
+      responses.fail(batch.correlationId(index), ErrorCode.UNAVAILABLE, refusal);
+      responses.restsOnNothing();
+      return true;
+    }
     try {
-      if (operation.changes()) {
-        admission.check();
-      }
       V request = reader.read(batch, index);
       return !(takesLong.test(request) && !responses.hasTurn())
           && respond(request, batch, index, responses);

@@ -33,7 +33,7 @@ public interface CommitGate {
         }
       };
 
-  /** What answers that are complete now wait for. */
+  /** What answers that are complete now wait for. To commit it begins at once, if it has not. */
   long position();
 
   /** Answers that wait for this position, or an earlier one, may leave. */

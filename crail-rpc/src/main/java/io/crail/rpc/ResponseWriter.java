@@ -26,6 +26,8 @@ public abstract class ResponseWriter {
   private int lastCode;
   private int lastBody;
   private int lastLength;
+  private boolean restsBefore;
+  private boolean rests;
 
   /** Creates a writer without a buffer; the first {@link #begin} asks for one. */
   protected ResponseWriter() {}
@@ -82,6 +84,24 @@ public abstract class ResponseWriter {
     lastLength = bodyLength;
     Frame.write(buffer, position, length, lastCode, Frame.KIND_RESPONSE, correlationId);
     position += length;
+    restsBefore = rests;
+    rests = true;
+  }
+
+  /**
+   * The response that was just ended says nothing that a change has brought. So it need not wait
+   * for a commit, such as a sign of life while the disk is slow.
+   */
+  public final void restsOnNothing() {
+    rests = restsBefore;
+  }
+
+  /** Whether the responses since the last call rest on changes. */
+  protected final boolean takeRests() {
+    boolean taken = rests;
+    rests = false;
+    restsBefore = false;
+    return taken;
   }
 
   /** Remembers the response that was just ended. */

@@ -7,6 +7,7 @@ import io.crail.namenode.tree.Node;
 import io.crail.namenode.tree.RenameSequence;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Takes the locks under which decisions are made and applied. All locks of nodes are taken here, in
@@ -24,6 +25,7 @@ public final class Locks {
   private final RenameSequence renames;
   private final Object datanodes = new Object();
   private final Object shares = new Object();
+  private volatile Consumer<Error> broken = error -> {};
 
   public Locks(RenameSequence renames) {
     this.renames = renames;
@@ -47,17 +49,39 @@ public final class Locks {
     void apply(Node node);
   }
 
+  /**
+   * Sets what learns of errors that end a decision, such as an {@link OutOfMemoryError}: a change
+   * may be made in part, or be in no record. Called under the locks.
+   */
+  public void onError(Consumer<Error> listener) {
+    broken = listener;
+  }
+
+  private <T, E extends Exception> T make(Decision<T, E> decision) throws E {
+    try {
+      return decision.make();
+    } catch (Error e) {
+      broken.accept(e);
+      throw e;
+    }
+  }
+
   /** As {@link #of(Node, Decision)}, without a result or an object for the call. */
   public void apply(Node node, Action action) {
     synchronized (node) {
-      action.apply(node);
+      try {
+        action.apply(node);
+      } catch (Error e) {
+        broken.accept(e);
+        throw e;
+      }
     }
   }
 
   /** Under the lock of one node: a container whose children change, or a node with bytes. */
   public <T, E extends Exception> T of(Node node, Decision<T, E> decision) throws E {
     synchronized (node) {
-      return decision.make();
+      return make(decision);
     }
   }
 
@@ -68,7 +92,7 @@ public final class Locks {
         node instanceof Container && Long.compareUnsigned(node.id(), parent.id()) < 0;
     synchronized (nodeFirst ? node : parent) {
       synchronized (nodeFirst ? parent : node) {
-        return decision.make();
+        return make(decision);
       }
     }
   }
@@ -83,7 +107,7 @@ public final class Locks {
   public <T, E extends Exception> T ofChild(
       Container parent, Node node, BooleanSupplier isStill, Decision<T, E> decision) throws E {
     if (node instanceof Container) {
-      return of(parent, node, () -> isStill.getAsBoolean() ? decision.make() : null);
+      return of(parent, node, () -> isStill.getAsBoolean() ? make(decision) : null);
     }
     synchronized (parent) {
       return isStill.getAsBoolean() ? of(node, decision) : null;
@@ -96,10 +120,10 @@ public final class Locks {
     return of(decision, containers, 0);
   }
 
-  private static <T, E extends Exception> T of(
-      Decision<T, E> decision, Container[] locks, int taken) throws E {
+  private <T, E extends Exception> T of(Decision<T, E> decision, Container[] locks, int taken)
+      throws E {
     if (taken == locks.length) {
-      return decision.make();
+      return make(decision);
     }
     synchronized (locks[taken]) {
       return of(decision, locks, taken + 1);
@@ -111,7 +135,7 @@ public final class Locks {
    * being removed.
    */
   public <T, E extends Exception> T withoutRenames(Decision<T, E> decision) throws E {
-    return renames.runWithout(decision::make);
+    return renames.runWithout(() -> make(decision));
   }
 
   /**
@@ -121,7 +145,9 @@ public final class Locks {
    */
   public <T, E extends Exception> T ofRename(boolean isOfContainer, Decision<T, E> decision)
       throws E {
-    return isOfContainer ? renames.runAlone(decision::make) : renames.runBeside(decision::make);
+    return isOfContainer
+        ? renames.runAlone(() -> make(decision))
+        : renames.runBeside(() -> make(decision));
   }
 
   /**
@@ -130,14 +156,14 @@ public final class Locks {
    */
   public <T, E extends Exception> T ofShares(Decision<T, E> decision) throws E {
     synchronized (shares) {
-      return decision.make();
+      return make(decision);
     }
   }
 
   /** Under the lock of all datanodes: which there are, what they lend and may be used for. */
   public <T, E extends Exception> T ofDatanodes(Decision<T, E> decision) throws E {
     synchronized (datanodes) {
-      return decision.make();
+      return make(decision);
     }
   }
 
@@ -145,7 +171,7 @@ public final class Locks {
   public <T, E extends Exception> T ofSpace(DatanodeSpace datanode, Decision<T, E> decision)
       throws E {
     synchronized (datanode) {
-      return decision.make();
+      return make(decision);
     }
   }
 }

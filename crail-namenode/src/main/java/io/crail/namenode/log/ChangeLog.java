@@ -5,23 +5,22 @@ import io.crail.common.Clock;
 import io.crail.namenode.change.Change;
 import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.log.LogDirectory.LogFile;
+import io.crail.namenode.log.LogPages.Page;
 import io.crail.protocol.codec.Codec;
 import io.crail.rpc.CommitGate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Writes the changes of a namenode. Each gets the next number when it is made, and is encoded into
- * a page of memory at once, under the locks of what it changes. One thread at a time writes all
- * pages that there are, forces them, and opens the gate for the answers that wait. What is changed
- * in the meantime goes with the next write, so the more there is to do, the more go together.
+ * a page of memory at once, under the locks of what it changes. A page is written when somebody
+ * waits for it, or when it is full. A few writes are under way at a time, and the gate opens as far
+ * as all before it is durable. What is changed while there are so many goes together with the next
+ * one, so the more there is to do, the more go together.
  *
  * <p>Files have a fixed length, and are filled with zeros before they are used: then a force writes
  * no metadata of the file system, and there is space for what was admitted. While the next file
@@ -36,10 +35,10 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   /** Bytes of a file. */
   public static final long SEGMENT_BYTES = 64 << 20;
 
-  private static final Logger LOG = LoggerFactory.getLogger(ChangeLog.class);
+  /** Writes that are under way at a time. */
+  public static final int MOST_WRITES = 2;
 
-  private static final int PAGE_BYTES = 256 << 10;
-  private static final int MOST_SPARE_PAGES = 8;
+  private static final Logger LOG = LoggerFactory.getLogger(ChangeLog.class);
 
   /** Waiting bytes above which changes are refused; requests that are being served come on top. */
   private static final long MOST_WAITING = 16 << 20;
@@ -59,20 +58,35 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private final long startNanos;
 
   // Under the monitor.
-  private Page filling;
-  private ArrayDeque<Page> full = new ArrayDeque<>();
-  private final ArrayDeque<Page> spare = new ArrayDeque<>();
-  private long waitingBytes;
+  private final LogPages pages;
+
+  /** What is being written, in its order. */
+  private final ArrayDeque<Page> underWay = new ArrayDeque<>();
+
+  private final LogCounters counters;
+  private LogFile file;
+  private long segment;
+  private long position;
+
+  /** The number of the last record that is written, or being written. */
+  private long taken;
+
+  /** A task is to take the next page. */
   private boolean isScheduled;
+
   private boolean isClosed;
   private LogFile next;
   private boolean isPreparing;
   private long triedNanos;
   private long nextSegment;
 
-  private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
+  private final Waiters waiters = new Waiters();
   private volatile long logged;
   private volatile long reached;
+
+  /** The number up to which somebody waits. Changes under the monitor. */
+  private volatile long wanted;
+
   private volatile String failure;
 
   /** Why there is no next file; null if there is one, or will be. */
@@ -82,37 +96,14 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private volatile boolean isBehind;
   private volatile ClosedSegments closed;
 
-  // In the writing thread.
-  private final LogCounters counters;
-  private LogFile file;
-  private long segment;
-  private long position;
-
-  private record Waiter(long position, Runnable action) {}
-
-  /** Some records that are written together, behind room for their header. */
-  private static final class Page {
-    final ByteBuffer bytes;
-    long first;
-    int count;
-
-    Page(int capacity) {
-      bytes = ByteBuffer.allocateDirect(capacity);
-    }
-
-    void begin(long number) {
-      bytes.clear().position(LogFrame.HEADER);
-      bytes.order(ByteOrder.LITTLE_ENDIAN);
-      first = number;
-      count = 0;
-    }
-  }
+  /** Where a page is written. */
+  private record Target(Page page, LogFile file, long position, LogFrame.Header header) {}
 
   /**
    * Goes on with a log.
    *
    * @param present what was read of it
-   * @param thread runs one task at a time; they write
+   * @param thread runs tasks that write, {@link #MOST_WRITES} at a time if it can
    * @param preparing runs tasks that make files ahead
    * @param failed called once, by any thread, when nothing can be written any more
    * @param segmentBytes bytes of a file
@@ -137,6 +128,9 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     this.startNanos = clock.nanoTime();
     this.logged = present.last();
     this.reached = present.last();
+    this.pages = new LogPages(present.last());
+    this.taken = present.last();
+    this.wanted = present.last();
     this.segment = present.lastSegment() + 1;
     this.counters = new LogCounters(present.bytes());
     this.closed = new ClosedSegments(present.lastSegment(), present.last(), present.bytes());
@@ -148,11 +142,17 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     prepareNext();
   }
 
-  // Records.
-
   @Override
   public void changed(Change change) {
     append(change.number(), codec(change), change);
+  }
+
+  /**
+   * As the other method. If the log may end behind the change, and before {@link #finish}, a record
+   * follows that says so.
+   */
+  public void changed(Change change, Unfinished<?> begun) {
+    append(change.number(), codec(change), change, begun, null);
   }
 
   @SuppressWarnings("unchecked")
@@ -162,8 +162,22 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   @Override
   public <T> void append(int kind, Codec<T> codec, T record) {
+    append(kind, codec, record, null, null);
+  }
+
+  /**
+   * Appends a record that finishes something.
+   *
+   * @param begun what was begun; null for nothing
+   */
+  public <T> void finish(int kind, Codec<T> codec, T record, Unfinished<?> begun) {
+    append(kind, codec, record, null, begun);
+  }
+
+  private <T> void append(
+      int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
     try {
-      encode(kind, codec, record);
+      encode(kind, codec, record, begins, ends);
     } catch (RuntimeException | Error e) {
       // The change may be made, and is in no record.
       fail(e);
@@ -171,59 +185,45 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     }
   }
 
-  private synchronized <T> void encode(int kind, Codec<T> codec, T record) {
+  private synchronized <T> void encode(
+      int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
     if (isClosed || failure != null) {
       // Nothing will be acknowledged any more.
       logged++;
       return;
     }
-    int length = codec.length(record);
-    if (length > LogFrame.MOST / 2) {
-      throw new IllegalArgumentException("a record of " + length + " bytes");
-    }
-    Page page = pageFor(LogFrame.OF_RECORD + length);
-    ByteBuffer bytes = page.bytes;
-    int at = bytes.position();
-    LogFrame.put(bytes, kind, length);
-    codec.encode(record, bytes, at + LogFrame.OF_RECORD);
-    bytes.position(at + LogFrame.OF_RECORD + length);
-    page.count++;
-    waitingBytes += LogFrame.OF_RECORD + length;
-    if (waitingBytes > mostWaiting) {
+    pages.add(kind, codec, record, begins, ends);
+    logged = pages.last();
+    if (pages.waitingBytes() > mostWaiting) {
       isBehind = true;
     }
-    logged++;
+    if (pages.lastFull() > wanted) {
+      want(pages.lastFull());
+    }
+  }
+
+  private synchronized void want(long number) {
+    if (number > wanted) {
+      wanted = number;
+    }
     schedule();
   }
 
-  private Page pageFor(int bytes) {
-    if (filling != null && filling.bytes.remaining() >= bytes) {
-      return filling;
-    }
-    if (filling != null) {
-      full.addLast(filling);
-    }
-    int needed = LogFrame.padded(bytes);
-    filling = needed > PAGE_BYTES || spare.isEmpty() ? null : spare.pollLast();
-    if (filling == null) {
-      filling = new Page(Math.max(PAGE_BYTES, needed));
-    }
-    filling.begin(logged + 1);
-    return filling;
-  }
-
   private void schedule() {
-    if (!isScheduled) {
+    boolean mayTake = !isScheduled && underWay.size() < MOST_WRITES && failure == null;
+    if (mayTake && taken < wanted && !pages.isEmpty()) {
       isScheduled = true;
       thread.execute(this::write);
     }
   }
 
-  // The gate.
-
   @Override
   public long position() {
-    return logged;
+    long position = logged;
+    if (position > wanted) {
+      want(position);
+    }
+    return position;
   }
 
   @Override
@@ -238,19 +238,14 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   @Override
   public void whenReached(long awaited, Runnable action) {
-    Waiter waiter = new Waiter(awaited, action);
-    waiters.add(waiter);
-    if ((awaited <= reached || failure != null) && waiters.remove(waiter)) {
-      action.run();
+    waiters.add(awaited, action);
+    if (awaited <= reached || failure != null) {
+      letPass();
     }
   }
 
   private void letPass() {
-    for (Waiter waiter : waiters) {
-      if ((waiter.position() <= reached || failure != null) && waiters.remove(waiter)) {
-        waiter.action().run();
-      }
-    }
+    waiters.letPass(failure == null ? reached : Long.MAX_VALUE);
   }
 
   /** Why no changes may be made now; null if they may. */
@@ -273,7 +268,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   /** Bytes of records that are not on their way to the disk yet. */
   public synchronized long waitingBytes() {
-    return waitingBytes;
+    return pages.waitingBytes();
   }
 
   /** Why nothing is written any more; null as long as the log works. */
@@ -281,75 +276,78 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     return failure;
   }
 
-  // Writing.
-
   private void write() {
-    ArrayDeque<Page> pages;
-    synchronized (this) {
-      if (failure != null) {
-        return;
-      }
-      pages = full;
-      if (filling != null) {
-        pages.addLast(filling);
-      }
-      full = new ArrayDeque<>();
-      filling = null;
-      waitingBytes = 0;
-    }
-    long last = reached;
     try {
-      for (Page page : pages) {
-        write(page);
-        last = page.first + page.count - 1;
+      Target target = take();
+      if (target != null) {
+        Page page = target.page;
+        ByteBuffer bytes = page.seal(target.header);
+        long begun = clock.nanoTime();
+        target.file.commit(bytes, target.position, problem -> written(page, begun, problem));
       }
-      counters.force(file, clock);
     } catch (IOException | RuntimeException | Error e) {
       fail(e);
-      return;
-    }
-    reached = last;
-    isBehind = false;
-    letPass();
-    synchronized (this) {
-      for (Page page : pages) {
-        if (page.bytes.capacity() == PAGE_BYTES && spare.size() < MOST_SPARE_PAGES) {
-          spare.addLast(page);
-        }
-      }
-      isScheduled = false;
-      if (filling != null || !full.isEmpty()) {
-        schedule();
-      }
-      notifyAll();
     }
   }
 
-  private void write(Page page) throws IOException {
-    int length = page.bytes.position() - LogFrame.HEADER;
-    LogFrame.Header header = header(page, length, segment);
-    if (header.padded() > segmentBytes - position) {
-      final long ended = segment;
-      roll(header.padded());
-      closed = new ClosedSegments(ended, page.first - 1, counters.bytes());
-      header = header(page, length, segment);
+  /**
+   * Takes the next page, and its place; null if there is none, or it has to wait. After an error
+   * nothing is taken any more.
+   */
+  private synchronized Target take() throws IOException {
+    int padded = pages.isEmpty() ? 0 : LogFrame.padded(pages.nextLength());
+    boolean hasRoom = padded <= segmentBytes - position;
+    // The next file has nothing before all of this one is durable.
+    if (padded == 0 || failure != null || (!hasRoom && !underWay.isEmpty())) {
+      isScheduled = false;
+      return null;
     }
-    LogFrame.seal(page.bytes, header);
-    ByteBuffer bytes = page.bytes;
-    LogFrame.fill(bytes, header.padded());
-    file.write(bytes.flip(), position);
-    position += header.padded();
-    counters.wrote(header.padded());
+    Page page = pages.take();
+    // What was unfinished has got records.
+    logged = Math.max(logged, pages.last());
+    taken = page.last();
+    if (!hasRoom) {
+      long ended = segment;
+      roll(padded);
+      closed = new ClosedSegments(ended, page.first() - 1, counters.bytes());
+    }
+    counters.wrote(padded);
+    Target target = new Target(page, file, position, header(page));
+    underWay.addLast(page);
+    position += padded;
     // All that is admitted until then has room in the rest.
     isLow = segmentBytes - position < segmentBytes / 2;
+    isScheduled = false;
+    schedule();
+    return target;
   }
 
-  private LogFrame.Header header(Page page, int length, long in) {
+  private void written(Page page, long begunNanos, IOException problem) {
+    if (problem != null) {
+      fail(problem);
+      return;
+    }
+    synchronized (this) {
+      page.isWritten = true;
+      counters.committed(clock.nanoTime() - begunNanos);
+      while (failure == null && !underWay.isEmpty() && underWay.peekFirst().isWritten) {
+        Page first = underWay.pollFirst();
+        reached = first.last();
+        pages.giveBack(first);
+      }
+      isBehind &= pages.waitingBytes() > mostWaiting;
+      notifyAll();
+    }
+    letPass();
+    want(wanted);
+  }
+
+  private LogFrame.Header header(Page page) {
     return new LogFrame.Header(
-        length,
-        page.count,
-        in,
-        page.first,
+        page.length(),
+        page.count(),
+        segment,
+        page.first(),
         reached,
         clock.currentTimeMillis(),
         nanosBefore + clock.nanoTime() - startNanos);
@@ -357,7 +355,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   /** Goes on in the next file, which has room for the next frame. */
   private void roll(int needed) throws IOException {
-    counters.force(file, clock);
     file.close();
     file = takeNext();
     if (file.length() < needed) {
@@ -388,7 +385,8 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   }
 
   private boolean isBusy() {
-    return failure == null && (isScheduled || isPreparing);
+    boolean isWriting = isScheduled || !underWay.isEmpty() || !pages.isEmpty();
+    return failure == null && (isWriting || isPreparing);
   }
 
   private void pause(long millis) throws IOException {
@@ -400,8 +398,9 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     }
   }
 
-  /** Tries again to make the next file, if that has failed. */
+  /** Writes what nobody waits for. Tries again to make the next file, if that has failed. */
   public synchronized void tick() {
+    want(logged);
     if (next == null
         && !isPreparing
         && !isClosed
@@ -445,7 +444,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   /** Nothing is written any more, since what is in the log may not be what there is. */
   public void fail(Throwable cause) {
-    LOG.error("the log has failed at record {}; nothing is written any more", reached + 1, cause);
     synchronized (this) {
       if (failure != null) {
         return;
@@ -453,6 +451,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
       failure = cause.toString();
       notifyAll();
     }
+    LOG.error("the log has failed at record {}; nothing is written any more", reached + 1, cause);
     // Elsewhere, since the caller may have locks that the actions wait for.
     preparing.execute(
         () -> {
@@ -471,6 +470,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   @Override
   public void close() throws IOException {
     synchronized (this) {
+      want(logged);
       isClosed = true;
       notifyAll();
       for (int i = 0; i < CLOSE_PAUSES && isBusy(); i++) {
@@ -482,7 +482,16 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
           directory.delete(LogSegment.name(nextSegment));
         }
       }
+      seal();
     }
     file.close();
+  }
+
+  /** Writes a frame without records, since only a later one says that a frame was durable. */
+  private void seal() throws IOException {
+    Page page = Page.empty(reached + 1);
+    if (failure == null && underWay.isEmpty() && position > 0 && position < segmentBytes) {
+      file.commit(page.seal(header(page)), position, problem -> {});
+    }
   }
 }

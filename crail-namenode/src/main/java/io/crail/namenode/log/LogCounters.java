@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.log;
 
-import io.crail.common.Clock;
-import io.crail.namenode.log.LogDirectory.LogFile;
-import java.io.IOException;
-
-/** What a log has written. One thread at a time writes it, any thread may read it. */
+/** What a log has written. Written under a lock, read by any thread. */
 public final class LogCounters {
   private volatile long bytes;
   private volatile long forces;
@@ -19,10 +15,8 @@ public final class LogCounters {
     bytes += more;
   }
 
-  void force(LogFile file, Clock clock) throws IOException {
-    long begun = clock.nanoTime();
-    file.force();
-    forceNanos += clock.nanoTime() - begun;
+  void committed(long nanos) {
+    forceNanos += nanos;
     forces++;
   }
 

@@ -5,6 +5,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Where a namenode keeps its log: one directory, which belongs to one process as long as it is
@@ -38,7 +39,7 @@ public interface LogDirectory extends Closeable {
   @Override
   void close() throws IOException;
 
-  /** A file. One thread at a time uses it. */
+  /** A file. One thread at a time uses it, but for {@link #commit}. */
   interface LogFile extends Closeable {
     /** Its length in bytes. */
     long length() throws IOException;
@@ -48,6 +49,16 @@ public interface LogDirectory extends Closeable {
 
     /** Writes all of a buffer. */
     void write(ByteBuffer from, long position) throws IOException;
+
+    /**
+     * Writes whole pages of {@link LogFrame#PAGE} bytes, at a multiple of that, and makes them
+     * durable. Several may be under way, by any threads, and end in any order.
+     *
+     * @param from of {@link LogFrame#memory}; not used by others before the end
+     * @param done called once, in any thread: with null when all is durable; else with the problem,
+     *     after which nothing is known of what was written
+     */
+    void commit(ByteBuffer from, long position, Consumer<IOException> done);
 
     /** Makes durable what was written. After an error nothing is known of what was. */
     void force() throws IOException;

@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
  *   0  i32  magic
  *   4  i32  CRC-32C of all that follows
  *   8  i32  bytes of the records
- *  12  i32  number of records
+ *  12  i32  number of records; 0 in the last frame of a log that was closed
  *  16  i64  number of the segment that it is in
  *  24  i64  number of the first record here
  *  32  i64  number up to which all records were durable when this was written
@@ -44,6 +44,12 @@ final class LogFrame {
   /** Bytes of a frame with so many bytes of records. */
   static int padded(int length) {
     return (HEADER + length + PAGE - 1) / PAGE * PAGE;
+  }
+
+  /** Memory that can be written without a copy, since it begins at a page. */
+  static ByteBuffer memory(int bytes) {
+    ByteBuffer memory = ByteBuffer.allocateDirect(bytes + PAGE).alignedSlice(PAGE);
+    return memory.slice(0, bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
   /** What a header says. */
@@ -110,7 +116,7 @@ final class LogFrame {
         page.getInt(0) == MAGIC
             && header.length >= header.count * (long) OF_RECORD
             && header.length <= Math.min(MOST, room) - HEADER
-            && header.count > 0
+            && header.count >= 0
             && header.durable < header.first;
     return isOne ? header : null;
   }

@@ -68,7 +68,7 @@ final class ClientMessenger extends Messenger implements Connection {
 
   @Override
   public void commit(int frameLength) {
-    outgoing().written(outgoing().filling().written + frameLength);
+    outgoing().written(outgoing().filling().written + frameLength, false);
     underway++;
     rdma.begun();
   }

@@ -59,6 +59,11 @@ final class Outgoing {
   private long awaitedBytes;
 
   private long awaitedCommit;
+
+  /** Whether some written bytes rest on changes, and do not know yet what they wait for. */
+  private boolean rests;
+
+  private long nextCommit = CommitQueue.NOTHING;
   private long messages;
   private long posted;
   private long ended;
@@ -149,8 +154,11 @@ final class Outgoing {
   /**
    * Notes that the bytes of the present chunk up to here are whole frames. A smaller number has no
    * effect.
+   *
+   * @param restsOnChanges whether some of the new ones do
    */
-  void written(int upTo) {
+  void written(int upTo, boolean restsOnChanges) {
+    rests |= restsOnChanges;
     if (upTo > filling.written) {
       pendingBytes += upTo - filling.written;
       writtenBytes += upTo - filling.written;
@@ -195,6 +203,11 @@ final class Outgoing {
 
   /** How many of the last bytes wait for a commit. */
   private long waitingBytes() {
+    if (rests) {
+      // Also while others wait, so that it is committed while those are, rather than after them.
+      rests = false;
+      nextCommit = commits.position();
+    }
     if (awaitedBytes > committedBytes) {
       if (!commits.isReached(awaitedCommit)) {
         return writtenBytes - committedBytes;
@@ -202,9 +215,9 @@ final class Outgoing {
       committedBytes = awaitedBytes;
     }
     if (writtenBytes > committedBytes) {
-      awaitedCommit = commits.position();
+      awaitedCommit = nextCommit;
       awaitedBytes = writtenBytes;
-      if (awaitedCommit == CommitQueue.NOTHING) {
+      if (commits.isReached(awaitedCommit)) {
         committedBytes = writtenBytes;
       } else {
         commits.await(awaitedCommit, committed);

@@ -59,7 +59,7 @@ class MessengerTest {
       for (int i = Frame.HEADER_LENGTH; i < length; i++) {
         chunk.view().put(at + i, (byte) (i * 31 + id));
       }
-      outgoing().written(at + length);
+      outgoing().written(at + length, true);
       written++;
     }
 

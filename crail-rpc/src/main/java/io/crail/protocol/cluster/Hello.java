@@ -3,6 +3,7 @@ package io.crail.protocol.cluster;
 
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.TextLimits;
@@ -140,7 +141,8 @@ public final class Hello {
       long incarnation,
       long rootId,
       Utf8 cluster,
-      SmallValue message) {
+      SmallValue message)
+      implements Independent {
     /** More than the number of node ids that a namenode gives out between two starts. */
     private static final long MANY_IDS = 1L << 40;
 
@@ -230,5 +232,11 @@ public final class Hello {
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+
+    @Override
+    public boolean isIndependent() {
+      // All of it is as at the start.
+      return true;
+    }
   }
 }

@@ -2,6 +2,7 @@
 package io.crail.protocol.cluster;
 
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.codec.Layout;
 import java.util.List;
 
@@ -64,7 +65,8 @@ public final class KeepAlive {
       long totalBlocks,
       long number,
       long cutOff,
-      List<Long> clients) {
+      List<Long> clients)
+      implements Independent {
     private static final Codec<Long> CLIENT = Codec.ofLong("Client id", "id", "client id");
 
     /** The layout. */
@@ -81,5 +83,11 @@ public final class KeepAlive {
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+
+    @Override
+    public boolean isIndependent() {
+      // A datanode must not end, nor cut off a writer, for what may be lost.
+      return !stop && !draining && clients.isEmpty();
+    }
   }
 }

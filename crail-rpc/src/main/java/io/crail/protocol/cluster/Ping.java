@@ -2,6 +2,7 @@
 package io.crail.protocol.cluster;
 
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.codec.Layout;
 
 /** Shows whether the namenode is alive: it answers. */
@@ -26,11 +27,16 @@ public final class Ping {
    *
    * @param data the same number
    */
-  public record Response(long data) {
+  public record Response(long data) implements Independent {
     /** The layout. */
     public static final Layout LAYOUT = Layout.of("Ping.Response").i64("data", "the same number");
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+
+    @Override
+    public boolean isIndependent() {
+      return true;
+    }
   }
 }

@@ -2,6 +2,7 @@
 package io.crail.protocol.node;
 
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.Independent;
 import io.crail.protocol.codec.Layout;
 import java.util.List;
 
@@ -68,7 +69,7 @@ public final class RenewLeases {
    *
    * @param lost leases of the request that the client has lost
    */
-  public record Response(List<Lost> lost) {
+  public record Response(List<Lost> lost) implements Independent {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RenewLeases.Response")
@@ -77,5 +78,11 @@ public final class RenewLeases {
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
+
+    @Override
+    public boolean isIndependent() {
+      // Who has lost a lease may have lost it to a change.
+      return lost.isEmpty();
+    }
   }
 }

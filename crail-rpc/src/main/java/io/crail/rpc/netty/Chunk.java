@@ -2,6 +2,7 @@
 package io.crail.rpc.netty;
 
 import io.crail.common.DoubleReleaseError;
+import io.crail.rpc.CommitQueue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -21,7 +22,10 @@ final class Chunk {
   /** The length of the whole frames to be sent, from the beginning of the chunk. */
   int written;
 
-  /** The commit that these frames wait for; see {@link io.crail.rpc.CommitQueue#position}. */
+  /** Whether some of them rest on changes, and do not know yet what they wait for. */
+  boolean rests;
+
+  /** The commit that these frames wait for; see {@link CommitQueue#position}. */
   long commit;
 
   private Chunk(ByteBufAllocator memory, int capacity) {
@@ -42,6 +46,11 @@ final class Chunk {
   /** The written bytes as Netty sends them, with their own reference. */
   ByteBuf toSend() {
     return buffer.setIndex(0, written).retain();
+  }
+
+  /** Bytes of the memory. */
+  int capacity() {
+    return view.capacity();
   }
 
   /** True when only the owner refers to the memory, so no channel uses it any more. */
@@ -82,6 +91,8 @@ final class Chunk {
       Chunk chunk = last == null ? new Chunk(memory, capacity) : last;
       chunk.idle = false;
       chunk.written = 0;
+      chunk.rests = false;
+      chunk.commit = CommitQueue.NOTHING;
       return chunk;
     }
 

@@ -34,7 +34,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
     this.handler = handler;
     this.outputLimit = outputLimit;
     this.input = new ReceiveBuffer(memory.inputs());
-    this.output = new SendBuffer(memory.outputs(), CommitQueue.NONE, this::drained);
+    this.output = new SendBuffer(memory, CommitQueue.NONE, this::drained);
   }
 
   /** The buffer to receive into, for the channel's configuration. */
@@ -72,7 +72,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter implements Con
 
   @Override
   public void commit(int frameLength) {
-    output.written(output.written() + frameLength);
+    output.written(output.written() + frameLength, false);
   }
 
   @Override

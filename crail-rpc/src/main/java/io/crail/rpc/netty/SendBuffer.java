@@ -15,11 +15,12 @@ import java.util.ArrayDeque;
  * is free again as soon as it was written. When the socket is full, the output waits here until the
  * socket has taken everything that was handed to it. So a slow peer costs a bounded number of
  * chunks, no matter how small the writes are. Answers that wait for a {@link CommitGate} wait here
- * too, and those that are made in the meantime share the next chunk. Used only by the connection's
- * thread.
+ * too. A few short ones wait in a small chunk, since all connections may wait for a slow disk. Used
+ * only by the connection's thread.
  */
 final class SendBuffer {
   private final Chunk.Pool pool;
+  private final Chunk.Pool small;
   private final CommitQueue commits;
   private final Runnable drained;
   private final ArrayDeque<Chunk> sending = new ArrayDeque<>(0);
@@ -27,6 +28,7 @@ final class SendBuffer {
   private ChannelHandlerContext context;
   private Chunk filling;
   private long takenBytes;
+  private long heldBytes;
   private boolean awaitsCommit;
   private boolean closed;
 
@@ -36,8 +38,9 @@ final class SendBuffer {
    * @param commits decides when chunks may leave
    * @param drained called when all has left that had to wait
    */
-  SendBuffer(Chunk.Pool pool, CommitQueue commits, Runnable drained) {
-    this.pool = pool;
+  SendBuffer(LoopMemory memory, CommitQueue commits, Runnable drained) {
+    this.pool = memory.outputs();
+    this.small = memory.small();
     this.commits = commits;
     this.drained = drained;
   }
@@ -53,8 +56,18 @@ final class SendBuffer {
 
   /** The length of all chunks that this holds, in bytes. */
   long heldBytes() {
-    int chunks = sending.size() + waiting.size() + (filling == null ? 0 : 1);
-    return (long) chunks * pool.capacity();
+    return heldBytes;
+  }
+
+  private Chunk acquire(Chunk.Pool from) {
+    Chunk chunk = from.acquire();
+    heldBytes += chunk.capacity();
+    return chunk;
+  }
+
+  private void release(Chunk chunk) {
+    heldBytes -= chunk.capacity();
+    (chunk.capacity() == LoopMemory.SMALL_CAPACITY ? small : pool).release(chunk);
   }
 
   /** The number of bytes that fit after the written ones without another chunk. */
@@ -93,7 +106,7 @@ final class SendBuffer {
     if (filling != null) {
       handOver();
     }
-    filling = pool.acquire();
+    filling = acquire(pool);
     return filling.view();
   }
 
@@ -102,17 +115,40 @@ final class SendBuffer {
     return filling == null ? 0 : filling.written;
   }
 
-  /** All bytes of the present chunk up to here are whole frames. */
-  void written(int upTo) {
+  /**
+   * All bytes of the present chunk up to here are whole frames.
+   *
+   * @param rests whether some of those that are new rest on changes
+   */
+  void written(int upTo, boolean rests) {
     if (filling != null) {
       filling.written = upTo;
+      filling.rests |= rests;
     }
   }
 
   /** Sends the written bytes. While other output waits they stay, and more may be written. */
   void flush() {
-    if (filling != null && !isBusy()) {
+    if (filling == null) {
+      return;
+    }
+    // For a commit, a few short answers wait apart; for the socket, all share a chunk.
+    if (isBusy() && !(sending.isEmpty() && isSmall(filling))) {
+      askCommit(filling);
+    } else {
       handOver();
+    }
+  }
+
+  private static boolean isSmall(Chunk chunk) {
+    return chunk.written <= LoopMemory.SMALL_CAPACITY;
+  }
+
+  /** What a chunk rests on is committed while those before it are, rather than after them. */
+  private void askCommit(Chunk chunk) {
+    if (chunk.rests) {
+      chunk.rests = false;
+      chunk.commit = commits.position();
     }
   }
 
@@ -120,29 +156,48 @@ final class SendBuffer {
     Chunk chunk = filling;
     filling = null;
     if (closed || chunk.written == 0) {
-      pool.release(chunk);
+      release(chunk);
       return;
     }
-    chunk.commit = commits.position();
-    if (isBusy() || chunk.commit != CommitQueue.NOTHING) {
-      waiting.addLast(chunk);
+    askCommit(chunk);
+    if (isBusy() || !commits.isReached(chunk.commit)) {
+      waiting.addLast(isSmall(chunk) ? shrunk(chunk) : chunk);
       awaitCommit();
     } else {
-      send(chunk);
+      write(chunk);
+      flushSending();
     }
   }
 
-  private void send(Chunk chunk) {
+  /** The same bytes in a small chunk, if there is memory for one. */
+  private Chunk shrunk(Chunk chunk) {
+    Chunk copy;
+    try {
+      copy = acquire(small);
+    } catch (OutOfMemoryError e) {
+      return chunk;
+    }
+    copy.view().put(0, chunk.view(), 0, chunk.written);
+    copy.written = chunk.written;
+    copy.commit = chunk.commit;
+    release(chunk);
+    return copy;
+  }
+
+  private void write(Chunk chunk) {
     // Added before it is written, so that it has an owner whatever the write does.
     sending.addLast(chunk);
-    context.writeAndFlush(chunk.toSend(), context.voidPromise());
-    if (closed) {
-      return;
+    context.write(chunk.toSend(), context.voidPromise());
+  }
+
+  private void flushSending() {
+    context.flush();
+    // After the end of the connection there is none.
+    while (!sending.isEmpty() && sending.peekFirst().isUnshared()) {
+      takenBytes += sending.peekFirst().written;
+      release(sending.pollFirst());
     }
-    if (chunk.isUnshared()) {
-      takenBytes += chunk.written;
-      pool.release(sending.pollLast());
-    } else {
+    if (!sending.isEmpty()) {
       tellWhenTaken();
     }
   }
@@ -164,8 +219,11 @@ final class SendBuffer {
       context.close();
       return;
     }
-    while (sending.isEmpty() && mayFirstLeave()) {
-      send(waiting.pollFirst());
+    if (sending.isEmpty() && mayFirstLeave()) {
+      while (mayFirstLeave()) {
+        write(waiting.pollFirst());
+      }
+      flushSending();
       if (closed) {
         return;
       }
@@ -184,7 +242,7 @@ final class SendBuffer {
     if (filling != null) {
       Chunk chunk = filling;
       filling = null;
-      pool.release(chunk);
+      release(chunk);
     }
     releaseAll(sending);
     releaseAll(waiting);
@@ -204,9 +262,7 @@ final class SendBuffer {
     sending.forEach(chunk -> takenBytes += chunk.written);
     releaseAll(sending);
     while (mayFirstLeave()) {
-      Chunk chunk = waiting.pollFirst();
-      sending.addLast(chunk);
-      context.write(chunk.toSend(), context.voidPromise());
+      write(waiting.pollFirst());
     }
     if (!sending.isEmpty()) {
       tellWhenTaken();
@@ -219,7 +275,7 @@ final class SendBuffer {
 
   private void releaseAll(ArrayDeque<Chunk> chunks) {
     while (!chunks.isEmpty()) {
-      pool.release(chunks.pollFirst());
+      release(chunks.pollFirst());
     }
   }
 }

@@ -98,7 +98,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     this.server = server;
     this.loop = loop;
     this.input = new ReceiveBuffer(loop.memory().inputs());
-    this.output = new SendBuffer(loop.memory().outputs(), loop.commits(), this::drained);
+    this.output = new SendBuffer(loop.memory(), loop.commits(), this::drained);
     this.held = loop.answers().of(this::released);
     this.responses = new Responses();
   }
@@ -421,7 +421,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
         throw new IllegalArgumentException("a response of " + needed + " bytes");
       }
       if (written > 0) {
-        output.written(written);
+        output.written(written, takeRests());
       }
       ByteBuffer next = output.next();
       look();
@@ -439,7 +439,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     }
 
     void flush() {
-      output.written(written());
+      output.written(written(), takeRests());
       output.flush();
       if (output.written() == 0) {
         detach();

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.CommitGate;
 import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RequestBatch;
@@ -32,6 +33,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -114,6 +117,12 @@ class ServerMemoryTest {
     private final AtomicInteger closed = new AtomicInteger();
     private final List<Integer> busyAtInflate = new ArrayList<>();
     private volatile Runnable beforeEach = () -> {};
+    private volatile CommitGate gate = CommitGate.OPEN;
+
+    @Override
+    public CommitGate gate() {
+      return gate;
+    }
 
     @Override
     public void serve(RequestBatch batch, ResponseWriter responses) {
@@ -385,6 +394,80 @@ class ServerMemoryTest {
           }
           return System.nanoTime() - since[0] > STANDS_NANOS;
         });
+  }
+
+  /** Reached once it is opened. */
+  private static final class Barrier implements CommitGate {
+    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private volatile boolean isOpen;
+
+    void open() {
+      isOpen = true;
+      letPass();
+    }
+
+    private void letPass() {
+      for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
+        next.run();
+      }
+    }
+
+    @Override
+    public long position() {
+      return 1;
+    }
+
+    @Override
+    public long reached() {
+      return isOpen ? 1 : 0;
+    }
+
+    @Override
+    public boolean hasFailed() {
+      return false;
+    }
+
+    @Override
+    public void whenReached(long position, Runnable action) {
+      waiting.add(action);
+      if (isOpen) {
+        letPass();
+      }
+    }
+  }
+
+  /** Their peers take everything, but a disk is slow. */
+  @Test
+  void endsNoConnectionThatOnlyWaitsForCommits() throws Exception {
+    for (NettyKeys.Io io : ios()) {
+      Inflating service = new Inflating();
+      Barrier barrier = new Barrier();
+      service.gate = barrier;
+      Configuration configuration = values(io).set(NettyKeys.HELD_LIMIT, "8m").build();
+      List<Socket> sockets = new ArrayList<>();
+      try (NettyTransport transport = new NettyTransport(configuration);
+          Transport.ServerEndpoint server = transport.listen("test", ANY, service)) {
+        for (int i = 0; i < 200; i++) {
+          Socket socket = open(server);
+          sockets.add(socket);
+          socket.getOutputStream().write(requests(INFLATE, 2, 100));
+          int served = 2 * (i + 1);
+          until("it is served", () -> service.served.get() == served);
+        }
+        Map<String, Long> statistics = server.statistics();
+        assertEquals(200, statistics.get("connections"), statistics::toString);
+        assertTrue(statistics.get("peak-held-bytes") < 2 * MIB, statistics::toString);
+        barrier.open();
+        for (Socket socket : sockets) {
+          assertEquals(2, readAnswers(socket, 2));
+        }
+        until("nothing held", () -> statistic(server, "held-bytes") == 0);
+      } finally {
+        for (Socket socket : sockets) {
+          socket.close();
+        }
+      }
+    }
   }
 
   @Test

@@ -102,6 +102,34 @@ interface CommitTests extends TransportBench {
   }
 
   @Test
+  default void whatRestsOnNothingDoesNotWait() throws Exception {
+    SteppedGate gate = new SteppedGate(service());
+    ClientLoop loop = newLoop();
+    RpcPeer peer = connect(loop, gate);
+    int before = service().served();
+    for (int i = 0; i < 3; i++) {
+      EchoCall free = EchoCall.of(peer, EchoService.FREE, number(i), LONG);
+      free.submit();
+      drive(loop, "an answer", free::isComplete);
+      assertArrayEquals(free.request(), succeed(free).answer());
+    }
+    EchoCall waits = EchoCall.of(peer, EchoService.ECHO, number(4), LONG);
+    waits.submit();
+    drive(loop, "it is served", () -> service().served() == before + 4);
+    // In order, since they share a connection.
+    EchoCall behind = EchoCall.of(peer, EchoService.FREE, number(5), LONG);
+    behind.submit();
+    drive(loop, "it is served", () -> service().served() == before + 5);
+    for (int i = 0; i < 20; i++) {
+      pass();
+    }
+    assertFalse(waits.isComplete());
+    assertFalse(behind.isComplete());
+    gate.reachAll();
+    expectAll(List.of(waits, behind));
+  }
+
+  @Test
   default void manyConnectionsGoOnBehindAGate() throws Exception {
     Random random = new Random(17);
     SteppedGate gate = new SteppedGate(service());

@@ -55,6 +55,9 @@ public final class EchoService implements Service {
   /** Answers with the request's body, once an answer that another connection holds is there. */
   public static final int AWAIT = 10;
 
+  /** Answers with the request's body, which rests on nothing. */
+  public static final int FREE = 11;
+
   /** An answer that is held. */
   public record Held(HeldAnswer answer, byte[] body) {
     /** Lets it leave; false when it has ended before. */
@@ -200,6 +203,10 @@ public final class EchoService implements Service {
           numbers.add(in.getLong(from));
         }
         answer(responses, correlationId, in, from, length);
+        return;
+      case FREE:
+        answer(responses, correlationId, in, from, length);
+        responses.restsOnNothing();
         return;
       case INFLATE:
         int wanted = in.getInt(from);

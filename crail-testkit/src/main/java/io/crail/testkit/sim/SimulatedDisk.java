@@ -9,6 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -56,6 +58,7 @@ public final class SimulatedDisk implements LogDirectory {
   private int callsLeft = Integer.MAX_VALUE;
   private boolean failsAll;
   private long forces;
+  private Executor ends = Runnable::run;
 
   /** Creates an empty disk. */
   public SimulatedDisk(RandomGenerator random) {
@@ -72,9 +75,22 @@ public final class SimulatedDisk implements LogDirectory {
     callsLeft = calls;
   }
 
+  /**
+   * Lets what is committed be under way until a task has run, in any order of these tasks. Without
+   * it, a commit ends at once.
+   */
+  public synchronized void endCommitsBy(Executor executor) {
+    ends = executor;
+  }
+
   /** How often something was forced. */
   public synchronized long forces() {
     return forces;
+  }
+
+  /** Loses all that is under way. */
+  public synchronized void loseAll() {
+    files.values().forEach(content -> content.writes.clear());
   }
 
   /**
@@ -224,6 +240,34 @@ public final class SimulatedDisk implements LogDirectory {
         from.get(bytes);
         content.writes.add(new Write(position, bytes));
       }
+    }
+
+    @Override
+    public void commit(ByteBuffer from, long position, Consumer<IOException> done) {
+      byte[] bytes = new byte[from.remaining()];
+      from.get(bytes);
+      Write write = new Write(position, bytes);
+      Executor later;
+      synchronized (SimulatedDisk.this) {
+        content.writes.add(write);
+        later = ends;
+      }
+      later.execute(() -> end(write, done));
+    }
+
+    private void end(Write write, Consumer<IOException> done) {
+      IOException problem = null;
+      synchronized (SimulatedDisk.this) {
+        try {
+          step(start);
+          forces++;
+          content.apply(write);
+          content.writes.remove(write);
+        } catch (IOException e) {
+          problem = e;
+        }
+      }
+      done.accept(problem);
     }
 
     @Override

@@ -93,6 +93,9 @@ public final class SimulatedNamenode implements AutoCloseable {
             network.clock(),
             network.random(),
             home());
+    if (disk != null) {
+      disk.endCommitsBy(task -> network.schedule(host(), writeNanos(), task));
+    }
     server = started;
     counted = 0;
     List<InetSocketAddress> all = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
@@ -102,15 +105,16 @@ public final class SimulatedNamenode implements AutoCloseable {
     tickLater(started);
   }
 
-  /** A new use of the disk. What is written takes its time. */
+  /** A new use of the disk. What is written takes its time, once there is a server. */
   private LogHome home() {
     if (disk == null) {
       return null;
     }
+    disk.endCommitsBy(Runnable::run);
     home =
         new LogHome(
             disk,
-            task -> network.schedule(host(), writeNanos(), task),
+            task -> network.schedule(host(), 0, task),
             Runnable::run,
             task -> network.schedule(host(), network.random().nextInt(MOST_NANOS), task),
             () -> {},

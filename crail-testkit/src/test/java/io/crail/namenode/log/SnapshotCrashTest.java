@@ -82,6 +82,7 @@ class SnapshotCrashTest {
       }
       long number = written.size();
       log.append(KIND, NUMBER, number);
+      log.position();
       for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
         task.run();
       }
