@@ -34,7 +34,7 @@ import java.util.function.BooleanSupplier;
  * worth. It ends when this one does. Thread-safe.
  */
 final class CheckpointProcess implements Checkpoints.Maker {
-  /** How long it may take: more than ten times what ten million files need. */
+  /** How long it may take. On a host that has much else to do, a million nodes need a minute. */
   private static final long DEADLINE_SECONDS = 3600;
 
   private static final long LOOK_MILLIS = 100;
