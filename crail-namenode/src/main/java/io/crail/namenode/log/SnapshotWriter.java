@@ -77,7 +77,6 @@ final class SnapshotWriter implements RecordTarget, AutoCloseable {
         frame = ByteBuffer.allocateDirect(needed).order(ByteOrder.LITTLE_ENDIAN);
       }
       frame.clear().position(LogFrame.HEADER);
-      packing.begin();
     }
     packing.append(frame, kind, codec, record);
     count++;
