@@ -44,6 +44,7 @@ class BrokenChangeTest {
         FileLogDirectory.open(directory),
         Runnable::run,
         Runnable::run,
+        Runnable::run,
         () -> {},
         clock,
         SEGMENT_BYTES,
