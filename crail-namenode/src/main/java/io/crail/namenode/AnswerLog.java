@@ -4,8 +4,9 @@ package io.crail.namenode;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
-import io.crail.namenode.log.ChangeLog;
+import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.log.RecordTarget;
+import io.crail.namenode.log.RequestsUnderWay;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
@@ -86,6 +87,7 @@ final class AnswerLog implements ReplyLog {
 
   /** The request that a thread is serving; one without a peer is none. */
   private static final class Served {
+    private RequestsUnderWay under;
     private ReplyPeer peer;
     private int slot;
     private long number;
@@ -94,18 +96,22 @@ final class AnswerLog implements ReplyLog {
 
   private final ThreadLocal<Served> serving = ThreadLocal.withInitial(Served::new);
   private final Map<Integer, Replies> restored = new HashMap<>();
-  private volatile ChangeLog log;
+  private volatile CommitLog log;
+  private volatile RequestsUnderWay requests = new RequestsUnderWay();
   private int lastNumber;
 
   /** Notes what is answered from now on. */
-  void noteIn(ChangeLog newLog) {
+  void noteIn(CommitLog newLog) {
     restored.clear();
+    requests = newLog.requests();
     log = newLog;
   }
 
   @Override
   public void begin(ReplyPeer peer, int slot, long number) {
     Served served = serving.get();
+    served.under = requests;
+    served.under.begin();
     served.peer = peer;
     served.slot = slot;
     served.number = number;
@@ -114,7 +120,9 @@ final class AnswerLog implements ReplyLog {
 
   @Override
   public void end() {
-    serving.get().peer = null;
+    Served served = serving.get();
+    served.peer = null;
+    served.under.end();
   }
 
   /** The calling thread is about to note a change, perhaps of the request that it serves. */
@@ -139,7 +147,7 @@ final class AnswerLog implements ReplyLog {
   }
 
   private void note(ReplyPeer peer, Answer answer) {
-    ChangeLog to = log;
+    CommitLog to = log;
     if (to == null) {
       return;
     }
@@ -158,7 +166,7 @@ final class AnswerLog implements ReplyLog {
 
   @Override
   public void forgotten(ReplyPeer peer) {
-    ChangeLog to = log;
+    CommitLog to = log;
     if (to != null && peer.logNumber() != 0) {
       to.append(GONE, Gone.CODEC, new Gone(peer.logNumber()));
     }

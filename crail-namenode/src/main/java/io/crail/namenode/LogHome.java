@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Where a namenode keeps its log, and the threads that write it. */
-public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
+public final class LogHome implements NameNodeLog.Writer, NameNodeServer.Keeper {
   private static final Logger LOG = LoggerFactory.getLogger(LogHome.class);
 
   private final LogDirectory directory;
@@ -124,8 +124,8 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
     return log;
   }
 
-  /** Does the periodic work. Returns whether changes may be made. */
-  boolean tick() {
+  @Override
+  public boolean tick() {
     log.tick();
     return log.refusal() == null;
   }

@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -39,7 +40,7 @@ public final class NameNodeServer implements AutoCloseable {
   private static final long JOIN_MILLIS = 10_000;
 
   private final NameNode namenode;
-  private final LogHome home;
+  private final Keeper keeper;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
   private final NeighbourCalls neighbours;
@@ -51,7 +52,7 @@ public final class NameNodeServer implements AutoCloseable {
 
   private NameNodeServer(
       NameNode namenode,
-      LogHome home,
+      Keeper keeper,
       OperationServer operations,
       Transport.ServerEndpoint endpoint,
       NeighbourCalls neighbours,
@@ -59,7 +60,7 @@ public final class NameNodeServer implements AutoCloseable {
       Transport transport,
       RandomGenerator random) {
     this.namenode = namenode;
-    this.home = home;
+    this.keeper = keeper;
     this.operations = operations;
     this.endpoint = endpoint;
     this.neighbours = neighbours;
@@ -67,6 +68,27 @@ public final class NameNodeServer implements AutoCloseable {
     this.transport = transport;
     this.random = random;
     this.timer = Threads.daemon(name(namenode) + "-timer", this::runTimer);
+  }
+
+  /** What the namenode needs as long as it serves, such as the log of its changes. */
+  interface Keeper extends AutoCloseable {
+    /** Nothing. */
+    Keeper NONE =
+        new Keeper() {
+          @Override
+          public boolean tick() {
+            return true;
+          }
+
+          @Override
+          public void close() {}
+        };
+
+    /** Does the periodic work. Returns whether changes may be made. */
+    boolean tick();
+
+    @Override
+    void close();
   }
 
   private static String name(NameNode namenode) {
@@ -94,7 +116,7 @@ public final class NameNodeServer implements AutoCloseable {
       Clock clock)
       throws IOException {
     NameNodeServer server = open(conf, index, count, bind, transport, clock, new SecureRandom());
-    server.timer.start();
+    server.startTimer();
     return server;
   }
 
@@ -157,12 +179,25 @@ public final class NameNodeServer implements AutoCloseable {
       throws IOException {
     NeighbourCalls neighbours = new NeighbourCalls(conf, index, clock);
     NameNodeOptions options = NameNodeOptions.of(conf, index, count);
-    NameNodeLog log =
-        home == null
-            ? null
-            : NameNodeLog.open(home.directory(), home, options, clock, random, neighbours);
-    NameNode namenode =
-        log == null ? new NameNode(options, clock, random, null, neighbours) : log.namenode();
+    if (home == null) {
+      NameNode namenode = new NameNode(options, clock, random, null, neighbours);
+      return serve(conf, namenode, null, Keeper.NONE, neighbours, bind, transport, random);
+    }
+    NameNodeLog log = NameNodeLog.open(home.directory(), home, options, clock, random, neighbours);
+    return serve(conf, log.namenode(), log, home, neighbours, bind, transport, random);
+  }
+
+  /** Serves what there is. */
+  static NameNodeServer serve(
+      Configuration conf,
+      NameNode namenode,
+      NameNodeLog log,
+      Keeper keeper,
+      NeighbourCalls neighbours,
+      InetSocketAddress bind,
+      Transport transport,
+      RandomGenerator random)
+      throws IOException {
     if (log != null) {
       neighbours.commitFirst(log.log(), log::handsOver);
     }
@@ -175,8 +210,12 @@ public final class NameNodeServer implements AutoCloseable {
     listening.set(endpoint);
     NameNodeServer server =
         new NameNodeServer(
-            namenode, home, operations, endpoint, neighbours, conf, transport, random);
-    LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
+            namenode, keeper, operations, endpoint, neighbours, conf, transport, random);
+    LOG.info(
+        "namenode {} of {} serves on {}",
+        namenode.options().index(),
+        namenode.options().count(),
+        Addresses.text(server.address()));
     return server;
   }
 
@@ -188,7 +227,7 @@ public final class NameNodeServer implements AutoCloseable {
    * Names the addresses of all namenodes of the cluster, in their order. Until then, no directory
    * can be spread. With one namenode, or a second call, it does nothing.
    */
-  public void meet(List<InetSocketAddress> addresses) {
+  public void meet(NamenodeAddresses addresses) {
     neighbours.open(conf, transport, addresses, random);
   }
 
@@ -288,7 +327,7 @@ public final class NameNodeServer implements AutoCloseable {
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     try {
-      namenode.tick(home == null || home.tick());
+      namenode.tick(keeper.tick());
     } finally {
       // Others wait for these calls, also while something here fails in each tick.
       neighbours.tick(namenode.standings(), namenode.rules().limits());
@@ -310,9 +349,12 @@ public final class NameNodeServer implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    if (home != null) {
-      home.close();
-    }
+    keeper.close();
+  }
+
+  /** Begins the periodic work. */
+  void startTimer() {
+    timer.start();
   }
 
   private void runTimer() {

@@ -6,7 +6,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.activity.ClientActivity;
 import io.crail.namenode.activity.ClientActivity.Kind;
-import io.crail.namenode.log.ChangeLog;
+import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.query.DatanodeReports;
 import io.crail.namenode.query.ExtentFinder;
 import io.crail.namenode.query.NodeLister;
@@ -70,7 +70,7 @@ final class NameNodeService {
    * @param transportStatistics gives the statistics of the transport's server
    */
   static OperationServer create(
-      NameNode namenode, ChangeLog log, Supplier<Map<String, Long>> transportStatistics) {
+      NameNode namenode, CommitLog log, Supplier<Map<String, Long>> transportStatistics) {
     OperationServer.Builder builder =
         new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
             .addTo(

@@ -2,11 +2,8 @@
 package io.crail.namenode.log;
 
 import io.crail.common.Clock;
-import io.crail.namenode.change.Change;
-import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.log.LogDirectory.LogFile;
 import io.crail.protocol.codec.Codec;
-import io.crail.rpc.CommitGate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -29,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * nothing is known of what is on the disk, so nothing is written any more, and no answer that waits
  * leaves. Thread-safe.
  */
-public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, AutoCloseable {
+public final class ChangeLog implements CommitLog, AutoCloseable {
   /** The kinds of records besides those of {@link io.crail.namenode.change.ChangeRecords}. */
   public static final int FIRST_OWN_KIND = 64;
 
@@ -71,6 +68,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private long triedNanos;
   private long nextSegment;
 
+  private final RequestsUnderWay requests = new RequestsUnderWay();
   private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
   private volatile long logged;
   private volatile long reached;
@@ -83,6 +81,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private volatile boolean isBehind;
 
   // In the writing thread.
+  private ArrayDeque<Page> taken;
   private LogFile file;
   private long segment;
   private long position;
@@ -167,16 +166,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   }
 
   // Records.
-
-  @Override
-  public void changed(Change change) {
-    append(change.number(), codec(change), change);
-  }
-
-  @SuppressWarnings("unchecked")
-  private static Codec<Change> codec(Change change) {
-    return (Codec<Change>) change.codec();
-  }
 
   @Override
   public <T> void append(int kind, Codec<T> codec, T record) {
@@ -272,7 +261,12 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     }
   }
 
-  /** Why no changes may be made now; null if they may. */
+  @Override
+  public RequestsUnderWay requests() {
+    return requests;
+  }
+
+  @Override
   public String refusal() {
     if (isBehind) {
       return "the disk of its log is too slow";
@@ -287,20 +281,23 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   // Writing.
 
-  private void write() {
-    ArrayDeque<Page> pages;
-    synchronized (this) {
-      if (failure != null) {
-        return;
-      }
-      pages = full;
-      if (filling != null) {
-        pages.addLast(filling);
-      }
-      full = new ArrayDeque<>();
-      filling = null;
-      waitingBytes = 0;
+  /** Takes the pages that are to be written. */
+  private synchronized void takePages() {
+    taken = full;
+    if (filling != null) {
+      taken.addLast(filling);
     }
+    full = new ArrayDeque<>();
+    filling = null;
+    waitingBytes = 0;
+  }
+
+  private void write() {
+    if (failure != null) {
+      return;
+    }
+    requests.between(this::takePages);
+    ArrayDeque<Page> pages = taken;
     long last = reached;
     try {
       for (Page page : pages) {
@@ -449,7 +446,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     letPass();
   }
 
-  /** Nothing is written any more, since what is in the log may not be what there is. */
+  @Override
   public void fail(Throwable cause) {
     LOG.error("the log has failed at record {}; nothing is written any more", reached + 1, cause);
     synchronized (this) {

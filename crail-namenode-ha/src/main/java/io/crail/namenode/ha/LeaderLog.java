@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.ha;
+
+import io.crail.common.Clock;
+import io.crail.namenode.log.CommitLog;
+import io.crail.namenode.log.RecordBytes;
+import io.crail.namenode.log.RequestsUnderWay;
+import io.crail.protocol.codec.Codec;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * The log of a peer that leads: its changes become entries, and answers wait until a majority of
+ * the peers has them. Each record is encoded at once. One thread at a time sends what there is, and
+ * as few entries are under way as keep all peers busy, so that many changes share one.
+ *
+ * <p>An answer also waits until this peer is known to have led after the answer was made, so a
+ * reader never sees what another leader has changed meanwhile. An entry that was agreed on proves
+ * that no other peer is elected for a while after it was sent: a <i>lease</i> (Gray and Cheriton,
+ * 1989). While no changes keep it up, readers cause an entry without a change. Thread-safe.
+ */
+final class LeaderLog implements CommitLog {
+  private static final int PAGE_BYTES = 256 << 10;
+  private static final int MOST_UNDER_WAY = 3;
+  private static final int MOST_SPARE_PAGES = 4;
+
+  /** Waiting bytes above which changes are refused; requests that are being served come on top. */
+  private static final long MOST_WAITING = 16 << 20;
+
+  /** Brings entries to the log that the peers share, in the order of the calls. */
+  @FunctionalInterface
+  interface Sender {
+    /**
+     * Sends an entry, whose bytes are in their place in this peer's log when this returns.
+     *
+     * @param done called by any thread; with null when the peers have agreed on it
+     */
+    void send(ByteBuffer entry, Consumer<Throwable> done);
+  }
+
+  private final long term;
+  private final Clock clock;
+  private final Executor thread;
+  private final Sender sender;
+  private final long leaseNanos;
+  private final Supplier<String> shortage;
+  private final Runnable failed;
+
+  // Under the monitor.
+  private ArrayDeque<ByteBuffer> full = new ArrayDeque<>();
+  private final ArrayDeque<Integer> counts = new ArrayDeque<>();
+  private final ArrayDeque<Long> sentNanos = new ArrayDeque<>();
+  private final ArrayDeque<ByteBuffer> spare = new ArrayDeque<>();
+  private ByteBuffer filling;
+  private int inFilling;
+  private long waitingBytes;
+  private int underWay;
+  private boolean isScheduled;
+  private long firstUnsent;
+
+  private final RequestsUnderWay requests = new RequestsUnderWay();
+  private final Queue<Waiter> waiters = new ConcurrentLinkedQueue<>();
+  private volatile long logged;
+  private volatile long reached;
+  private volatile long leaseEnd;
+  private volatile boolean wasAsked;
+  private volatile boolean isBehind;
+  private volatile String end;
+
+  private record Waiter(long position, Runnable action) {}
+
+  /**
+   * Begins to lead.
+   *
+   * @param last the number of the last record
+   * @param thread runs one task at a time
+   * @param leaseNanos how long no other peer leads after an entry was sent
+   * @param shortage says why no more can be taken; null if it can
+   * @param failed called when a record could not be encoded, after which nothing is certain
+   */
+  LeaderLog(
+      long term,
+      long last,
+      Clock clock,
+      Executor thread,
+      Sender sender,
+      long leaseNanos,
+      Supplier<String> shortage,
+      Runnable failed) {
+    this.term = term;
+    this.logged = last;
+    this.reached = last;
+    this.firstUnsent = last + 1;
+    this.clock = clock;
+    this.thread = thread;
+    this.sender = sender;
+    this.leaseNanos = leaseNanos;
+    this.leaseEnd = clock.nanoTime();
+    this.shortage = shortage;
+    this.failed = failed;
+  }
+
+  long term() {
+    return term;
+  }
+
+  @Override
+  public <T> void append(int kind, Codec<T> codec, T record) {
+    try {
+      encode(kind, codec, record);
+    } catch (RuntimeException | Error e) {
+      // The change may be made, and is in no record.
+      fail(e);
+      throw e;
+    }
+  }
+
+  private synchronized <T> void encode(int kind, Codec<T> codec, T record) {
+    if (end != null) {
+      // Nothing will be acknowledged any more.
+      logged++;
+      return;
+    }
+    int length = codec.length(record);
+    int needed = LogEntry.OF_RECORD + length;
+    if (filling != null && filling.remaining() < needed) {
+      fill();
+    }
+    if (filling == null) {
+      boolean isUsual = LogEntry.HEADER + needed <= PAGE_BYTES;
+      filling = isUsual ? spare.pollLast() : null;
+      if (filling == null) {
+        filling = ByteBuffer.allocate(isUsual ? PAGE_BYTES : LogEntry.HEADER + needed);
+      }
+      filling.clear().order(ByteOrder.LITTLE_ENDIAN).position(LogEntry.HEADER);
+    }
+    int at = filling.position();
+    filling.putInt(at, length);
+    filling.put(at + Integer.BYTES, (byte) kind);
+    codec.encode(record, filling, at + LogEntry.OF_RECORD);
+    filling.position(at + needed);
+    inFilling++;
+    waitingBytes += needed;
+    isBehind = waitingBytes > MOST_WAITING;
+    logged++;
+    schedule();
+  }
+
+  private void fill() {
+    full.addLast(filling);
+    counts.addLast(inFilling);
+    filling = null;
+    inFilling = 0;
+  }
+
+  private void schedule() {
+    boolean isAnything = filling != null || !full.isEmpty();
+    if (!isScheduled && isAnything && underWay < MOST_UNDER_WAY) {
+      isScheduled = true;
+      thread.execute(this::sendNext);
+    }
+  }
+
+  /** Lets what there is be sent. */
+  private synchronized void endEntry() {
+    if (filling != null && full.isEmpty()) {
+      fill();
+    }
+  }
+
+  private void sendNext() {
+    requests.between(this::endEntry);
+    ByteBuffer entry;
+    synchronized (this) {
+      isScheduled = false;
+      if (end != null) {
+        return;
+      }
+      if (full.isEmpty()) {
+        return;
+      }
+      entry = full.pollFirst();
+      int count = counts.pollFirst();
+      LogEntry.writeHeader(entry, term, firstUnsent, count);
+      firstUnsent += count;
+      waitingBytes -= entry.position() - LogEntry.HEADER;
+      isBehind = waitingBytes > MOST_WAITING;
+      underWay++;
+      sentNanos.addLast(clock.nanoTime());
+    }
+    sender.send(entry.flip(), this::sent);
+    synchronized (this) {
+      if (entry.capacity() == PAGE_BYTES && spare.size() < MOST_SPARE_PAGES) {
+        spare.addLast(entry);
+      }
+      schedule();
+    }
+  }
+
+  private void sent(Throwable problem) {
+    if (problem != null) {
+      end("an entry was not agreed on: " + problem);
+      return;
+    }
+    synchronized (this) {
+      underWay--;
+      schedule();
+    }
+  }
+
+  /** The peers have agreed on the next entry of this log, with all records up to a number. */
+  void agreed(long last) {
+    synchronized (this) {
+      Long sent = sentNanos.pollFirst();
+      if (sent != null) {
+        leaseEnd = sent + leaseNanos;
+      }
+    }
+    reached = last;
+    letPass();
+  }
+
+  @Override
+  public long position() {
+    if (!isLeased()) {
+      renew();
+    }
+    return logged;
+  }
+
+  private boolean isLeased() {
+    if (!wasAsked) {
+      wasAsked = true;
+    }
+    return clock.nanoTime() - leaseEnd < 0;
+  }
+
+  /** Sees to it that an entry follows which is sent after this call. */
+  private synchronized void renew() {
+    if (filling == null && full.isEmpty()) {
+      RecordBytes.appendNothing(this);
+    }
+  }
+
+  /** Keeps the lease up while it is used; called about every 50 ms. */
+  void tick() {
+    if (wasAsked && leaseEnd - clock.nanoTime() < leaseNanos / 2) {
+      wasAsked = false;
+      renew();
+    }
+  }
+
+  @Override
+  public long reached() {
+    return reached;
+  }
+
+  @Override
+  public boolean hasFailed() {
+    return end != null;
+  }
+
+  @Override
+  public void whenReached(long awaited, Runnable action) {
+    Waiter waiter = new Waiter(awaited, action);
+    waiters.add(waiter);
+    if ((awaited <= reached || end != null) && waiters.remove(waiter)) {
+      action.run();
+    }
+  }
+
+  private void letPass() {
+    for (Waiter waiter : waiters) {
+      if ((waiter.position() <= reached || end != null) && waiters.remove(waiter)) {
+        waiter.action().run();
+      }
+    }
+  }
+
+  @Override
+  public RequestsUnderWay requests() {
+    return requests;
+  }
+
+  @Override
+  public String refusal() {
+    if (end != null) {
+      return end;
+    }
+    return isBehind ? "its standbys are too slow" : shortage.get();
+  }
+
+  /** This peer leads no more: nothing that waits is ever acknowledged. Returns whether it did. */
+  boolean end(String why) {
+    synchronized (this) {
+      if (end != null) {
+        return false;
+      }
+      end = why;
+    }
+    letPass();
+    return true;
+  }
+
+  @Override
+  public void fail(Throwable cause) {
+    synchronized (this) {
+      if (end != null) {
+        return;
+      }
+      end = cause.toString();
+    }
+    // Elsewhere, since the caller may have locks that the actions wait for.
+    thread.execute(
+        () -> {
+          try {
+            letPass();
+          } finally {
+            failed.run();
+          }
+        });
+  }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.ha;
+
+import io.crail.common.Addresses;
+import io.crail.common.NamenodeAddresses;
+import io.crail.common.config.Configuration;
+import io.crail.protocol.ClusterKeys;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.StateMachine;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+
+/** This peer's server of Ratis. Thread-safe. */
+final class RaftPeers implements AutoCloseable {
+  private static final int SNAPSHOT_ENTRIES = 50_000;
+
+  private final RaftGroupId group;
+  private final RaftServer server;
+  private final ClientId client = ClientId.randomId();
+  private final AtomicLong calls = new AtomicLong();
+  private final TimeDuration restartPause;
+
+  RaftPeers(Configuration conf, int index, int peer, Path directory, StateMachine machine)
+      throws IOException {
+    NamenodeAddresses addresses = conf.get(ClusterKeys.NAMENODE_ADDRESS);
+    int offset = conf.get(StandbyKeys.PORT_OFFSET);
+    List<RaftPeer> peers = new ArrayList<>();
+    for (InetSocketAddress address : addresses.peers(index)) {
+      peers.add(
+          RaftPeer.newBuilder()
+              .setId(idOf(peers.size()))
+              .setAddress(Addresses.text(address.getHostString(), address.getPort() + offset))
+              .build());
+    }
+    String name = conf.get(ClusterKeys.CLUSTER_NAME) + "/" + index;
+    group = RaftGroupId.valueOf(UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)));
+    RaftProperties properties = new RaftProperties();
+    RaftServerConfigKeys.setStorageDir(properties, List.of(directory.toFile()));
+    GrpcConfigKeys.Server.setPort(properties, addresses.peers(index).get(peer).getPort() + offset);
+    long election = conf.get(StandbyKeys.ELECTION).toMillis();
+    TimeDuration shortest = TimeDuration.valueOf(election, TimeUnit.MILLISECONDS);
+    TimeDuration longest = TimeDuration.valueOf(2 * election, TimeUnit.MILLISECONDS);
+    RaftServerConfigKeys.Rpc.setTimeoutMin(properties, shortest);
+    RaftServerConfigKeys.Rpc.setTimeoutMax(properties, longest);
+    RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, shortest);
+    RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, longest);
+    RaftServerConfigKeys.Rpc.setRequestTimeout(
+        properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
+    restartPause = Files.exists(directory) ? longest : TimeDuration.ZERO;
+    // The sender's calls keep their order.
+    RaftServerConfigKeys.ThreadPool.setClientCached(properties, false);
+    RaftServerConfigKeys.ThreadPool.setClientSize(properties, 1);
+    RaftServerConfigKeys.RetryCache.setExpiryTime(properties, TimeDuration.ONE_SECOND);
+    RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
+    RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(properties, SNAPSHOT_ENTRIES);
+    RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, 2);
+    // Entries stay until all peers have them, since a copy is not sent to peers that are far
+    // behind.
+    RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, false);
+    RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
+    RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf("64MB"));
+    RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf("16MB"));
+    server =
+        RaftServer.newBuilder()
+            .setServerId(RaftPeerId.valueOf(idOf(peer)))
+            .setGroup(RaftGroup.valueOf(group, peers))
+            .setProperties(properties)
+            .setStateMachine(machine)
+            .setOption(RaftStorage.StartupOption.RECOVER)
+            .build();
+  }
+
+  private static String idOf(int peer) {
+    return "peer-" + peer;
+  }
+
+  /**
+   * Takes part. One that has taken part before waits for the longest silence first: it has
+   * forgotten which leader it heard last, and must not vote while that has a lease.
+   */
+  void start() throws IOException {
+    try {
+      restartPause.sleep();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted");
+    }
+    server.start();
+  }
+
+  /** The present term. */
+  long term() {
+    try {
+      return server.getDivision(group).getInfo().getCurrentTerm();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Brings an entry to the log, as the one that leads. See {@link LeaderLog.Sender}. */
+  void send(ByteBuffer entry, Consumer<Throwable> done) {
+    RaftClientRequest request =
+        RaftClientRequest.newBuilder()
+            .setClientId(client)
+            .setServerId(server.getId())
+            .setGroupId(group)
+            .setCallId(calls.incrementAndGet())
+            .setMessage(Message.valueOf(ByteString.copyFrom(entry)))
+            .setType(RaftClientRequest.writeRequestType())
+            .build();
+    CompletableFuture<RaftClientReply> reply;
+    try {
+      reply = server.submitClientRequestAsync(request);
+    } catch (IOException | RuntimeException e) {
+      done.accept(e);
+      return;
+    }
+    reply.whenComplete(
+        (answer, problem) -> {
+          if (problem != null) {
+            done.accept(problem);
+          } else {
+            done.accept(answer.isSuccess() ? null : answer.getException());
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    try {
+      server.close();
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
