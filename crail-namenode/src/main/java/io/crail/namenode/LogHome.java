@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Where a namenode keeps its log, and the threads that write it. */
-public final class LogHome implements NameNodeLog.Writer, NameNodeServer.Keeper {
+public final class LogHome implements NameNodeLog.Writer, Keeper {
   private static final Logger LOG = LoggerFactory.getLogger(LogHome.class);
 
   private final LogDirectory directory;

@@ -70,27 +70,6 @@ public final class NameNodeServer implements AutoCloseable {
     this.timer = Threads.daemon(name(namenode) + "-timer", this::runTimer);
   }
 
-  /** What the namenode needs as long as it serves, such as the log of its changes. */
-  interface Keeper extends AutoCloseable {
-    /** Nothing. */
-    Keeper NONE =
-        new Keeper() {
-          @Override
-          public boolean tick() {
-            return true;
-          }
-
-          @Override
-          public void close() {}
-        };
-
-    /** Does the periodic work. Returns whether changes may be made. */
-    boolean tick();
-
-    @Override
-    void close();
-  }
-
   private static String name(NameNode namenode) {
     return "crail-namenode-" + namenode.options().index();
   }

@@ -107,8 +107,8 @@ public final class StandbyNamenode implements AutoCloseable {
       throws IOException {
     isFollowing = false;
     state.lead(log);
-    NameNodeServer.Keeper keeper =
-        new NameNodeServer.Keeper() {
+    Keeper keeper =
+        new Keeper() {
           @Override
           public boolean tick() {
             copy.tick();

@@ -76,7 +76,12 @@ public final class NamenodeCommand extends OptionsCommand {
                     serving -> announce(context, serving, transport))) {
       if (!isAlone) {
         context.announce(
-            "peer " + place.peer() + " of namenode " + place.namenode() + " takes part");
+            "peer "
+                + place.peer()
+                + " of namenode "
+                + place.namenode()
+                + " takes part on "
+                + Addresses.numeric(bind));
       }
       gate.await();
     }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+/** What the namenode needs as long as it serves, such as the log of its changes. */
+interface Keeper extends AutoCloseable {
+  /** Nothing. */
+  Keeper NONE =
+      new Keeper() {
+        @Override
+        public boolean tick() {
+          return true;
+        }
+
+        @Override
+        public void close() {}
+      };
+
+  /** Does the periodic work. Returns whether changes may be made. */
+  boolean tick();
+
+  @Override
+  void close();
+}
