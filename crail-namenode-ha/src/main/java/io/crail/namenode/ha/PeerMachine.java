@@ -5,13 +5,16 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
+import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.FileInfo;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.StateMachineStorage;
@@ -27,8 +30,16 @@ import org.apache.ratis.util.MD5FileUtil;
  * snapshot for Ratis is only a small file which says how far the copy reaches.
  */
 final class PeerMachine extends BaseStateMachine {
+  private static final int MARKED_ENTRIES = 1_000;
+
   private final Peer peer;
   private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
+  private final ArrayDeque<Mark> marks = new ArrayDeque<>();
+  private int unmarked;
+  private Mark durable;
+
+  /** The number of the last record after an entry. */
+  private record Mark(TermIndex entry, long last) {}
 
   /** What entries are for. */
   interface Peer {
@@ -41,18 +52,14 @@ final class PeerMachine extends BaseStateMachine {
     /** This peer leads no more. */
     void leadsNoMore();
 
-    /**
-     * Makes all records durable that it has got.
-     *
-     * @return the number of the last one
-     */
-    long makeDurable() throws IOException;
-
-    /** The number of the last record. */
+    /** The number of the last record that it has. */
     long last();
 
-    /** The log of Ratis cannot be written any more. */
-    void logFailed(Throwable cause);
+    /** The number of the last record that is on its disk. */
+    long durable();
+
+    /** This peer takes part no more, for example since its log cannot be written. */
+    void ended(Throwable cause);
   }
 
   PeerMachine(Peer peer) {
@@ -93,13 +100,23 @@ final class PeerMachine extends BaseStateMachine {
 
   @Override
   public long takeSnapshot() throws IOException {
-    TermIndex applied = getLastAppliedTermIndex();
-    long last = peer.makeDurable();
-    File file = storage.getSnapshotFile(applied.getTerm(), applied.getIndex());
-    Files.write(file.toPath(), ByteBuffer.allocate(Long.BYTES).putLong(0, last).array());
+    Mark before = durable;
+    for (Mark next = marks.peek(); isDurable(next); next = marks.peek()) {
+      durable = marks.poll();
+    }
+    if (durable == before) {
+      return before == null ? RaftLog.INVALID_LOG_INDEX : before.entry.getIndex();
+    }
+    TermIndex entry = durable.entry;
+    File file = storage.getSnapshotFile(entry.getTerm(), entry.getIndex());
+    Files.write(file.toPath(), ByteBuffer.allocate(Long.BYTES).putLong(0, durable.last).array());
     FileInfo info = new FileInfo(file.toPath(), MD5FileUtil.computeAndSaveMd5ForFile(file));
-    storage.updateLatestSnapshot(new SingleFileSnapshotInfo(info, applied));
-    return applied.getIndex();
+    storage.updateLatestSnapshot(new SingleFileSnapshotInfo(info, entry));
+    return entry.getIndex();
+  }
+
+  private boolean isDurable(Mark mark) {
+    return mark != null && mark.last <= peer.durable();
   }
 
   @Override
@@ -109,10 +126,14 @@ final class PeerMachine extends BaseStateMachine {
       ByteBuffer bytes = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
       peer.agreed(entry.getTerm(), new LogEntry(bytes));
     } catch (IOException e) {
-      peer.logFailed(e);
+      peer.ended(e);
       return CompletableFuture.failedFuture(e);
     }
     updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
+    if (++unmarked >= MARKED_ENTRIES) {
+      unmarked = 0;
+      marks.add(new Mark(getLastAppliedTermIndex(), peer.last()));
+    }
     return CompletableFuture.completedFuture(Message.EMPTY);
   }
 
@@ -128,6 +149,11 @@ final class PeerMachine extends BaseStateMachine {
 
   @Override
   public void notifyLogFailed(Throwable cause, LogEntryProto failedEntry) {
-    peer.logFailed(cause);
+    peer.ended(cause);
+  }
+
+  @Override
+  public void notifyServerShutdown(RoleInfoProto role, boolean allServer) {
+    peer.ended(new IOException("its server of the protocol among the peers has ended"));
   }
 }

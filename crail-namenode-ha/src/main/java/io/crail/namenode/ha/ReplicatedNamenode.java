@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -36,7 +35,6 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicatedNamenode.class);
   private static final long TICK_MILLIS = 50;
   private static final long WRITE_PAUSE_MILLIS = 20;
-  private static final long DURABLE_SECONDS = 60;
 
   /** A part of the time in which no other peer is elected, since clocks differ a little. */
   private static final double LEASE_SHARE = 0.8;
@@ -57,13 +55,15 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private final ScheduledExecutorService timer;
   private final RaftPeers raft;
 
+  // Written under the monitor.
+  private volatile LeaderLog leading;
+  private volatile boolean isClosed;
+
   // Under the monitor.
   private StandbyNamenode node;
-  private LeaderLog leading;
   private NameNodeServer server;
   private AutoCloseable served;
   private Transport.ServerEndpoint standing;
-  private boolean isClosed;
 
   /** Learns when this peer begins to serve. */
   @FunctionalInterface
@@ -190,10 +190,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
   }
 
   private void tick() {
-    LeaderLog log;
-    synchronized (this) {
-      log = leading;
-    }
+    LeaderLog log = leading;
     if (log != null) {
       log.tick();
     }
@@ -245,11 +242,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
     }
   }
 
+  /** Called under locks of Ratis, so it must not wait for the monitor. */
   private void leadsNoMore() {
-    LeaderLog log;
-    synchronized (this) {
-      log = leading;
-    }
+    LeaderLog log = leading;
     if (log != null && log.end("another peer leads")) {
       changing.execute(
           () -> {
@@ -294,11 +289,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
   /** Ends this peer. The others go on without it. */
   @Override
   public void close() {
-    LeaderLog log;
-    synchronized (this) {
-      isClosed = true;
-      log = leading;
-    }
+    isClosed = true;
+    LeaderLog log = leading;
     if (log != null) {
       log.end("this peer ends");
     }
@@ -360,34 +352,23 @@ public final class ReplicatedNamenode implements AutoCloseable {
     }
 
     @Override
-    public long makeDurable() throws IOException {
-      StandbyNamenode of;
-      synchronized (ReplicatedNamenode.this) {
-        of = node;
-      }
-      long last = of.last();
-      CountDownLatch done = new CountDownLatch(1);
-      of.copy().whenReached(last, done::countDown);
-      try {
-        if (!done.await(DURABLE_SECONDS, TimeUnit.SECONDS) || of.copy().hasFailed()) {
-          throw new IOException("the copy of the log is not written in time");
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IOException("interrupted");
-      }
-      return last;
-    }
-
-    @Override
     public long last() {
       return ReplicatedNamenode.this.last();
     }
 
     @Override
-    public void logFailed(Throwable cause) {
-      LOG.error("peer {} of namenode {} cannot go on", peer, index, cause);
-      Threads.dies(cause);
+    public long durable() {
+      synchronized (ReplicatedNamenode.this) {
+        return node.copy().reached();
+      }
+    }
+
+    @Override
+    public void ended(Throwable cause) {
+      if (!isClosed) {
+        LOG.error("peer {} of namenode {} cannot go on", peer, index, cause);
+        Threads.dies(cause);
+      }
     }
   }
 }
