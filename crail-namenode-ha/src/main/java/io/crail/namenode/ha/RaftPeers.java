@@ -86,6 +86,7 @@ final class RaftPeers implements AutoCloseable {
     RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
     RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf("64MB"));
     RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf("16MB"));
+    TornLog.cut(directory);
     server =
         RaftServer.newBuilder()
             .setServerId(RaftPeerId.valueOf(idOf(peer)))
