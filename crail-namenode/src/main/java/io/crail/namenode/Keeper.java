@@ -15,6 +15,11 @@ interface Keeper extends AutoCloseable {
         public void close() {}
       };
 
+  /** How the peers of the namenode stand. */
+  default Leadership leadership() {
+    return Leadership.ALONE;
+  }
+
   /** Does the periodic work. Returns whether changes may be made. */
   boolean tick();
 

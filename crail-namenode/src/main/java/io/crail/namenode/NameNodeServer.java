@@ -184,7 +184,10 @@ public final class NameNodeServer implements AutoCloseable {
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     OperationServer operations =
         NameNodeService.create(
-            namenode, log == null ? null : log.log(), () -> statistics(listening.get()));
+            namenode,
+            log == null ? null : log.log(),
+            keeper.leadership(),
+            () -> statistics(listening.get()));
     Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
     NameNodeServer server =

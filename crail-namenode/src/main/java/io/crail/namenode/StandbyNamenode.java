@@ -101,14 +101,21 @@ public final class StandbyNamenode implements AutoCloseable {
    * Serves from now on, and makes the changes.
    *
    * @param log where the changes go. Its records come back by {@link #take} once they are final
+   * @param leadership says how the peers stand
    * @throws IOException that names the address when it cannot be bound
    */
-  public NameNodeServer serve(CommitLog log, InetSocketAddress bind, Transport transport)
+  public NameNodeServer serve(
+      CommitLog log, Leadership leadership, InetSocketAddress bind, Transport transport)
       throws IOException {
     isFollowing = false;
     state.lead(log);
     Keeper keeper =
         new Keeper() {
+          @Override
+          public Leadership leadership() {
+            return leadership;
+          }
+
           @Override
           public boolean tick() {
             copy.tick();

@@ -198,8 +198,7 @@ class StandbySystemTest {
 
   private void end(List<Long> pauses) {
     Collections.sort(pauses);
-    System.out.printf(
-        "%d directories; milliseconds without service: %s%n", made.get(), pauses);
+    System.out.printf("%d directories; milliseconds without service: %s%n", made.get(), pauses);
     assertEquals(List.of(), failures);
     assertEquals(List.of(), stale);
   }

@@ -62,6 +62,7 @@ final class LeaderLog implements CommitLog {
   private long waitingBytes;
   private int underWay;
   private boolean isScheduled;
+  private boolean isPaused;
   private long firstUnsent;
 
   private final RequestsUnderWay requests = new RequestsUnderWay();
@@ -70,6 +71,7 @@ final class LeaderLog implements CommitLog {
   private volatile long reached;
   private volatile long leaseEnd;
   private volatile boolean wasAsked;
+  private volatile boolean mustWait;
   private volatile boolean isBehind;
   private volatile String end;
 
@@ -161,7 +163,7 @@ final class LeaderLog implements CommitLog {
 
   private void schedule() {
     boolean isAnything = filling != null || !full.isEmpty();
-    if (!isScheduled && isAnything && underWay < MOST_UNDER_WAY) {
+    if (!isScheduled && isAnything && underWay < MOST_UNDER_WAY && !isPaused) {
       isScheduled = true;
       thread.execute(this::sendNext);
     }
@@ -179,7 +181,7 @@ final class LeaderLog implements CommitLog {
     ByteBuffer entry;
     synchronized (this) {
       isScheduled = false;
-      if (end != null) {
+      if (end != null || isPaused) {
         return;
       }
       if (full.isEmpty()) {
@@ -238,7 +240,7 @@ final class LeaderLog implements CommitLog {
     if (!wasAsked) {
       wasAsked = true;
     }
-    return clock.nanoTime() - leaseEnd < 0;
+    return !mustWait && clock.nanoTime() - leaseEnd < 0;
   }
 
   /** Sees to it that an entry follows which is sent after this call. */
@@ -254,6 +256,25 @@ final class LeaderLog implements CommitLog {
       wasAsked = false;
       renew();
     }
+  }
+
+  /**
+   * Sends nothing more for the time being, and lets no further answer leave: another peer may lead
+   * at any moment, without waiting for the end of the lease.
+   *
+   * @return whether all that was sent is agreed on
+   */
+  synchronized boolean pause() {
+    isPaused = true;
+    mustWait = true;
+    return underWay == 0;
+  }
+
+  /** Goes on after a pause. */
+  synchronized void goOn() {
+    isPaused = false;
+    mustWait = false;
+    schedule();
   }
 
   @Override

@@ -12,7 +12,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -28,6 +31,7 @@ import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -40,7 +44,10 @@ import org.apache.ratis.util.TimeDuration;
 final class RaftPeers implements AutoCloseable {
   private static final int SNAPSHOT_ENTRIES = 50_000;
 
+  private static final long MOVE_MILLIS = 3_000;
+
   private final RaftGroupId group;
+  private final int count;
   private final RaftServer server;
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
@@ -58,6 +65,7 @@ final class RaftPeers implements AutoCloseable {
               .setAddress(Addresses.text(address.getHostString(), address.getPort() + offset))
               .build());
     }
+    count = peers.size();
     String name = conf.get(ClusterKeys.CLUSTER_NAME) + "/" + index;
     group = RaftGroupId.valueOf(UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)));
     RaftProperties properties = new RaftProperties();
@@ -117,11 +125,7 @@ final class RaftPeers implements AutoCloseable {
 
   /** The present term. */
   long term() {
-    try {
-      return server.getDivision(group).getInfo().getCurrentTerm();
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
+    return division().getInfo().getCurrentTerm();
   }
 
   /** Brings an entry to the log, as the one that leads. See {@link LeaderLog.Sender}. */
@@ -150,6 +154,46 @@ final class RaftPeers implements AutoCloseable {
             done.accept(answer.isSuccess() ? null : answer.getException());
           }
         });
+  }
+
+  /**
+   * How many entries each peer does not have that this one has; -1 for one that is not heard of.
+   */
+  List<Long> behind() {
+    List<Long> behind = new ArrayList<>();
+    RaftServer.Division division = division();
+    long last = division.getInfo().getLastAppliedIndex();
+    Map<RaftPeerId, Long> known = new HashMap<>();
+    for (CommitInfoProto each : division.getCommitInfos()) {
+      known.put(RaftPeerId.valueOf(each.getServer().getId()), each.getCommitIndex());
+    }
+    for (int i = 0; i < count; i++) {
+      Long index = known.get(RaftPeerId.valueOf(idOf(i)));
+      behind.add(index == null || index < 0 ? -1 : Math.max(0, last - index));
+    }
+    return behind;
+  }
+
+  /** Has another peer lead. Returns when it does; false if it does not. */
+  boolean move(int peer) throws IOException {
+    RaftClientReply reply =
+        server.transferLeadership(
+            new TransferLeadershipRequest(
+                client,
+                server.getId(),
+                group,
+                calls.incrementAndGet(),
+                RaftPeerId.valueOf(idOf(peer)),
+                MOVE_MILLIS));
+    return reply.isSuccess();
+  }
+
+  private RaftServer.Division division() {
+    try {
+      return server.getDivision(group);
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Override

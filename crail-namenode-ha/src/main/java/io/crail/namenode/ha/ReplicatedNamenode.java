@@ -7,6 +7,8 @@ import io.crail.common.NamenodeAddresses;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.StandbyNamenode;
 import io.crail.namenode.conf.Durability;
@@ -14,6 +16,7 @@ import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogDirectory;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.cluster.Lead;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -35,6 +38,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicatedNamenode.class);
   private static final long TICK_MILLIS = 50;
   private static final long WRITE_PAUSE_MILLIS = 20;
+  private static final long MOVE_PAUSE_MILLIS = 20;
+  private static final int MOVE_PAUSES = 250;
 
   /** A part of the time in which no other peer is elected, since clocks differ a little. */
   private static final double LEASE_SHARE = 0.8;
@@ -189,6 +194,46 @@ public final class ReplicatedNamenode implements AutoCloseable {
         Addresses.text(standing.address()));
   }
 
+  private Lead.Response answerLead(Lead.Request request) throws CrailException {
+    int count = addresses.peers(index).size();
+    if (request.peer() < Lead.NONE || request.peer() >= count) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + count);
+    }
+    if (request.peer() != Lead.NONE && request.peer() != peer) {
+      changing.execute(() -> move(request.peer()));
+    }
+    return new Lead.Response(peer, raft.term(), raft.behind());
+  }
+
+  /** Has another peer lead, after all that was sent is agreed on. */
+  private void move(int to) {
+    LeaderLog log = leading;
+    if (log == null) {
+      return;
+    }
+    try {
+      // The answer to who asks leaves before.
+      TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
+      boolean isDone = log.pause();
+      for (int i = 0; i < MOVE_PAUSES && !isDone; i++) {
+        TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
+        isDone = log.pause();
+      }
+      if (isDone && raft.move(to)) {
+        LOG.info("peer {} of namenode {}: peer {} takes over", peer, index, to);
+        leadsNoMore();
+      } else {
+        LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      log.goOn();
+    }
+  }
+
   private void tick() {
     LeaderLog log = leading;
     if (log != null) {
@@ -232,7 +277,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
       standing.close();
       standing = null;
       leading = log;
-      server = node.serve(log, bind, transport);
+      server = node.serve(log, this::answerLead, bind, transport);
       server.meet(addresses);
       served = listener.serves(server);
       LOG.info("peer {} of namenode {} leads in term {}", peer, index, term);
