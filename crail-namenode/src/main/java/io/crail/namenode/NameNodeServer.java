@@ -252,6 +252,11 @@ public final class NameNodeServer implements AutoCloseable {
       boolean successor,
       List<ClassUsage> usage) {}
 
+  /** How the peers of this namenode stand. */
+  public Leadership leadership() {
+    return keeper.leadership();
+  }
+
   /** The index of this namenode among those of the cluster. */
   public int index() {
     return namenode.options().index();

@@ -42,6 +42,7 @@ public final class StandbyNamenode implements AutoCloseable {
    * @param writing runs one task at a time; they write the copy
    * @param preparing runs tasks that may take long
    * @param failed called when the copy cannot be written any more
+   * @param segmentBytes bytes of a file of the copy
    * @throws IOException that names the file if the copy cannot be read, or is damaged
    */
   public StandbyNamenode(
@@ -52,6 +53,7 @@ public final class StandbyNamenode implements AutoCloseable {
       Executor writing,
       Executor preparing,
       Runnable failed,
+      long segmentBytes,
       Clock clock,
       RandomGenerator random)
       throws IOException {
@@ -65,8 +67,7 @@ public final class StandbyNamenode implements AutoCloseable {
     this.read = state.read(directory, snapshots);
     snapshots.purge();
     this.begunNanos = clock.nanoTime();
-    this.copy =
-        new ChangeLog(directory, read, clock, writing, preparing, failed, ChangeLog.SEGMENT_BYTES);
+    this.copy = new ChangeLog(directory, read, clock, writing, preparing, failed, segmentBytes);
   }
 
   /** The number of the last record. Any thread. */

@@ -42,7 +42,6 @@ import org.apache.ratis.util.TimeDuration;
 
 /** This peer's server of Ratis. Thread-safe. */
 final class RaftPeers implements AutoCloseable {
-  private static final int SNAPSHOT_ENTRIES = 50_000;
 
   private static final long MOVE_MILLIS = 3_000;
 
@@ -53,7 +52,13 @@ final class RaftPeers implements AutoCloseable {
   private final AtomicLong calls = new AtomicLong();
   private final TimeDuration restartPause;
 
-  RaftPeers(Configuration conf, int index, int peer, Path directory, StateMachine machine)
+  RaftPeers(
+      Configuration conf,
+      int index,
+      int peer,
+      Path directory,
+      StateMachine machine,
+      PeerLimits limits)
       throws IOException {
     NamenodeAddresses addresses = conf.get(ClusterKeys.NAMENODE_ADDRESS);
     int offset = conf.get(StandbyKeys.PORT_OFFSET);
@@ -86,14 +91,17 @@ final class RaftPeers implements AutoCloseable {
     RaftServerConfigKeys.ThreadPool.setClientSize(properties, 1);
     RaftServerConfigKeys.RetryCache.setExpiryTime(properties, TimeDuration.ONE_SECOND);
     RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
-    RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(properties, SNAPSHOT_ENTRIES);
+    RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(properties, limits.snapshotEntries());
     RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, 2);
-    // Entries stay until all peers have them, since a copy is not sent to peers that are far
-    // behind.
-    RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, false);
-    RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
-    RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf("64MB"));
-    RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf("16MB"));
+    // Peers that are further behind than that get the files of the copy.
+    RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
+    RaftServerConfigKeys.Log.setPurgePreservationLogNum(properties, limits.keptEntries());
+    RaftServerConfigKeys.Log.setPurgeGap(properties, limits.snapshotEntries());
+    RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, true);
+    RaftServerConfigKeys.Log.setSegmentSizeMax(
+        properties, SizeInBytes.valueOf(limits.segmentBytes()));
+    RaftServerConfigKeys.Log.setPreallocatedSize(
+        properties, SizeInBytes.valueOf(limits.segmentBytes() / 4));
     TornLog.cut(directory);
     server =
         RaftServer.newBuilder()

@@ -41,6 +41,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private static final long MOVE_PAUSE_MILLIS = 20;
   private static final int MOVE_PAUSES = 250;
 
+  /** How many places there are between two snapshots at which one may end. */
+  private static final int MARKS = 20;
+
   /** A part of the time in which no other peer is elected, since clocks differ a little. */
   private static final double LEASE_SHARE = 0.8;
 
@@ -53,6 +56,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private final Clock clock;
   private final Listener listener;
   private final LogDirectory directory;
+  private final PeerFiles files;
+  private final PeerLimits limits;
   private final ScheduledExecutorService writing;
   private final ExecutorService preparing;
   private final ExecutorService sending;
@@ -101,6 +106,20 @@ public final class ReplicatedNamenode implements AutoCloseable {
       Clock clock,
       Listener listener)
       throws IOException {
+    return start(conf, index, peer, bind, transport, clock, listener, PeerLimits.USUAL);
+  }
+
+  /** As the other method, with other limits. */
+  static ReplicatedNamenode start(
+      Configuration conf,
+      int index,
+      int peer,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      Listener listener,
+      PeerLimits limits)
+      throws IOException {
     if (conf.get(NameNodeKeys.DURABILITY) != Durability.SYNC
         || conf.get(NameNodeKeys.DATA_PATH).isEmpty()) {
       throw new ConfigException(
@@ -115,7 +134,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
     try {
       made =
           new ReplicatedNamenode(
-              conf, index, peer, bind, transport, clock, listener, directory, parent);
+              conf, index, peer, bind, transport, clock, listener, directory, parent, limits);
       made.open();
       return made;
     } catch (IOException | RuntimeException e) {
@@ -137,7 +156,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
       Clock clock,
       Listener listener,
       LogDirectory directory,
-      Path parent)
+      Path parent,
+      PeerLimits limits)
       throws IOException {
     this.conf = conf;
     this.index = index;
@@ -148,6 +168,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
     this.clock = clock;
     this.listener = listener;
     this.directory = directory;
+    this.limits = limits;
+    this.files = new PeerFiles(parent.resolve("namenode-" + index));
     String name = "crail-namenode-" + index;
     this.writing = Executors.newSingleThreadScheduledExecutor(Threads.factory(name + "-log"));
     this.preparing = Executors.newSingleThreadExecutor(Threads.factory(name + "-log-files"));
@@ -160,10 +182,12 @@ public final class ReplicatedNamenode implements AutoCloseable {
             index,
             peer,
             parent.resolve("namenode-" + index + "-peers"),
-            new PeerMachine(new Follower()));
+            new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS),
+            limits);
   }
 
   private void open() throws IOException {
+    files.recover();
     synchronized (this) {
       follow();
     }
@@ -173,6 +197,17 @@ public final class ReplicatedNamenode implements AutoCloseable {
 
   /** Begins from the copy, and answers that another peer serves. */
   private void follow() throws IOException {
+    read();
+    standing = transport.listen("crail-namenode-" + index, bind, new StandbyService());
+    LOG.info(
+        "peer {} of namenode {} is a standby at {}",
+        peer,
+        index,
+        Addresses.text(standing.address()));
+  }
+
+  /** Makes the state of the copy. */
+  private void read() throws IOException {
     node =
         new StandbyNamenode(
             conf,
@@ -184,14 +219,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
             task -> writing.schedule(task, WRITE_PAUSE_MILLIS, TimeUnit.MILLISECONDS),
             preparing,
             () -> Threads.dies(new IOException("the copy of the log cannot be written")),
+            limits.segmentBytes(),
             clock,
             new SecureRandom());
-    standing = transport.listen("crail-namenode-" + index, bind, new StandbyService());
-    LOG.info(
-        "peer {} of namenode {} is a standby at {}",
-        peer,
-        index,
-        Addresses.text(standing.address()));
   }
 
   private Lead.Response answerLead(Lead.Request request) throws CrailException {
@@ -402,9 +432,26 @@ public final class ReplicatedNamenode implements AutoCloseable {
     }
 
     @Override
-    public long durable() {
+    public long closed() {
       synchronized (ReplicatedNamenode.this) {
-        return node.copy().reached();
+        return node.copy().closed().last();
+      }
+    }
+
+    @Override
+    public void linkTo(Path target) throws IOException {
+      synchronized (ReplicatedNamenode.this) {
+        files.linkTo(target, node.copy().closed().segment());
+      }
+    }
+
+    @Override
+    public void install(Path source) throws IOException {
+      synchronized (ReplicatedNamenode.this) {
+        LOG.info("peer {} of namenode {} takes over files of another one", peer, index);
+        node.close();
+        files.replace(source);
+        read();
       }
     }
 

@@ -34,6 +34,9 @@ final class TornLog {
   private static final int OF_CHECKSUM = Integer.BYTES;
   private static final int TERM = 1 << 3;
   private static final int INDEX = 2 << 3;
+  private static final int RECORDS = 3 << 3 | 2;
+  private static final int CONFIGURATION = 4 << 3 | 2;
+  private static final int METADATA = 5 << 3 | 2;
 
   private final Path file;
   private final ByteBuffer bytes;
@@ -143,11 +146,16 @@ final class TornLog {
       varint(at + 1);
       at = varintEnd;
     }
-    if (at < 0 || at >= bytes.limit() || bytes.get(at) != INDEX) {
+    if (at < 0 || at >= bytes.limit()) {
       return -1;
     }
-    long index = varint(at + 1);
-    return varintEnd < 0 ? -1 : index;
+    byte tag = bytes.get(at);
+    if (tag == INDEX) {
+      long index = varint(at + 1);
+      return varintEnd < 0 ? -1 : index;
+    }
+    // A number that is 0 is left out.
+    return tag == RECORDS || tag == CONFIGURATION || tag == METADATA ? 0 : -1;
   }
 
   private long varint(int from) {

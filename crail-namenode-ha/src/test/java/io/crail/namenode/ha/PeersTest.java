@@ -17,17 +17,21 @@ import io.crail.common.Clock;
 import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogReader;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.cluster.Lead;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +40,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +55,7 @@ class PeersTest {
 
   @TempDir private Path directory;
   private final ReplicatedNamenode[] peers = new ReplicatedNamenode[PEERS];
+  private PeerLimits limits = PeerLimits.USUAL;
   private List<Integer> ports;
   private Transport transport;
   private CrailStore store;
@@ -109,7 +115,7 @@ class PeersTest {
   private void startPeer(int i) throws IOException {
     peers[i] =
         ReplicatedNamenode.start(
-            conf(i), 0, i, address(i), transport, Clock.SYSTEM, server -> null);
+            conf(i), 0, i, address(i), transport, Clock.SYSTEM, server -> null, limits);
   }
 
   private void makeDirectory(String path) throws Exception {
@@ -258,6 +264,102 @@ class PeersTest {
     for (String path : made) {
       assertNotNull(store.lookup(path).get(), path);
     }
+  }
+
+  /** The others have removed the entries that it would need. */
+  @Test
+  void aPeerThatWasAwayForLongGetsFiles() throws Exception {
+    for (ReplicatedNamenode peer : peers) {
+      peer.close();
+    }
+    limits = new PeerLimits(64 << 10, 20, 10);
+    for (int i = 0; i < PEERS; i++) {
+      startPeer(i);
+    }
+    for (int i = 0; i < 50; i++) {
+      makeDirectory("/before" + i);
+    }
+    int away = (leader() + 1) % PEERS;
+    peers[away].close();
+    for (int i = 0; i < 1_000; i++) {
+      makeDirectory("/without" + i);
+    }
+    awaitPurge(leader());
+    startPeer(away);
+    awaitAgreement();
+    int leader = leader();
+    int other = PEERS - leader - away;
+    if (leader != away) {
+      peers[other].close();
+      peers[leader].close();
+      startPeer(other);
+      // Only these two are left, so what is there was sent to the one, or is at both.
+      assertNotNull(store.lookup("/before7").get());
+      assertNotNull(store.lookup("/without999").get());
+      startPeer(leader);
+    }
+    awaitAgreement();
+    peers[leader()].server().verify();
+  }
+
+  private static boolean isFirst(Path file) {
+    String name = file.getFileName().toString();
+    return name.startsWith("log_0-") || name.equals("log_inprogress_0");
+  }
+
+  /** Waits until a peer has removed its first entries. */
+  private void awaitPurge(int peer) throws Exception {
+    Path entries = directory.resolve("peer-" + peer).resolve("namenode-0-peers");
+    long begun = System.nanoTime();
+    for (int i = 0; ; i++) {
+      try (Stream<Path> files = Files.walk(entries)) {
+        if (files.noneMatch(PeersTest::isFirst)) {
+          return;
+        }
+      } catch (UncheckedIOException e) {
+        // A file was removed.
+      }
+      assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "nothing is removed");
+      makeDirectory("/more" + i);
+    }
+  }
+
+  @Test
+  void theLeadMovesWithoutAnError() throws Exception {
+    AtomicBoolean isOver = new AtomicBoolean();
+    List<Exception> failures = new ArrayList<>();
+    Thread maker =
+        new Thread(
+            () -> {
+              try {
+                for (int i = 0; !isOver.get(); i++) {
+                  makeDirectory("/m" + i);
+                }
+              } catch (Exception e) {
+                synchronized (failures) {
+                  failures.add(e);
+                }
+              }
+            });
+    maker.start();
+    for (int round = 0; round < 3; round++) {
+      int from = leader();
+      int to = (from + 1) % PEERS;
+      Lead.Response answer = peers[from].server().leadership().lead(new Lead.Request(to));
+      assertEquals(from, answer.peer());
+      assertEquals(PEERS, answer.behind().size());
+      long begun = System.nanoTime();
+      while (!peers[to].leads()) {
+        assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "it does not take over");
+        TimeUnit.MILLISECONDS.sleep(10);
+      }
+    }
+    isOver.set(true);
+    maker.join();
+    assertEquals(List.of(), failures);
+    assertThrows(
+        CrailException.class,
+        () -> peers[leader()].server().leadership().lead(new Lead.Request(PEERS)));
   }
 
   /** What was not agreed on is gone, also from the memory of the peer that had made it. */

@@ -37,11 +37,11 @@ class TornLogTest {
   @BeforeEach
   void write() throws IOException {
     Path current = Files.createDirectories(directory.resolve("group").resolve("current"));
-    file = current.resolve("log_inprogress_7");
+    file = current.resolve("log_inprogress_0");
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.write("RaftLog1".getBytes(StandardCharsets.UTF_8));
     for (int i = 0; i < ENTRIES; i++) {
-      out.write(entry(7 + i));
+      out.write(entry(i));
       ends[i] = out.size();
     }
     out.write(new byte[ZEROS]);
@@ -117,7 +117,7 @@ class TornLogTest {
       byte[] damaged = whole.clone();
       damaged[at] ^= (byte) (1 << random.nextInt(8));
       IOException failure = assertThrows(IOException.class, () -> cut(damaged), "byte " + at);
-      assertTrue(failure.getMessage().contains("log_inprogress_7 is damaged at byte"));
+      assertTrue(failure.getMessage().contains("log_inprogress_0 is damaged at byte"));
       assertArrayEquals(damaged, Files.readAllBytes(file));
     }
   }

@@ -78,6 +78,7 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
   private volatile String shortage;
 
   private volatile boolean isLow;
+  private volatile ClosedSegments closed;
   private volatile boolean isBehind;
 
   // In the writing thread.
@@ -157,6 +158,7 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     this.logged = present.last();
     this.reached = present.last();
     this.segment = present.lastSegment() + 1;
+    this.closed = new ClosedSegments(present.lastSegment(), present.last(), 0);
     for (String unused : present.unused()) {
       directory.delete(unused);
     }
@@ -274,6 +276,11 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     return isLow ? shortage : null;
   }
 
+  /** The files that are written no more. */
+  public ClosedSegments closed() {
+    return closed;
+  }
+
   /** Why nothing is written any more; null as long as the log works. */
   public String failure() {
     return failure;
@@ -330,7 +337,9 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     int length = page.bytes.position() - LogFrame.HEADER;
     LogFrame.Header header = header(page, length, segment);
     if (header.padded() > segmentBytes - position) {
+      final long ended = segment;
       roll(header.padded());
+      closed = new ClosedSegments(ended, page.first - 1, 0);
       header = header(page, length, segment);
     }
     LogFrame.seal(page.bytes, header);

@@ -19,8 +19,8 @@ import java.util.TreeSet;
  * after that: older snapshots, and the files of the log. For one thread.
  */
 public final class Snapshots {
-  private static final String BEGIN = "snapshot-";
-  private static final String WHOLE = ".whole";
+  static final String BEGIN = "snapshot-";
+  static final String WHOLE = ".whole";
   private static final int DIGITS = 19;
 
   /** The kind of the last record of a snapshot. */
