@@ -18,6 +18,7 @@ import io.crail.client.statistics.StoreStatistics;
 import io.crail.client.stream.StreamContext;
 import io.crail.client.stream.UnclosedStreams;
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -35,7 +36,6 @@ import io.crail.storage.LocalHost;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageTier;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -70,7 +70,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
 
   private final Source source;
   private final Configuration configuration;
-  private final List<InetSocketAddress> addresses;
+  private final NamenodeAddresses addresses;
   private final NameNodeClient.Identity identity;
   private final long rpcTimeoutNanos;
   private final SpreadPatterns spreadPatterns;
@@ -155,7 +155,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
   }
 
   /** What a datanode on this host would call itself. */
-  private static String host(Configuration configuration, List<InetSocketAddress> addresses) {
+  private static String host(Configuration configuration, NamenodeAddresses addresses) {
     for (String set :
         List.of(configuration.get(ClientKeys.HOST), configuration.get(StorageKeys.HOST))) {
       if (!set.isEmpty()) {
@@ -163,7 +163,7 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
       }
     }
     try {
-      return LocalHost.address(LocalHost.AUTO, addresses).getHostAddress();
+      return LocalHost.address(LocalHost.AUTO, addresses.all()).getHostAddress();
     } catch (IOException e) {
       return LocalHost.hostName();
     }

@@ -11,6 +11,7 @@ import io.crail.tool.admin.DatanodesCommand;
 import io.crail.tool.admin.DumpCommand;
 import io.crail.tool.admin.GetconfCommand;
 import io.crail.tool.admin.JobCommand;
+import io.crail.tool.admin.LeaderCommand;
 import io.crail.tool.admin.PingCommand;
 import io.crail.tool.admin.RemoveDatanodeCommand;
 import io.crail.tool.admin.TopCommand;
@@ -85,6 +86,7 @@ final class Launcher {
           new CompareCommand(),
           new SparkCommand(),
           new StatusCommand(),
+          new LeaderCommand(),
           new WholeReportCommand(),
           new TopCommand(),
           new PingCommand(),

@@ -78,7 +78,7 @@ public final class EmbeddedCrail implements AutoCloseable {
 
   /** {@return the addresses of the namenodes, in their order} */
   public synchronized List<InetSocketAddress> namenodeAddresses() {
-    return configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    return configuration.get(ClusterKeys.NAMENODE_ADDRESS).all();
   }
 
   /** {@return the number of datanodes that were started} */
@@ -121,7 +121,7 @@ public final class EmbeddedCrail implements AutoCloseable {
     old.close();
     NameNodeServer started = startNamenode(index, address);
     namenodes.set(index, started);
-    started.meet(namenodeAddresses());
+    started.meet(configuration.get(ClusterKeys.NAMENODE_ADDRESS));
   }
 
   private void start() throws IOException {
@@ -141,7 +141,7 @@ public final class EmbeddedCrail implements AutoCloseable {
             .set(ClusterKeys.NAMENODE_ADDRESS.name(), addresses.toString(), "the embedded cluster")
             .build();
     for (NameNodeServer namenode : namenodes) {
-      namenode.meet(namenodeAddresses());
+      namenode.meet(configuration.get(ClusterKeys.NAMENODE_ADDRESS));
     }
     for (int i = 0; i < plan.storageClasses.length; i++) {
       int storageClass = plan.storageClasses[i];

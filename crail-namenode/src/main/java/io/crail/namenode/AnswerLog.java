@@ -5,8 +5,9 @@ import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Change;
-import io.crail.namenode.log.ChangeLog;
+import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.log.RecordTarget;
+import io.crail.namenode.log.RequestsUnderWay;
 import io.crail.namenode.log.Unfinished;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
@@ -88,6 +89,7 @@ final class AnswerLog implements ReplyLog {
 
   /** The request that a thread is serving; one without a peer is none. */
   private static final class Served {
+    private RequestsUnderWay under;
     private ReplyPeer peer;
     private int slot;
     private long number;
@@ -101,18 +103,22 @@ final class AnswerLog implements ReplyLog {
 
   private final ThreadLocal<Served> serving = ThreadLocal.withInitial(Served::new);
   private final Map<Integer, Replies> restored = new HashMap<>();
-  private volatile ChangeLog log;
+  private volatile CommitLog log;
+  private volatile RequestsUnderWay requests = new RequestsUnderWay();
   private int lastNumber;
 
   /** Notes what is answered from now on. */
-  void noteIn(ChangeLog newLog) {
+  void noteIn(CommitLog newLog) {
     restored.clear();
+    requests = newLog.requests();
     log = newLog;
   }
 
   @Override
   public void begin(ReplyPeer peer, int slot, long number) {
     Served served = serving.get();
+    served.under = requests;
+    served.under.begin();
     served.peer = peer;
     served.slot = slot;
     served.number = number;
@@ -122,11 +128,13 @@ final class AnswerLog implements ReplyLog {
 
   @Override
   public void end() {
-    serving.get().peer = null;
+    Served served = serving.get();
+    served.peer = null;
+    served.under.end();
   }
 
   /** Notes a change, perhaps of the request that the calling thread serves. */
-  void changed(ChangeLog to, Change change) {
+  void changed(CommitLog to, Change change) {
     Served served = serving.get();
     if (log == null || served.peer == null || served.isNoted) {
       to.changed(change);
@@ -160,14 +168,14 @@ final class AnswerLog implements ReplyLog {
   }
 
   private void note(ReplyPeer peer, Answer answer, Unfinished<Answer> begun) {
-    ChangeLog to = log;
+    CommitLog to = log;
     if (to != null) {
       to.finish(ANSWER, Answer.CODEC, answer.of(named(to, peer)), begun);
     }
   }
 
   /** The number of a peer, which the log knows. */
-  private int named(ChangeLog to, ReplyPeer peer) {
+  private int named(CommitLog to, ReplyPeer peer) {
     if (peer.logNumber() == 0) {
       synchronized (peer) {
         if (peer.logNumber() == 0) {
@@ -187,7 +195,7 @@ final class AnswerLog implements ReplyLog {
 
   @Override
   public void forgotten(ReplyPeer peer) {
-    ChangeLog to = log;
+    CommitLog to = log;
     if (to != null && peer.logNumber() != 0) {
       to.append(GONE, Gone.CODEC, new Gone(peer.logNumber()));
     }

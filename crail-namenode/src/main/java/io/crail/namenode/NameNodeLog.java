@@ -10,8 +10,10 @@ import io.crail.namenode.change.Replay;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.ClosedSegments;
+import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.log.LogDirectory;
 import io.crail.namenode.log.LogReader;
+import io.crail.namenode.log.RecordBytes;
 import io.crail.namenode.log.RecordTarget;
 import io.crail.namenode.log.Snapshots;
 import io.crail.namenode.rule.SpreadRule;
@@ -47,7 +49,7 @@ final class NameNodeLog implements LogReader.Visitor {
 
   private NameNode namenode;
   private Replay replay;
-  private ChangeLog log;
+  private CommitLog log;
   private Checkpoints checkpoints;
   private BooleanSupplier isEnded = () -> false;
 
@@ -84,36 +86,48 @@ final class NameNodeLog implements LogReader.Visitor {
       SpreadRule.Neighbours neighbours)
       throws IOException {
     NameNodeLog made = new NameNodeLog(options, clock, random, neighbours);
-    long begun = clock.nanoTime();
     Snapshots snapshots = new Snapshots(directory);
     LogReader present = made.read(directory, snapshots);
-    if (made.namenode == null) {
-      Lineage lineage = Lineage.begin(options, clock, random);
-      made.log = writer.goOn(present);
-      made.log.append(LINEAGE, Lineage.CODEC, lineage);
-      made.begin(lineage);
-      LOG.info("namenode {} begins a log", options.index());
-    } else {
-      made.replay.end();
-      LOG.info(
-          "namenode {} has read its log from record {} on, {} records in {} ms: {} nodes; {}"
-              + " bytes of what was not whole were dropped",
-          options.index(),
-          snapshots.position() + 1,
-          present.last() - snapshots.position(),
-          (clock.nanoTime() - begun) / 1_000_000,
-          made.namenode.tree().size(),
-          present.tornBytes());
+    if (made.namenode != null) {
       snapshots.purge();
-      made.log = writer.goOn(present);
     }
+    ChangeLog log = writer.goOn(present);
+    made.lead(log);
     made.checkpoints = writer.snapshots(snapshots, options, random);
-    made.replay = null;
-    made.answers.noteIn(made.log);
-    made.namenode.locks().onError(made.log::fail);
-    made.namenode.replies().restored();
-    made.namenode.reserve();
     return made;
+  }
+
+  /** One that makes the changes of records, until it is to {@link #lead}. */
+  static NameNodeLog follow(
+      NameNodeOptions options,
+      Clock clock,
+      RandomGenerator random,
+      SpreadRule.Neighbours neighbours) {
+    return new NameNodeLog(options, clock, random, neighbours);
+  }
+
+  /** Writes from now on, as the one that may make changes. */
+  void lead(CommitLog to) {
+    if (replay != null) {
+      replay.end();
+      replay = null;
+    }
+    log = to;
+    if (namenode == null) {
+      Lineage lineage = Lineage.begin(options, clock, random);
+      to.append(LINEAGE, Lineage.CODEC, lineage);
+      begin(lineage);
+      LOG.info("namenode {} begins a log", options.index());
+    }
+    answers.noteIn(to);
+    namenode.locks().onError(to::fail);
+    namenode.replies().restored();
+    namenode.reserve();
+  }
+
+  /** Says who makes snapshots of the files in which the records are. */
+  void keep(Checkpoints of) {
+    checkpoints = of;
   }
 
   /**
@@ -148,11 +162,30 @@ final class NameNodeLog implements LogReader.Visitor {
     return new Replayed(made.namenode, snapshots.position(), present);
   }
 
-  private LogReader read(LogDirectory directory, Snapshots snapshots) throws IOException {
+  /**
+   * Reads what a directory holds.
+   *
+   * @throws IOException that names the file if it cannot be read, or is damaged
+   */
+  LogReader read(LogDirectory directory, Snapshots snapshots) throws IOException {
+    long begun = clock.nanoTime();
     try {
       snapshots.read(this);
-      return LogReader.read(
-          directory, snapshots.segment(), snapshots.position(), snapshots.nanos(), this);
+      LogReader present =
+          LogReader.read(
+              directory, snapshots.segment(), snapshots.position(), snapshots.nanos(), this);
+      if (namenode != null) {
+        LOG.info(
+            "namenode {} has read its log from record {} on, {} records in {} ms: {} nodes; {}"
+                + " bytes of what was not whole were dropped",
+            options.index(),
+            snapshots.position() + 1,
+            present.last() - snapshots.position(),
+            (clock.nanoTime() - begun) / 1_000_000,
+            namenode.tree().size(),
+            present.tornBytes());
+      }
+      return present;
     } catch (CrailException e) {
       throw new IOException(e.getMessage(), e);
     }
@@ -206,7 +239,7 @@ final class NameNodeLog implements LogReader.Visitor {
     return namenode;
   }
 
-  ChangeLog log() {
+  CommitLog log() {
     return log;
   }
 
@@ -264,6 +297,8 @@ final class NameNodeLog implements LogReader.Visitor {
         Lineage.requireFormat(bytes, offset, length);
         begin(Lineage.CODEC.decode(bytes, offset, length));
         replay = namenode.replay();
+      } else if (kind == RecordBytes.NOTHING) {
+        // It was agreed on, which is all that it says.
       } else if (kind >= AnswerLog.FIRST_KIND) {
         answers.restore(namenode.replies(), kind, bytes, offset, length);
       } else {

@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -40,7 +41,7 @@ public final class NameNodeServer implements AutoCloseable {
   private static final long JOIN_MILLIS = 10_000;
 
   private final NameNode namenode;
-  private final LogHome home;
+  private final Keeper keeper;
   private final Checkpoints checkpoints;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
@@ -53,7 +54,7 @@ public final class NameNodeServer implements AutoCloseable {
 
   private NameNodeServer(
       NameNode namenode,
-      LogHome home,
+      Keeper keeper,
       Checkpoints checkpoints,
       OperationServer operations,
       Transport.ServerEndpoint endpoint,
@@ -62,7 +63,7 @@ public final class NameNodeServer implements AutoCloseable {
       Transport transport,
       RandomGenerator random) {
     this.namenode = namenode;
-    this.home = home;
+    this.keeper = keeper;
     this.checkpoints = checkpoints;
     this.operations = operations;
     this.endpoint = endpoint;
@@ -128,7 +129,7 @@ public final class NameNodeServer implements AutoCloseable {
     LogHome home = LogHome.of(conf, index, isAlone, clock);
     NameNodeServer server =
         open(conf, index, count, bind, transport, clock, new SecureRandom(), home);
-    server.timer.start();
+    server.startTimer();
     return server;
   }
 
@@ -196,25 +197,54 @@ public final class NameNodeServer implements AutoCloseable {
       throws IOException {
     NeighbourCalls neighbours = new NeighbourCalls(conf, index, clock);
     NameNodeOptions options = NameNodeOptions.of(conf, index, count);
-    NameNodeLog log =
-        home == null
-            ? null
-            : NameNodeLog.open(home.directory(), home, options, clock, random, neighbours);
-    NameNode namenode =
-        log == null ? new NameNode(options, clock, random, null, neighbours) : log.namenode();
+    if (home == null) {
+      NameNode namenode = new NameNode(options, clock, random, null, neighbours);
+      return serve(conf, namenode, null, Keeper.NONE, neighbours, bind, transport, random);
+    }
+    NameNodeLog log = NameNodeLog.open(home.directory(), home, options, clock, random, neighbours);
+    Keeper keeper =
+        new Keeper() {
+          @Override
+          public boolean tick(long nodes) {
+            boolean mayChange = home.tick();
+            log.checkpoints().tick(nodes);
+            return mayChange;
+          }
+
+          @Override
+          public void close() {
+            log.checkpoints().close();
+            home.close();
+          }
+        };
+    return serve(conf, log.namenode(), log, keeper, neighbours, bind, transport, random);
+  }
+
+  /** Serves what there is. */
+  static NameNodeServer serve(
+      Configuration conf,
+      NameNode namenode,
+      NameNodeLog log,
+      Keeper keeper,
+      NeighbourCalls neighbours,
+      InetSocketAddress bind,
+      Transport transport,
+      RandomGenerator random)
+      throws IOException {
     if (log != null) {
       neighbours.commitFirst(log.log(), log::handsOver);
     }
     // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
     OperationServer operations =
-        NameNodeService.create(namenode, log, () -> statistics(listening.get()));
+        NameNodeService.create(
+            namenode, log, keeper.leadership(), () -> statistics(listening.get()));
     Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
     NameNodeServer server =
         new NameNodeServer(
             namenode,
-            home,
+            keeper,
             log == null ? null : log.checkpoints(),
             operations,
             endpoint,
@@ -222,7 +252,11 @@ public final class NameNodeServer implements AutoCloseable {
             conf,
             transport,
             random);
-    LOG.info("namenode {} of {} serves on {}", index, count, Addresses.text(server.address()));
+    LOG.info(
+        "namenode {} of {} serves on {}",
+        namenode.options().index(),
+        namenode.options().count(),
+        Addresses.text(server.address()));
     return server;
   }
 
@@ -234,7 +268,7 @@ public final class NameNodeServer implements AutoCloseable {
    * Names the addresses of all namenodes of the cluster, in their order. Until then, no directory
    * can be spread. With one namenode, or a second call, it does nothing.
    */
-  public void meet(List<InetSocketAddress> addresses) {
+  public void meet(NamenodeAddresses addresses) {
     neighbours.open(conf, transport, addresses, random);
   }
 
@@ -276,6 +310,11 @@ public final class NameNodeServer implements AutoCloseable {
       long expiredNodes,
       boolean successor,
       List<ClassUsage> usage) {}
+
+  /** How the peers of this namenode stand. */
+  public Leadership leadership() {
+    return keeper.leadership();
+  }
 
   /** The index of this namenode among those of the cluster. */
   public int index() {
@@ -339,10 +378,7 @@ public final class NameNodeServer implements AutoCloseable {
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     try {
-      namenode.tick(home == null || home.tick());
-      if (checkpoints != null) {
-        checkpoints.tick(namenode.tree().size());
-      }
+      namenode.tick(keeper.tick(namenode.tree().size()));
     } finally {
       // Others wait for these calls, also while something here fails in each tick.
       neighbours.tick(namenode.standings(), namenode.rules().limits());
@@ -364,10 +400,12 @@ public final class NameNodeServer implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    if (home != null) {
-      checkpoints.close();
-      home.close();
-    }
+    keeper.close();
+  }
+
+  /** Begins the periodic work. */
+  void startTimer() {
+    timer.start();
   }
 
   private void runTimer() {

@@ -67,10 +67,14 @@ final class NameNodeService {
    * The service of a namenode.
    *
    * @param log where the changes are written; null if they are not
+   * @param leadership says how the peers stand
    * @param transportStatistics gives the statistics of the transport's server
    */
   static OperationServer create(
-      NameNode namenode, NameNodeLog log, Supplier<Map<String, Long>> transportStatistics) {
+      NameNode namenode,
+      NameNodeLog log,
+      Leadership leadership,
+      Supplier<Map<String, Long>> transportStatistics) {
     OperationServer.Builder builder =
         new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
             .addTo(
@@ -78,6 +82,7 @@ final class NameNodeService {
                     NameNodeOperations.all(), NameNodeOperations.HELLO, NameNodeOperations.LOGIN))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
+            .handle(NameNodeOperations.LEAD, (request, session) -> leadership.lead(request))
             .onClosed(session -> closed(namenode, session))
             .onServed(counting())
             .reportSlow(

@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -21,7 +22,6 @@ import io.crail.protocol.cluster.SetShare;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.CommitGate;
 import io.crail.rpc.Transport;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -94,7 +94,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
   synchronized void open(
       Configuration conf,
       Transport transport,
-      List<InetSocketAddress> addresses,
+      NamenodeAddresses addresses,
       RandomGenerator random) {
     if (closed || client != null || addresses.size() < 2) {
       return;

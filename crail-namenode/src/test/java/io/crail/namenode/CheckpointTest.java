@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.ClosedSegments;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.Snapshots;
@@ -105,7 +106,7 @@ class CheckpointTest {
     try (LogHome home = open(process(), Runnable::run)) {
       for (int round = 1; round <= 3; round++) {
         makeFiles(FILES);
-        long segment = log.log().closed().segment();
+        long segment = ((ChangeLog) log.log()).closed().segment();
         checkpoint();
         LogStanding standing = log.checkpoints().standing();
         assertEquals(round, standing.snapshots());
@@ -148,7 +149,7 @@ class CheckpointTest {
       IOException refused =
           assertThrows(
               IOException.class,
-              () -> process().make(log.log().closed(), "snapshot-x", () -> false));
+              () -> process().make(((ChangeLog) log.log()).closed(), "snapshot-x", () -> false));
       assertTrue(refused.getMessage().contains("0000000002.log at byte"), refused.getMessage());
       damage("0000000002.log");
       makeFiles(FILES);
@@ -227,7 +228,7 @@ class CheckpointTest {
       makeFiles(FILES);
       assertThrows(
           CancellationException.class,
-          () -> process().make(log.log().closed(), "snapshot-x", () -> true));
+          () -> process().make(((ChangeLog) log.log()).closed(), "snapshot-x", () -> true));
       assertFalse(ProcessHandle.current().children().anyMatch(ProcessHandle::isAlive));
     }
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
@@ -182,7 +183,7 @@ class NameNodeServerTest {
         };
     try (NameNodeServer first =
         NameNodeServer.open(conf, 0, 2, ANY_PORT, transport, clock, new Random(1))) {
-      first.meet(List.of(first.address(), server.address()));
+      first.meet(NamenodeAddresses.of(List.of(first.address(), server.address())));
       fails.set(true);
       calls.set(0);
       assertThrows(IllegalStateException.class, first::tick);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -75,7 +76,8 @@ class NeighbourCallsTest {
 
   private void open(int namenodes, Transport with) {
     InetSocketAddress address = InetSocketAddress.createUnresolved("none", 1);
-    calls.open(conf, with, Collections.nCopies(namenodes, address), new Random(1));
+    NamenodeAddresses all = NamenodeAddresses.of(Collections.nCopies(namenodes, address));
+    calls.open(conf, with, all, new Random(1));
   }
 
   /** No thread waits for these calls, so a loop that waiting threads drive would send them late. */

@@ -20,6 +20,7 @@ import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.Lead;
 import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
@@ -230,6 +231,7 @@ class RepeatedRequestTest {
     add(
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
+    add(NameNodeOperations.LEAD, (store, datanode) -> new Lead.Request(Lead.NONE));
     add(NameNodeOperations.ANNOUNCE_SPACE, (store, datanode) -> new AnnounceSpace.Request(0, 1000));
     for (DrainAction action : DrainAction.values()) {
       add(

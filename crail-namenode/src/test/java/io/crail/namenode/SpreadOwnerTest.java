@@ -75,7 +75,9 @@ class SpreadOwnerTest {
             new Random(1),
             null,
             others);
-    wire = Wire.connect(NameNodeService.create(namenode, null, Map::of), TestStore.CLIENT);
+    wire =
+        Wire.connect(
+            NameNodeService.create(namenode, null, Leadership.ALONE, Map::of), TestStore.CLIENT);
     Caller caller = TestStore.caller("someone");
     namenode
         .rules()

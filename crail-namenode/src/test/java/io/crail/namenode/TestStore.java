@@ -94,7 +94,7 @@ public final class TestStore {
   private TestStore(NameNode namenode, ManualClock clock) throws CrailException {
     this.clock = clock;
     this.namenode = namenode;
-    this.server = NameNodeService.create(namenode, null, Map::of);
+    this.server = NameNodeService.create(namenode, null, Leadership.ALONE, Map::of);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
     this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);

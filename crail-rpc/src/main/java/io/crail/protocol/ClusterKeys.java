@@ -2,6 +2,7 @@
 package io.crail.protocol;
 
 import io.crail.common.Addresses;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.ProcessUser;
 import io.crail.common.Utf8;
 import io.crail.common.config.ConfigKey;
@@ -20,14 +21,15 @@ import java.util.Set;
 /** The keys that every process of a cluster reads. */
 public final class ClusterKeys implements ConfigKeys {
   /** Where the namenodes are. */
-  public static final ConfigKey<List<InetSocketAddress>> NAMENODE_ADDRESS =
+  public static final ConfigKey<NamenodeAddresses> NAMENODE_ADDRESS =
       ConfigKey.of(
               "crail.namenode.address",
               ConfigType.ADDRESSES,
               "crail://localhost:9060",
               "Addresses of the namenodes, separated by commas, in the same order everywhere; a"
-                  + " node's first path component decides which of them owns it.")
-          .check(list -> list.isEmpty() ? "must name a namenode" : null)
+                  + " node's first path component decides which of them owns it. A namenode with"
+                  + " standbys has several, separated by bars: a:9060|b:9060|c:9060.")
+          .check(list -> list.size() == 0 ? "must name a namenode" : null)
           .check(list -> list.size() > 256 ? "must name at most 256 namenodes" : null)
           .check(ClusterKeys::refuseTwice);
 
@@ -78,9 +80,9 @@ public final class ClusterKeys implements ConfigKeys {
   public static final int MISSED_KEEP_ALIVES = 8;
 
   /** Port 0 means any free port, so several namenodes may have it. */
-  private static String refuseTwice(List<InetSocketAddress> addresses) {
+  private static String refuseTwice(NamenodeAddresses addresses) {
     Set<InetSocketAddress> seen = new HashSet<>();
-    for (InetSocketAddress address : addresses) {
+    for (InetSocketAddress address : addresses.all()) {
       if (address.getPort() != 0 && !seen.add(address)) {
         return "must name each namenode once, but names " + Addresses.text(address) + " twice";
       }

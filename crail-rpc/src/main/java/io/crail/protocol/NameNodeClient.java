@@ -2,6 +2,7 @@
 package io.crail.protocol;
 
 import io.crail.common.Addresses;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
@@ -76,6 +77,8 @@ public final class NameNodeClient {
     void greeted(int index, Hello.Response hello);
   }
 
+  private static final long HELLO_NANOS = 2_000_000_000L;
+
   private final ClientLoop loop;
   private final Identity identity;
   private final HelloListener listener;
@@ -92,6 +95,16 @@ public final class NameNodeClient {
   public NameNodeClient(
       ClientLoop loop,
       List<InetSocketAddress> addresses,
+      Identity identity,
+      RpcPeer.Options options,
+      long timeoutNanos) {
+    this(loop, NamenodeAddresses.of(addresses), identity, options, timeoutNanos);
+  }
+
+  /** As the other constructor, where a namenode may have several peers. */
+  public NameNodeClient(
+      ClientLoop loop,
+      NamenodeAddresses addresses,
       Identity identity,
       RpcPeer.Options options,
       long timeoutNanos) {
@@ -115,7 +128,7 @@ public final class NameNodeClient {
    */
   public NameNodeClient(
       ClientLoop loop,
-      List<InetSocketAddress> addresses,
+      NamenodeAddresses addresses,
       Identity identity,
       RpcPeer.Options options,
       long timeoutNanos,
@@ -131,7 +144,9 @@ public final class NameNodeClient {
     this.hellos = new AtomicReferenceArray<>(peers.length);
     for (int i = 0; i < peers.length; i++) {
       long number = ThreadLocalRandom.current().nextLong();
-      peers[i] = new RpcPeer(loop, addresses.get(i), new HelloLoop(i, number), options, calls);
+      int peerCount = addresses.peers(i).size();
+      HelloLoop handshake = new HelloLoop(i, number, peerCount > 1 ? HELLO_NANOS / 2 : HELLO_NANOS);
+      peers[i] = new RpcPeer(loop, addresses.peers(i), handshake, options, calls);
       peers[i].redirectBy(this::redirected);
     }
   }
@@ -249,10 +264,12 @@ public final class NameNodeClient {
   private final class HelloLoop implements RpcPeer.Handshake {
     private final int index;
     private final long number;
+    private final long mostNanos;
 
-    HelloLoop(int index, long number) {
+    HelloLoop(int index, long number, long mostNanos) {
       this.index = index;
       this.number = number;
+      this.mostNanos = mostNanos;
     }
 
     @Override
@@ -271,7 +288,7 @@ public final class NameNodeClient {
               Utf8.of(identity.host()),
               Utf8.of(identity.user()),
               SmallValue.of(login.message()));
-      long deadlineNanos = loop.clock().nanoTime() + Math.min(timeoutNanos, 2_000_000_000L);
+      long deadlineNanos = loop.clock().nanoTime() + Math.min(timeoutNanos, mostNanos);
       return new HelloCall<>(peer, index, login, NameNodeOperations.HELLO, hello, deadlineNanos);
     }
 

@@ -11,6 +11,7 @@ import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.Examine;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.Lead;
 import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.ListExtents;
@@ -441,6 +442,15 @@ public final class NameNodeOperations {
           CHANGES,
           byPath(Put.Request::path, Put.Request::by),
           "gets space for bytes that a list of steps will link to a key");
+  public static final Operation<Lead.Request, Lead.Response> LEAD =
+      add(
+          43,
+          "lead",
+          Lead.Request.CODEC,
+          Lead.Response.CODEC,
+          READS,
+          named(),
+          "returns how the peers of a namenode stand, and may have another one serve");
 
   private NameNodeOperations() {}
 

@@ -16,18 +16,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server as a client's loop sees it: one connection, and the calls in flight on it. The
- * connection is made when it is needed, opened with a handshake, and made again after a loss. Calls
- * survive a lost connection: they are sent again under the same ids, and the server answers those
- * that it has served before with the answer of that time. Only if the server was started again,
- * calls that change something fail with {@link ErrorCode#UNAVAILABLE}, since the client cannot know
- * whether they were served. All methods except the getters run in the loop.
+ * A server as a client's loop sees it: one connection, and the calls in flight on it. If the server
+ * has standbys, it goes to the one that serves. The connection is made when it is needed, opened
+ * with a handshake, and made again after a loss. Calls survive a lost connection: they are sent
+ * again under the same ids, and the server answers those that it has served before with the answer
+ * of that time. Only if the server was started again, calls that change something fail with {@link
+ * ErrorCode#UNAVAILABLE}, since the client cannot know whether they were served. All methods except
+ * the getters run in the loop.
  */
 public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable {
   private static final Logger LOG = LoggerFactory.getLogger(RpcPeer.class);
   private static final int FLUSH_BYTES = 16 * 1024;
   // 16 times the first pause: a server that has started again is soon noticed.
   private static final int MAX_BACK_OFF_SHIFT = 4;
+
+  /** How long one of several addresses may be silent before another one is asked. */
+  private static final long MOST_SILENCE_NANOS = 1_000_000_000L;
 
   /**
    * Limits of a peer.
@@ -153,8 +157,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   }
 
   private final ClientLoop loop;
-  private final InetSocketAddress address;
-  private final String addressText;
+  private final List<InetSocketAddress> addresses;
   private final Handshake handshake;
   private final Options options;
   private final Listener listener;
@@ -166,6 +169,9 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
 
   private Redirection redirection = Redirection.NONE;
 
+  /** Which of the addresses is used now. */
+  private volatile int present;
+
   private State state = State.IDLE;
   private Link link;
   private Connection connection;
@@ -175,6 +181,8 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   private long silentSinceNanos;
   private String lastError = "";
   private int failedAttempts;
+  private int failedAddresses;
+  private boolean isTakenOver;
   private long backOffUntilNanos;
   private int unflushedBytes;
   private int unflushedCalls;
@@ -199,9 +207,23 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       Handshake handshake,
       Options options,
       Listener listener) {
+    this(loop, List.of(address), handshake, options, listener);
+  }
+
+  /**
+   * As the other constructor, for a server with standbys.
+   *
+   * @param addresses where it may be. The next one is asked when one cannot be reached, says that
+   *     it is a {@link ErrorCode#STANDBY}, or is silent for a second with calls in flight
+   */
+  public RpcPeer(
+      ClientLoop loop,
+      List<InetSocketAddress> addresses,
+      Handshake handshake,
+      Options options,
+      Listener listener) {
     this.loop = loop;
-    this.address = address;
-    this.addressText = Addresses.text(address);
+    this.addresses = List.copyOf(addresses);
     this.handshake = handshake;
     this.options = options;
     this.listener = listener;
@@ -218,9 +240,14 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     return loop;
   }
 
+  /** The address that is used now. */
   @Override
   public InetSocketAddress address() {
-    return address;
+    return addresses.get(present);
+  }
+
+  private String addressText() {
+    return Addresses.text(address());
   }
 
   @Override
@@ -242,7 +269,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       loop.refresh();
     }
     if (state == State.CLOSED) {
-      call.end(ErrorCode.CLOSED.exception("connection to " + addressText));
+      call.end(ErrorCode.CLOSED.exception("connection to " + addressText()));
       return;
     }
     if (!registered) {
@@ -253,7 +280,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     if (bodyLength > Frame.MAX_BODY_LENGTH) {
       call.end(
           ErrorCode.LIMIT_EXCEEDED.exception(
-              "request of " + bodyLength + " bytes to " + addressText));
+              "request of " + bodyLength + " bytes to " + addressText()));
       return;
     }
     if (state == State.READY && queue.isEmpty() && trySend(call)) {
@@ -261,7 +288,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     }
     if (queue.size() >= options.maxQueued) {
       call.end(
-          ErrorCode.LIMIT_EXCEEDED.exception(queue.size() + " requests wait for " + addressText));
+          ErrorCode.LIMIT_EXCEEDED.exception(queue.size() + " requests wait for " + addressText()));
       return;
     }
     queue.add(call);
@@ -284,7 +311,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     ending.addAll(queue.takeAll());
     ending.addAll(pausing);
     pausing.clear();
-    endAll(ending, ErrorCode.CLOSED.exception("connection to " + addressText));
+    endAll(ending, ErrorCode.CLOSED.exception("connection to " + addressText()));
   }
 
   @Override
@@ -323,12 +350,12 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
               "request of "
                   + length
                   + " bytes to "
-                  + addressText
+                  + addressText()
                   + ", which takes "
                   + connection.maxFrameLength()));
     }
     if (call.isOverdue()) {
-      return failed(call, ErrorCode.TIMED_OUT.exception("request to " + addressText));
+      return failed(call, ErrorCode.TIMED_OUT.exception("request to " + addressText()));
     }
     int offset = connection.reserve(length);
     if (offset < 0) {
@@ -338,8 +365,8 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     try {
       call.encode(out, offset + Frame.HEADER_LENGTH);
     } catch (RuntimeException e) {
-      LOG.error("a request to {} could not be written", addressText, e);
-      return failed(call, ErrorCode.INTERNAL.exception("request to " + addressText));
+      LOG.error("a request to {} could not be written", addressText(), e);
+      return failed(call, ErrorCode.INTERNAL.exception("request to " + addressText()));
     }
     Frame.write(out, offset, length, call.opcode(), Frame.KIND_REQUEST, slots.correlationId(call));
     connection.commit(length);
@@ -387,7 +414,11 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     owesAnswers = false;
     state = State.CONNECTING;
     link = new Link();
-    loop.connector().connect(address, loop.clock().nanoTime() + options.connectTimeoutNanos, link);
+    long patience = options.connectTimeoutNanos;
+    if (addresses.size() > 1) {
+      patience = Math.min(patience, MOST_SILENCE_NANOS);
+    }
+    loop.connector().connect(address(), loop.clock().nanoTime() + patience, link);
   }
 
   /** Forgets the present connection, so that its further reports are ignored. */
@@ -451,7 +482,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     loop.callBegun();
     slots.takeForHandshake(call);
     if (write(call) == Sent.NO_ROOM) {
-      end(call, ErrorCode.UNAVAILABLE.exception(addressText + ": no room for a handshake"));
+      end(call, ErrorCode.UNAVAILABLE.exception(addressText() + ": no room for a handshake"));
     }
   }
 
@@ -468,6 +499,8 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       }
       state = State.READY;
       answeredSinceReady = false;
+      failedAddresses = 0;
+      isTakenOver = false;
       lastError = "";
       drainQueue();
       return;
@@ -477,8 +510,10 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     if (failure.code() == ErrorCode.TIMED_OUT) {
       // A server of something else waits for a request that it understands.
       String why = "it takes connections and answers nothing; is it a namenode?";
-      endAll(attemptFailed(why), ErrorCode.TIMED_OUT.exception(addressText + ": " + why));
-    } else if (failure.code() == ErrorCode.UNAVAILABLE) {
+      CrailException silent = ErrorCode.TIMED_OUT.exception(addressText() + ": " + why);
+      endAll(attemptFailed(why), silent);
+    } else if (failure.code() == ErrorCode.UNAVAILABLE || failure.code() == ErrorCode.STANDBY) {
+      isTakenOver |= failure.code() == ErrorCode.STANDBY && addresses.size() > 1;
       endAll(attemptFailed(failure.getMessage()), failure);
     } else {
       refused(failure);
@@ -530,7 +565,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     if (next == null) {
       call.end(refusal);
     } else if (loop.clock().nanoTime() - call.deadlineNanos() >= 0) {
-      call.end(ErrorCode.TIMED_OUT.exception(addressText + ": " + refusal.getMessage()));
+      call.end(ErrorCode.TIMED_OUT.exception(addressText() + ": " + refusal.getMessage()));
     } else if (next == this) {
       pausing.add(call);
     } else {
@@ -542,6 +577,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   private void lost(String cause) {
     final boolean fruitful = state == State.READY && answeredSinceReady;
     final boolean wasReady = state == State.READY;
+    final CrailException loss = ErrorCode.UNAVAILABLE.exception(addressText() + ": " + cause);
     link = null;
     connection = null;
     // Calls are ended last, so that their owners find a consistent peer.
@@ -565,7 +601,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       // A server that hangs up before its first answer must not be asked again without a pause.
       ending.addAll(attemptFailed(cause));
     }
-    endAll(ending, ErrorCode.UNAVAILABLE.exception(addressText + ": " + cause));
+    endAll(ending, loss);
   }
 
   /**
@@ -577,13 +613,24 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     endAll(
         unknown,
         ErrorCode.UNAVAILABLE.exception(
-            addressText + " was started again, so it is unknown whether it has served this"));
+            addressText() + " was started again, so it is unknown whether it has served this"));
   }
 
   /** Counts a failed attempt. Returns the calls that have waited for too many failed attempts. */
   private List<RpcCall> attemptFailed(String cause) {
     lastError = cause;
-    failedAttempts++;
+    present = (present + 1) % addresses.size();
+    failedAddresses++;
+    if (failedAddresses < addresses.size() && !queue.isEmpty()) {
+      // Not at once, since an attempt may fail before connect returns.
+      state = State.BACKING_OFF;
+      backOffUntilNanos = loop.clock().nanoTime();
+      return List.of();
+    }
+    failedAddresses = 0;
+    // As long as there are standbys, one of them will serve: calls wait until their deadlines.
+    failedAttempts = isTakenOver ? 1 : failedAttempts + 1;
+    isTakenOver = false;
     if (failedAttempts >= options.connectAttempts || queue.isEmpty()) {
       failedAttempts = 0;
       state = State.IDLE;
@@ -607,12 +654,18 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
     if (slots.inFlight() > 0) {
       expireInFlight(nowNanos);
     }
+    if (addresses.size() > 1
+        && slots.inFlight() > 0
+        && state == State.READY
+        && nowNanos - silentSinceNanos >= MOST_SILENCE_NANOS) {
+      askAnother();
+    }
     if (!pausing.isEmpty()) {
       List<RpcCall> again = List.copyOf(pausing);
       pausing.clear();
       for (RpcCall call : again) {
         if (nowNanos - call.deadlineNanos() >= 0) {
-          call.end(ErrorCode.TIMED_OUT.exception("asked " + addressText + " again and again"));
+          call.end(ErrorCode.TIMED_OUT.exception("asked " + addressText() + " again and again"));
         } else {
           send(call);
         }
@@ -639,7 +692,16 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
       // left.
       owesAnswers = true;
     }
-    endAll(expired, ErrorCode.TIMED_OUT.exception("no answer from " + addressText));
+    endAll(expired, ErrorCode.TIMED_OUT.exception("no answer from " + addressText()));
+  }
+
+  /** The server may be cut off, or stopped. Its calls are sent again to the one that serves. */
+  private void askAnother() {
+    answeredSinceReady = false;
+    failedAttempts = 0;
+    String why = "it is silent";
+    abandonLink(why);
+    lost(why);
   }
 
   private void drainQueue() {
@@ -663,7 +725,7 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   private void expireQueued(long nowNanos) {
     List<RpcCall> expired = queue.takeIf(call -> nowNanos - call.deadlineNanos() >= 0);
     String why = lastError.isEmpty() ? "" : " (" + lastError + ")";
-    endAll(expired, ErrorCode.TIMED_OUT.exception("waited for " + addressText + why));
+    endAll(expired, ErrorCode.TIMED_OUT.exception("waited for " + addressText() + why));
   }
 
   private void endAll(List<RpcCall> calls, CrailException cause) {

@@ -704,4 +704,108 @@ class RpcPeerTest {
     inLoop(() -> late.handler.connected(late));
     assertEquals("no longer needed", late.closed);
   }
+
+  /** A server with standbys, and a call that waits for it. */
+  private FakeCall askOneOf(int addresses) {
+    List<InetSocketAddress> all = new ArrayList<>();
+    for (int i = 0; i < addresses; i++) {
+      all.add(InetSocketAddress.createUnresolved("server" + i, 9));
+    }
+    RpcPeer some =
+        new RpcPeer(
+            loop,
+            all,
+            to -> new FakeCall(to, HELLO, false, loop.now + SECOND),
+            options,
+            RpcPeer.Listener.NONE);
+    FakeCall call = new FakeCall(some, ASK, true, loop.now + 10 * SECOND);
+    call.submit();
+    return call;
+  }
+
+  private String asked() {
+    return loop.last().address.getHostString();
+  }
+
+  private void refuseAsStandby() {
+    FakeConnection connection = loop.last();
+    inLoop(() -> connection.handler.connected(connection));
+    inLoop(() -> connection.answer(connection.sent.get(0), ErrorCode.STANDBY, 0));
+  }
+
+  @Test
+  void asksTheNextAddressAtOnceIfOneIsDownOrAStandby() {
+    FakeCall call = askOneOf(3);
+    assertEquals("server0", asked());
+    inLoop(() -> loop.last().handler.closed("refused"));
+    loop.pass(SECOND / 50);
+    assertEquals("server1", asked());
+    refuseAsStandby();
+    loop.pass(SECOND / 50);
+    assertEquals("server2", asked());
+    establish();
+    inLoop(() -> loop.last().answer(1));
+    assertEnd(ErrorCode.OK, call);
+  }
+
+  /** An election takes longer than the patience with a server that is down. */
+  @Test
+  void waitsForAnElectionUntilTheDeadlineOfACall() {
+    FakeCall call = askOneOf(2);
+    while (loop.now < 9 * SECOND) {
+      if (loop.last().closed == null && loop.last().sent.isEmpty()) {
+        refuseAsStandby();
+      }
+      loop.pass(SECOND / 100);
+      assertFalse(call.isComplete());
+    }
+    assertTrue(loop.attempts.size() < 400, loop.attempts.size() + " attempts");
+    loop.pass(2 * SECOND);
+    assertEnd(ErrorCode.TIMED_OUT, call);
+  }
+
+  @Test
+  void givesUpSoonIfAllAddressesAreDown() {
+    FakeCall call = askOneOf(2);
+    for (int i = 0; i < 200 && !call.isComplete(); i++) {
+      FakeConnection last = loop.last();
+      inLoop(() -> last.handler.closed("refused"));
+      loop.pass(SECOND / 100);
+    }
+    assertEnd(ErrorCode.UNAVAILABLE, call);
+    assertEquals(2 * 3, loop.attempts.size());
+    assertTrue(loop.now < SECOND);
+  }
+
+  /** A server that was cut off keeps its connections. */
+  @Test
+  void sendsItsCallsToAnotherAddressIfOneIsSilent() {
+    FakeCall call = askOneOf(2);
+    establish();
+    FakeConnection silent = loop.last();
+    assertEquals(2, silent.sent.size());
+    for (int i = 0; i < 99; i++) {
+      loop.pass(SECOND / 100);
+      assertEquals(1, loop.attempts.size());
+    }
+    loop.pass(SECOND / 50);
+    loop.pass(SECOND / 50);
+    assertEquals("server1", asked());
+    establish();
+    assertEquals(silent.sent.get(1), loop.last().sent.get(1), "the same request");
+    inLoop(() -> loop.last().answer(1));
+    assertEnd(ErrorCode.OK, call);
+  }
+
+  /** With one address, silence says nothing. */
+  @Test
+  void staysWithTheOnlyAddress() {
+    FakeCall call = askOneOf(1);
+    establish();
+    loop.pass(5 * SECOND);
+    loop.pass(0);
+    assertEquals(1, loop.attempts.size());
+    inLoop(() -> loop.last().answer(1));
+    assertEnd(ErrorCode.OK, call);
+  }
 }

@@ -34,7 +34,7 @@ public final class NameNodeDoor {
   /** An empty namenode; the same configuration makes the same one again. */
   public NameNodeDoor(Configuration configuration) {
     namenode = new NameNode(NameNodeOptions.of(configuration, 0, 1), clock, new Random(1));
-    server = NameNodeService.create(namenode, null, Map::of);
+    server = NameNodeService.create(namenode, null, Leadership.ALONE, Map::of);
   }
 
   /** Serves requests. */

@@ -2,6 +2,7 @@
 package io.crail.common.config;
 
 import io.crail.common.Addresses;
+import io.crail.common.NamenodeAddresses;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -114,16 +115,23 @@ public abstract class ConfigType<T> {
         }
       };
 
-  /** Namenode addresses, {@code crail://host:port}, separated by commas. */
-  public static final ConfigType<List<InetSocketAddress>> ADDRESSES =
+  /**
+   * Namenode addresses, {@code crail://host:port}, separated by commas, and those of the peers of
+   * one namenode by bars.
+   */
+  public static final ConfigType<NamenodeAddresses> ADDRESSES =
       new ConfigType<>("addresses") {
         @Override
-        public List<InetSocketAddress> parse(String text) {
-          List<InetSocketAddress> addresses = new ArrayList<>();
+        public NamenodeAddresses parse(String text) {
+          List<List<InetSocketAddress>> namenodes = new ArrayList<>();
           for (String part : splitList(text)) {
-            addresses.add(parseAddress(part));
+            List<InetSocketAddress> peers = new ArrayList<>();
+            for (String peer : part.split("\\|", -1)) {
+              peers.add(parseAddress(peer.strip()));
+            }
+            namenodes.add(peers);
           }
-          return List.copyOf(addresses);
+          return new NamenodeAddresses(namenodes);
         }
       };
 

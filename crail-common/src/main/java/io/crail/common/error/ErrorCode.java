@@ -99,7 +99,9 @@ public enum ErrorCode {
    * A directory would have more bytes or names than its quota allows. Nothing was changed, and
    * waiting does not help: something below the directory has to be removed, or its quota raised.
    */
-  QUOTA_EXCEEDED(36, "quota exceeded", LimitExceededException::new);
+  QUOTA_EXCEEDED(36, "quota exceeded", LimitExceededException::new),
+  /** A peer of a namenode that does not serve now. A client asks the others. */
+  STANDBY(37, "standby", UnavailableException::new);
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.common.config;
 
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.ConfigType.DurationUnit;
-import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 
@@ -34,7 +34,7 @@ public final class SampleKeys implements ConfigKeys {
   static final ConfigKey<List<String>> TYPES =
       ConfigKey.of("sample.types", ConfigType.LIST, "tcp", "Names.");
 
-  static final ConfigKey<List<InetSocketAddress>> ADDRESSES =
+  static final ConfigKey<NamenodeAddresses> ADDRESSES =
       ConfigKey.of("sample.addresses", ConfigType.ADDRESSES, "crail://localhost:1", "Addresses.");
 
   static final ConfigKey<Colour> COLOUR =

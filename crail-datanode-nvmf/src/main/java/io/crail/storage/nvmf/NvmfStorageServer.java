@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.nvmf;
 
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Utf8;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -121,8 +122,8 @@ final class NvmfStorageServer implements StorageServer {
                     limits,
                     claimant),
             limits.startNanos() + claimant.quietNanos() + CLAIM_NANOS));
-    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
-    InetAddress address = LocalHost.address(LocalHost.AUTO, namenodes);
+    NamenodeAddresses namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    InetAddress address = LocalHost.address(LocalHost.AUTO, namenodes.all());
     port = new ServerSocket(0, 1, address);
   }
 

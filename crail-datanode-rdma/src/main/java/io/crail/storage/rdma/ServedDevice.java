@@ -81,7 +81,7 @@ final class ServedDevice {
     InetAddress wanted =
         LocalHost.address(
             configuration.get(RdmaStorageKeys.INTERFACE),
-            configuration.get(ClusterKeys.NAMENODE_ADDRESS));
+            configuration.get(ClusterKeys.NAMENODE_ADDRESS).all());
     InetSocketAddress address =
         wanted.isAnyLocalAddress() ? onlyAddress() : new InetSocketAddress(wanted, 0);
     int ackTimeout = RdmaSettings.of(configuration).ackTimeout();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.tool.admin;
 
-import io.crail.common.Addresses;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.MissingNamenode;
@@ -27,7 +27,6 @@ import io.crail.tool.top.TopQuery;
 import io.crail.tool.top.TopReport;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -35,7 +34,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /** The namenodes as an administrator's command talks to them. */
 public final class AdminClient implements AutoCloseable {
   private final Configuration configuration;
-  private final List<InetSocketAddress> addresses;
+  private final NamenodeAddresses addresses;
   private final Transport transport;
   private final ClientLoop loop;
   private final NameNodeClient.Identity identity;
@@ -84,7 +83,7 @@ public final class AdminClient implements AutoCloseable {
 
   /** Names namenode {@code index} for a user. */
   public String name(int index) {
-    return MissingNamenode.name(index, Addresses.text(addresses.get(index)));
+    return MissingNamenode.name(index, addresses.text(index));
   }
 
   /** Asks namenode {@code index} and waits for the answer. */

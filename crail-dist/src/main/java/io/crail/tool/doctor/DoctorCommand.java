@@ -236,7 +236,7 @@ public final class DoctorCommand extends ReportCommand {
 
   private static Set<String> otherHosts(Configuration configuration, List<ListedDatanode> listed) {
     Set<String> hosts = new LinkedHashSet<>();
-    for (InetSocketAddress namenode : configuration.get(ClusterKeys.NAMENODE_ADDRESS)) {
+    for (InetSocketAddress namenode : configuration.get(ClusterKeys.NAMENODE_ADDRESS).all()) {
       hosts.add(namenode.getHostString());
     }
     listed.forEach(each -> hosts.add(each.host()));

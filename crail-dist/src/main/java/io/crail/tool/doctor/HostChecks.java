@@ -3,6 +3,7 @@ package io.crail.tool.doctor;
 
 import io.crail.common.Addresses;
 import io.crail.common.ByteText;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.TransportProvider;
@@ -81,7 +82,7 @@ final class HostChecks {
    * server, that one has the port.
    */
   List<Finding> ports(ClusterReport cluster) {
-    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    NamenodeAddresses namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     // Over RDMA ports are others.
     boolean overTcp = !configuration.get(TransportProvider.RPC_TYPE).equals("darpc");
     boolean known = false;
@@ -102,7 +103,7 @@ final class HostChecks {
       boolean isThere = knownHere.stream().anyMatch(one -> one.port() == each.port());
       if (each.port() != 0 && !isThere) {
         try {
-          InetAddress at = LocalHost.address(each.networkInterface(), namenodes);
+          InetAddress at = LocalHost.address(each.networkInterface(), namenodes.all());
           String keys = "crail.storage." + each.tier() + ".port, or -p in conf/datanodes";
           checkPort(found, "a datanode", new InetSocketAddress(at, each.port()), keys);
         } catch (IOException e) {

@@ -3,8 +3,8 @@ package io.crail.tool.page;
 
 import io.crail.CrailStore;
 import io.crail.client.CoreStore;
-import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeServer;
@@ -30,7 +30,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /**
  * Where the page gets its numbers: from the namenodes, as any client asks them, and the counters of
@@ -41,7 +40,7 @@ final class PageSource implements AutoCloseable {
   private static final long LONGEST_CALL_NANOS = 3_000_000_000L;
 
   private final NameNodeServer server;
-  private final List<InetSocketAddress> addresses;
+  private final NamenodeAddresses addresses;
   private final TreeSet<String> hosts = new TreeSet<>();
   private final Configuration configuration;
   private final Transport transport;
@@ -51,19 +50,21 @@ final class PageSource implements AutoCloseable {
   PageSource(NameNodeServer server, Configuration configuration, Transport transport) {
     this.server = server;
     this.transport = transport;
-    addresses = new ArrayList<>(configuration.get(ClusterKeys.NAMENODE_ADDRESS));
-    // The configured port may be 0, or another one than on the command line.
-    addresses.set(
-        server.index(),
-        InetSocketAddress.createUnresolved(
-            addresses.get(server.index()).getHostString(), server.address().getPort()));
+    NamenodeAddresses named = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    List<List<InetSocketAddress>> served = new ArrayList<>(named.namenodes());
+    if (named.peers(server.index()).size() == 1) {
+      // The configured port may be 0, or another one than on the command line.
+      String host = named.get(server.index()).getHostString();
+      served.set(
+          server.index(),
+          List.of(InetSocketAddress.createUnresolved(host, server.address().getPort())));
+    }
+    addresses = new NamenodeAddresses(served);
     this.configuration =
         configuration.toBuilder()
             .set(
                 ClusterKeys.NAMENODE_ADDRESS.name(),
-                addresses.stream()
-                    .map(each -> "crail://" + Addresses.text(each))
-                    .collect(Collectors.joining(",")),
+                addresses.toString(),
                 "the addresses of this cluster")
             .set(
                 ClusterKeys.RPC_TIMEOUT.name(),
@@ -75,7 +76,7 @@ final class PageSource implements AutoCloseable {
     hosts.add(identity.host());
     // The log gives the address of the page with this name.
     hosts.add(LocalHost.hostName());
-    addresses.forEach(address -> hosts.add(address.getHostString()));
+    addresses.all().forEach(address -> hosts.add(address.getHostString()));
     MetricsKeys.candidates(configuration.get(MetricsKeys.ADDRESS))
         .forEach(address -> hosts.add(address.getHostString()));
     loop = transport.newClientLoop("page");

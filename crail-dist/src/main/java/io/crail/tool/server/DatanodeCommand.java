@@ -173,9 +173,7 @@ public final class DatanodeCommand extends OptionsCommand {
           .err()
           .println(
               "datanode waits for the namenodes at "
-                  + configuration.get(ClusterKeys.NAMENODE_ADDRESS).stream()
-                      .map(Addresses::text)
-                      .toList());
+                  + configuration.get(ClusterKeys.NAMENODE_ADDRESS));
     }
     long bytes = datanode.server().regions().stream().mapToLong(Region::length).sum();
     context.announce(

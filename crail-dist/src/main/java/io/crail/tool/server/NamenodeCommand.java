@@ -3,8 +3,10 @@ package io.crail.tool.server;
 
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
+import io.crail.namenode.ha.ReplicatedNamenode;
 import io.crail.protocol.ClusterKeys;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
@@ -55,59 +57,132 @@ public final class NamenodeCommand extends OptionsCommand {
   @Override
   protected int run(CommandContext context, CommandLine line) throws Exception {
     Configuration configuration = context.configuration();
-    List<InetSocketAddress> addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
-    int index = index(line, addresses);
-    InetSocketAddress bind = bindAddress(line, addresses.get(index));
+    NamenodeAddresses addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    Place place = place(line, addresses);
+    InetSocketAddress bind = bindAddress(line, addresses.peers(place.namenode()).get(place.peer()));
+    boolean isAlone = addresses.peers(place.namenode()).size() == 1;
     try (ShutdownGate gate = ShutdownGate.open();
         ThreadDeaths deaths = ThreadDeaths.endTheProcess();
         Transport transport = TransportProvider.open(configuration);
-        NameNodeServer server =
-            NameNodeServer.startAlone(
-                configuration, index, addresses.size(), bind, transport, Clock.SYSTEM);
-        ClusterPage page = ClusterPage.of(server, configuration, transport);
-        MetricsServer metrics = MetricsServer.of(server, configuration, page.pages())) {
-      server.meet(addresses);
-      metrics.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
-      metrics.url("/").ifPresent(url -> context.announce("the cluster's page is at " + url));
-      context.announce(
-          "namenode "
-              + index
-              + " of "
-              + addresses.size()
-              + " serves on "
-              + Addresses.numeric(server.address()));
+        AutoCloseable server =
+            isAlone
+                ? alone(context, place, bind, transport)
+                : ReplicatedNamenode.start(
+                    configuration,
+                    place.namenode(),
+                    place.peer(),
+                    bind,
+                    transport,
+                    Clock.SYSTEM,
+                    serving -> announce(context, serving, transport))) {
+      if (!isAlone) {
+        context.announce(
+            "peer "
+                + place.peer()
+                + " of namenode "
+                + place.namenode()
+                + " takes part on "
+                + Addresses.numeric(bind));
+      }
       gate.await();
     }
     return 0;
   }
 
-  /** The index of this namenode. */
-  private static int index(CommandLine line, List<InetSocketAddress> addresses)
-      throws UsageException {
-    if (line.hasOption("i")) {
-      return number(line, "i", 0, addresses.size() - 1);
-    }
-    if (addresses.size() == 1) {
-      return 0;
-    }
-    int found = -1;
-    for (int i = 0; i < addresses.size(); i++) {
-      InetSocketAddress address = addresses.get(i);
-      boolean matches =
-          (!line.hasOption("a") || address.getHostString().equals(line.getOptionValue("a")))
-              && (!line.hasOption("p") || address.getPort() == port(line, "p"));
-      if (matches && found >= 0) {
-        throw new UsageException(
-            "crail.namenode.address names "
-                + addresses.size()
-                + " namenodes; say which one this is, with -i or with -a and -p");
+  private static AutoCloseable alone(
+      CommandContext context, Place place, InetSocketAddress bind, Transport transport)
+      throws IOException {
+    Configuration configuration = context.configuration();
+    NamenodeAddresses addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    NameNodeServer server =
+        NameNodeServer.startAlone(
+            configuration, place.namenode(), addresses.size(), bind, transport, Clock.SYSTEM);
+    AutoCloseable shown = null;
+    try {
+      server.meet(addresses);
+      shown = announce(context, server, transport);
+    } finally {
+      if (shown == null) {
+        server.close();
       }
-      found = matches ? i : found;
     }
-    if (found < 0) {
+    AutoCloseable pages = shown;
+    return () -> {
+      try (server) {
+        pages.close();
+      }
+    };
+  }
+
+  /** Shows what a namenode that serves does. */
+  private static AutoCloseable announce(
+      CommandContext context, NameNodeServer server, Transport transport) throws IOException {
+    Configuration configuration = context.configuration();
+    ClusterPage page = ClusterPage.of(server, configuration, transport);
+    MetricsServer metrics = null;
+    try {
+      metrics = MetricsServer.of(server, configuration, page.pages());
+    } finally {
+      if (metrics == null) {
+        page.close();
+      }
+    }
+    MetricsServer shown = metrics;
+    shown.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
+    shown.url("/").ifPresent(url -> context.announce("the cluster's page is at " + url));
+    context.announce(
+        "namenode "
+            + server.index()
+            + " of "
+            + configuration.get(ClusterKeys.NAMENODE_ADDRESS).size()
+            + " serves on "
+            + Addresses.numeric(server.address()));
+    return () -> {
+      try (page) {
+        shown.close();
+      }
+    };
+  }
+
+  /**
+   * Which process of a cluster this is.
+   *
+   * @param namenode the index of the namenode
+   * @param peer which of its peers it is
+   */
+  private record Place(int namenode, int peer) {}
+
+  private static Place place(CommandLine line, NamenodeAddresses addresses) throws UsageException {
+    Place found = null;
+    int from = line.hasOption("i") ? number(line, "i", 0, addresses.size() - 1) : 0;
+    int to = line.hasOption("i") ? from : addresses.size() - 1;
+    for (int i = from; i <= to; i++) {
+      List<InetSocketAddress> peers = addresses.peers(i);
+      for (int peer = 0; peer < peers.size(); peer++) {
+        if ((line.hasOption("i") && peers.size() == 1) || matches(line, peers.get(peer))) {
+          if (found != null) {
+            throw new UsageException(
+                "crail.namenode.address names "
+                    + addresses.all().size()
+                    + " namenodes; say which one this is, with -i or with -a and -p");
+          }
+          found = new Place(i, peer);
+        }
+      }
+    }
+    if (found == null && addresses.all().size() == 1) {
+      return new Place(0, 0);
+    }
+    if (found == null) {
       throw new UsageException("-a and -p are none of crail.namenode.address; -i says which it is");
     }
     return found;
+  }
+
+  private static boolean matches(CommandLine line, InetSocketAddress address)
+      throws UsageException {
+    return (!line.hasOption("a") || address.getHostString().equals(line.getOptionValue("a")))
+        && (!line.hasOption("p") || address.getPort() == port(line, "p"));
   }
 
   private static InetSocketAddress bindAddress(CommandLine line, InetSocketAddress configured)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.tool.shell;
 
-import io.crail.common.Addresses;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Printable;
 import io.crail.hadoop.CrailFileSystem;
 import io.crail.protocol.ClusterKeys;
 import io.crail.tool.command.ExitCode;
 import java.io.PrintStream;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
 import org.apache.hadoop.fs.FileSystem;
@@ -72,9 +70,10 @@ final class HadoopShell extends FsShell {
 
   /** The root of the file system. It names the namenodes if a URI can. */
   private static URI root(io.crail.common.config.Configuration crail) {
-    List<InetSocketAddress> namenodes = crail.get(ClusterKeys.NAMENODE_ADDRESS);
-    String authority = namenodes.stream().map(Addresses::text).collect(Collectors.joining(","));
-    boolean unnameable = namenodes.size() > 1 && authority.contains("[");
+    NamenodeAddresses namenodes = crail.get(ClusterKeys.NAMENODE_ADDRESS);
+    String authority = namenodes.toString();
+    boolean unnameable =
+        authority.contains("|") || (namenodes.size() > 1 && authority.contains("["));
     return URI.create("crail://" + (unnameable ? "" : authority) + "/");
   }
 

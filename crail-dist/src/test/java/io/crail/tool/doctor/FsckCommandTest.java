@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.bench.report.JsonInput;
 import io.crail.common.Addresses;
 import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Utf8;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNode;
@@ -299,7 +300,9 @@ class FsckCommandTest {
 
   @Test
   void wrongSharesOfSpreadDirectoriesAreNamed() throws Exception {
-    namenodes.forEach(each -> each.meet(namenodes.stream().map(NameNodeServer::address).toList()));
+    NamenodeAddresses addresses =
+        NamenodeAddresses.of(namenodes.stream().map(NameNodeServer::address).toList());
+    namenodes.forEach(each -> each.meet(addresses));
     for (String name : List.of("lacking", "earlier", "sealed", "sound")) {
       spread(pathAt(0, name));
     }

@@ -35,15 +35,17 @@ final class ModelLogs implements AutoCloseable {
   private final Path directory;
   private final ProcessCluster cluster;
   private final int namenodes;
+  private final int peers;
   private final List<String> damages = new CopyOnWriteArrayList<>();
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
   private int copies;
 
   /** Of the namenodes of a cluster that keep their logs {@linkplain #of in} a directory. */
-  ModelLogs(Path directory, ProcessCluster cluster, int namenodes) {
+  ModelLogs(Path directory, ProcessCluster cluster, int namenodes, int peers) {
     this.directory = directory;
     this.cluster = cluster;
     this.namenodes = namenodes;
+    this.peers = peers;
   }
 
   /** Where namenodes keep their logs in the directory of a run. */
@@ -58,16 +60,16 @@ final class ModelLogs implements AutoCloseable {
 
   /** Begins to look at what a namenode has left that is dead now. */
   void examine(int index) throws IOException {
-    String name = "namenode-" + index;
-    Path copy = directory.resolve("copy-" + copies++).resolve(name);
+    Path own = ProcessCluster.logOf(of(directory), peers, index);
+    Path copy = directory.resolve("copy-" + copies++).resolve(own.getFileName());
     Files.createDirectories(copy);
-    try (Stream<Path> files = Files.list(of(directory).resolve(name))) {
+    try (Stream<Path> files = Files.list(own)) {
       // Links, since a file that is there is only read.
       for (Path file : files.filter(each -> !each.endsWith("lock")).toList()) {
         Files.createLink(copy.resolve(file.getFileName()), file);
       }
     }
-    thread.execute(() -> examine(index, copy));
+    thread.execute(() -> examine(index / peers, copy));
   }
 
   private void examine(int index, Path copy) {

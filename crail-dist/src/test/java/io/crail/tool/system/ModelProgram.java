@@ -96,7 +96,8 @@ public final class ModelProgram {
         (int) number(options, "--longest-fault", 12_000),
         Boolean.parseBoolean(take(options, "--fill", "false")),
         Boolean.parseBoolean(take(options, "--network", "false")),
-        Boolean.parseBoolean(take(options, "--durable", "false")));
+        Boolean.parseBoolean(take(options, "--durable", "false")),
+        (int) number(options, "--standbys", 0));
   }
 
   private static String take(Map<String, String> options, String name, String unset) {

@@ -87,13 +87,14 @@ final class ModelRun implements Nemesis.Victims {
       int longestFaultMillis,
       boolean fill,
       boolean network,
-      boolean durable) {
+      boolean durable,
+      int standbys) {
     /** The line that repeats the run. */
     String command() {
       return String.format(
           "ci/torture --seed %d --seconds %d --mapped %s --namenodes %d --datanodes %d --clients %d"
               + " --threads %d --mebibytes %d --longest-fault %d --fill %s --network %s"
-              + " --durable %s",
+              + " --durable %s --standbys %d",
           seed,
           seconds,
           mapped,
@@ -105,19 +106,25 @@ final class ModelRun implements Nemesis.Victims {
           longestFaultMillis,
           fill,
           network,
-          durable);
+          durable,
+          standbys);
     }
 
     /** Networks for all processes: namenodes first, then datanodes, then clients. */
     int members() {
-      return namenodes + datanodes + clients;
+      return processes() + datanodes + clients;
+    }
+
+    /** The processes of all namenodes. */
+    int processes() {
+      return namenodes * (1 + standbys);
     }
 
     int member(Role role, int index) {
       return switch (role) {
         case NAMENODE -> index;
-        case DATANODE -> namenodes + index;
-        default -> namenodes + datanodes + index;
+        case DATANODE -> processes() + index;
+        default -> processes() + datanodes + index;
       };
     }
   }
@@ -166,7 +173,7 @@ final class ModelRun implements Nemesis.Victims {
     this.places = places;
     this.cluster = cluster;
     this.moves = new ModelMoves(cluster);
-    this.logs = new ModelLogs(directory, cluster, parameters.namenodes);
+    this.logs = new ModelLogs(directory, cluster, parameters.namenodes, 1 + parameters.standbys);
     this.memory = memory;
     this.networks = networks;
     this.directory = directory;
@@ -175,17 +182,21 @@ final class ModelRun implements Nemesis.Victims {
     board = Board.create(directory.resolve("board"), names.count());
     clients = new CrailProcess[parameters.clients];
     incarnations = new int[parameters.clients];
-    StringBuilder addresses = new StringBuilder();
-    for (int i = 0; i < parameters.namenodes && networks == null; i++) {
+    List<String> addresses = new ArrayList<>();
+    for (int i = 0; i < parameters.processes() && networks == null; i++) {
       relays.add(new BreakingRelay(cluster.namenodeAddress(i)));
-      addresses.append(i == 0 ? "" : ",").append("crail://127.0.0.1:").append(relays.get(i).port());
+      addresses.add("crail://127.0.0.1:" + relays.get(i).port());
     }
     String site = Files.readString(cluster.directory().resolve("crail-site.conf"));
     Pattern address = Pattern.compile("^crail\\.namenode\\.address .*$", Pattern.MULTILINE);
     Files.writeString(
         configuration(),
         networks == null
-            ? address.matcher(site).replaceFirst("crail.namenode.address " + addresses)
+            ? address
+                .matcher(site)
+                .replaceFirst(
+                    "crail.namenode.address "
+                        + ProcessCluster.joined(addresses, 1 + parameters.standbys))
             : site);
   }
 
@@ -255,7 +266,8 @@ final class ModelRun implements Nemesis.Victims {
     List<String> output;
     Path kept = Files.createTempDirectory("crail-model");
     try (ProcessCluster cluster =
-        ProcessCluster.start(places, parameters.namenodes, 0, settings(parameters, kept))) {
+        ProcessCluster.start(
+            places, parameters.namenodes, 1 + parameters.standbys, 0, settings(parameters, kept))) {
       for (int i = 0; i < parameters.datanodes; i++) {
         cluster.startDatanode(parameters.mebibytes / parameters.datanodes + "m", -1);
       }
@@ -343,7 +355,7 @@ final class ModelRun implements Nemesis.Victims {
         Map.of(
             Role.CLIENT, parameters.clients,
             Role.DATANODE, parameters.datanodes,
-            Role.NAMENODE, parameters.namenodes);
+            Role.NAMENODE, parameters.processes());
     return Plan.draw(
         new Random(parameters.seed),
         TimeUnit.SECONDS.toMillis(parameters.seconds),
@@ -579,7 +591,7 @@ final class ModelRun implements Nemesis.Victims {
           board.increment(Counter.DATANODE_LOSS, 0);
         }
       }
-      case KILL_ALL -> killNamenodes(0, parameters.namenodes);
+      case KILL_ALL -> killNamenodes(0, parameters.processes());
     }
   }
 
@@ -601,16 +613,16 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private void startNamenodes() throws Exception {
-    for (int i = 0; i < parameters.namenodes; i++) {
+    for (int i = 0; i < parameters.processes(); i++) {
       startNamenode(i);
     }
   }
 
   private void restartNamenodes() throws Exception {
     note("all namenodes are killed and started");
-    killNamenodes(0, parameters.namenodes);
+    killNamenodes(0, parameters.processes());
     startNamenodes();
-    for (int i = 0; i < parameters.namenodes; i++) {
+    for (int i = 0; i < parameters.processes(); i++) {
       cluster.awaitNamenode(i);
     }
     awaitAllOnline();

@@ -27,7 +27,7 @@ class ModelSystemTest {
   private static final int LONGEST_FAULT_MILLIS = 5000;
 
   private static ModelRun.Parameters parameters(
-      boolean mapped, int namenodes, boolean fill, boolean network, boolean durable) {
+      boolean mapped, int namenodes, boolean fill, boolean network, boolean durable, int standbys) {
     return new ModelRun.Parameters(
         Long.getLong("crail.seed", System.nanoTime()),
         SECONDS,
@@ -40,19 +40,27 @@ class ModelSystemTest {
         LONGEST_FAULT_MILLIS,
         fill,
         network,
-        durable);
+        durable,
+        standbys);
   }
 
   @ParameterizedTest(name = "mapped: {0}, namenodes: {1}")
   @CsvSource({"true, 1", "false, 4"})
   void findsNothingWrong(boolean mapped, int namenodes) throws Exception {
-    ModelRun.Parameters parameters = parameters(mapped, namenodes, false, false, false);
+    ModelRun.Parameters parameters = parameters(mapped, namenodes, false, false, false, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
   @Test
   void findsNothingLostByDurableNamenodes() throws Exception {
-    ModelRun.Parameters parameters = parameters(true, 2, false, false, true);
+    ModelRun.Parameters parameters = parameters(true, 2, false, false, true, 0);
+    assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
+  }
+
+  /** Each has two, and one of three processes may be lost at any time. */
+  @Test
+  void findsNothingLostByNamenodesWithStandbys() throws Exception {
+    ModelRun.Parameters parameters = parameters(true, 1, false, false, true, 2);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
@@ -62,7 +70,7 @@ class ModelSystemTest {
     assumeTrue(networks.isEmpty(), "no network namespaces can be made: " + networks);
     String memory = SmallMemory.unavailable();
     assumeTrue(memory.isEmpty(), "no memory can be mounted: " + memory);
-    ModelRun.Parameters parameters = parameters(false, 2, true, true, false);
+    ModelRun.Parameters parameters = parameters(false, 2, true, true, false, 0);
     assertTrue(ModelProgram.inNetworks(parameters, true), parameters.command());
   }
 }

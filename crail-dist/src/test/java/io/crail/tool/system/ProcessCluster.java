@@ -48,6 +48,7 @@ final class ProcessCluster implements AutoCloseable {
   private final List<InetSocketAddress> namenodeAddresses = new ArrayList<>();
   private final List<InetSocketAddress> datanodeAddresses = new ArrayList<>();
   private final Places places;
+  private int peers = 1;
 
   /**
    * Where the processes of a cluster run.
@@ -115,6 +116,25 @@ final class ProcessCluster implements AutoCloseable {
     return start(new ProcessCluster(places, settings), namenodes, datanodes, null);
   }
 
+  /**
+   * Starts a cluster whose namenodes have several peers. All methods count processes of namenodes:
+   * first the peers of the first one, and so on. Each keeps its log in a directory of its own below
+   * {@code crail.namenode.datapath}, see {@link #logOf}.
+   */
+  static ProcessCluster start(
+      Places places, int namenodes, int peers, int datanodes, Map<String, String> settings)
+      throws Exception {
+    ProcessCluster cluster = new ProcessCluster(places, settings);
+    cluster.peers = peers;
+    return start(cluster, namenodes * peers, datanodes, null);
+  }
+
+  /** The directory of the log of a process of a namenode, in that of all logs. */
+  static Path logOf(Path logs, int peers, int index) {
+    Path own = peers == 1 ? logs : logs.resolve("peer-" + index);
+    return own.resolve("namenode-" + index / peers);
+  }
+
   private static ProcessCluster start(
       ProcessCluster cluster, int namenodes, int datanodes, Path logging) throws Exception {
     boolean started = false;
@@ -161,7 +181,7 @@ final class ProcessCluster implements AutoCloseable {
     for (int index = 0; index < ports.size(); index++) {
       addresses.add(addressText(places.host.apply(index), ports.get(index)));
     }
-    writeConfiguration(String.join(",", addresses));
+    writeConfiguration(joined(addresses, peers));
     for (int index = 0; index < ports.size(); index++) {
       namenodes.add(namenode(index, ports.get(index)));
     }
@@ -202,21 +222,33 @@ final class ProcessCluster implements AutoCloseable {
     return ports;
   }
 
+  /** Addresses of processes as the configuration names them. */
+  static String joined(List<String> addresses, int peers) {
+    List<String> namenodes = new ArrayList<>();
+    for (int i = 0; i < addresses.size(); i += peers) {
+      namenodes.add(String.join("|", addresses.subList(i, i + peers)));
+    }
+    return String.join(",", namenodes);
+  }
+
   private CrailProcess namenode(int index, int port) throws IOException {
+    List<String> arguments = new ArrayList<>(List.of("namenode"));
+    arguments.addAll(List.of("-i", String.valueOf(index / peers), "-p", String.valueOf(port)));
+    if (peers > 1) {
+      Path logs = Path.of(settings.get("crail.namenode.datapath"));
+      Path own = logOf(logs, peers, index).getParent();
+      arguments.addAll(List.of("--set", "crail.namenode.datapath=" + own));
+    }
     return CrailProcess.crail(
-        places.through.apply(Role.NAMENODE, index),
-        directory,
-        "namenode",
-        "-i",
-        String.valueOf(index),
-        "-p",
-        String.valueOf(port));
+        places.through.apply(Role.NAMENODE, index), directory, arguments.toArray(new String[0]));
   }
 
   InetSocketAddress awaitNamenode(int index) throws Exception {
-    Matcher line =
-        namenodes.get(index).await("^namenode " + index + " of \\d+ serves on (.*)$", PATIENCE);
-    return ConfigType.parseAddress(line.group(1));
+    String line =
+        peers == 1
+            ? "^namenode " + index + " of \\d+ serves on (.*)$"
+            : "^peer " + index % peers + " of namenode " + index / peers + " takes part on (.*)$";
+    return ConfigType.parseAddress(namenodes.get(index).await(line, PATIENCE).group(1));
   }
 
   private static String addressText(String host, int port) {

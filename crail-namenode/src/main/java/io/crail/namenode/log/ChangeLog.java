@@ -3,11 +3,9 @@ package io.crail.namenode.log;
 
 import io.crail.common.Clock;
 import io.crail.namenode.change.Change;
-import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.log.LogDirectory.LogFile;
 import io.crail.namenode.log.LogPages.Page;
 import io.crail.protocol.codec.Codec;
-import io.crail.rpc.CommitGate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -28,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * nothing is known of what is on the disk, so nothing is written any more, and no answer that waits
  * leaves. Thread-safe.
  */
-public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, AutoCloseable {
+public final class ChangeLog implements CommitLog, AutoCloseable {
   /** The kinds of records besides those of {@link io.crail.namenode.change.ChangeRecords}. */
   public static final int FIRST_OWN_KIND = 64;
 
@@ -80,6 +78,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private long triedNanos;
   private long nextSegment;
 
+  private final RequestsUnderWay requests = new RequestsUnderWay();
   private final Waiters waiters = new Waiters();
   private volatile long logged;
   private volatile long reached;
@@ -147,10 +146,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     append(change.number(), codec(change), change);
   }
 
-  /**
-   * As the other method. If the log may end behind the change, and before {@link #finish}, a record
-   * follows that says so.
-   */
+  @Override
   public void changed(Change change, Unfinished<?> begun) {
     append(change.number(), codec(change), change, begun, null);
   }
@@ -165,11 +161,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     append(kind, codec, record, null, null);
   }
 
-  /**
-   * Appends a record that finishes something.
-   *
-   * @param begun what was begun; null for nothing
-   */
+  @Override
   public <T> void finish(int kind, Codec<T> codec, T record, Unfinished<?> begun) {
     append(kind, codec, record, null, begun);
   }
@@ -248,7 +240,12 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     waiters.letPass(failure == null ? reached : Long.MAX_VALUE);
   }
 
-  /** Why no changes may be made now; null if they may. */
+  @Override
+  public RequestsUnderWay requests() {
+    return requests;
+  }
+
+  @Override
   public String refusal() {
     if (isBehind) {
       return "the disk of its log is too slow";
@@ -278,6 +275,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
 
   private void write() {
     try {
+      requests.between(this::endPage);
       Target target = take();
       if (target != null) {
         Page page = target.page;
@@ -288,6 +286,11 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     } catch (IOException | RuntimeException | Error e) {
       fail(e);
     }
+  }
+
+  /** Lets the page that is to be written end here. */
+  private synchronized void endPage() {
+    pages.end();
   }
 
   /**
@@ -442,7 +445,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     letPass();
   }
 
-  /** Nothing is written any more, since what is in the log may not be what there is. */
+  @Override
   public void fail(Throwable cause) {
     synchronized (this) {
       if (failure != null) {

@@ -32,6 +32,7 @@ public final class FileLogDirectory implements LogDirectory {
 
   /** Null in a directory that is only read. */
   private final FileChannel lockFile;
+
   private volatile boolean isDirect = true;
 
   private final boolean isWritable;

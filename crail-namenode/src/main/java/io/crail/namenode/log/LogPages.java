@@ -11,7 +11,7 @@ import java.util.ArrayList;
  * between a change and what finishes it, its last records say so. Used under the monitor of the
  * log.
  */
-final class LogPages {
+public final class LogPages {
   private static final int PAGE_BYTES = 256 << 10;
   private static final int MOST_SPARE_PAGES = 8;
   private static final byte[] ZEROS = new byte[LogFrame.PAGE];
@@ -29,7 +29,7 @@ final class LogPages {
   private long lastFull;
 
   /** Some records that are written together, behind room for their header. */
-  static final class Page {
+  public static final class Page {
     private final ByteBuffer bytes;
     private long first;
     private int count;
@@ -59,13 +59,18 @@ final class LogPages {
       return bytes.position() - LogFrame.HEADER;
     }
 
+    /** The records: i32 length, u8 kind, and the bytes of each. */
+    public ByteBuffer records() {
+      return bytes.slice(LogFrame.HEADER, length());
+    }
+
     /** How many records there are. */
-    int count() {
+    public int count() {
       return count;
     }
 
     /** The number of the first record. */
-    long first() {
+    public long first() {
       return first;
     }
 
@@ -87,13 +92,13 @@ final class LogPages {
    *
    * @param last the number of the last one that is in a file
    */
-  LogPages(long last) {
+  public LogPages(long last) {
     this.last = last;
     this.lastFull = last;
   }
 
   /** The number of the last record. */
-  long last() {
+  public long last() {
     return last;
   }
 
@@ -103,11 +108,12 @@ final class LogPages {
   }
 
   /** Bytes of all records. */
-  long waitingBytes() {
+  public long waitingBytes() {
     return waitingBytes;
   }
 
-  boolean isEmpty() {
+  /** Whether there are no records. */
+  public boolean isEmpty() {
     return filling == null && full.isEmpty();
   }
 
@@ -117,7 +123,8 @@ final class LogPages {
    * @param begins what it begins; null for nothing
    * @param ends what it finishes; null for nothing
    */
-  <T> void add(int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
+  public <T> void add(
+      int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
     int length = codec.length(record);
     if (length > LogFrame.MOST / 2) {
       throw new IllegalArgumentException("a record of " + length + " bytes");
@@ -169,6 +176,14 @@ final class LogPages {
     filling = next;
   }
 
+  /** Nothing more is added to the present page, if it is the next one to be taken. */
+  public void end() {
+    if (full.isEmpty() && filling != null) {
+      full.addLast(endPage());
+      lastFull = last;
+    }
+  }
+
   /** Nothing more is added to the present page. */
   private Page endPage() {
     for (Unfinished<?> each : unfinished) {
@@ -187,14 +202,14 @@ final class LogPages {
   }
 
   /** Takes the next page. */
-  Page take() {
+  public Page take() {
     Page page = full.isEmpty() ? endPage() : full.pollFirst();
     waitingBytes -= page.length();
     return page;
   }
 
   /** Takes a page back. */
-  void giveBack(Page page) {
+  public void giveBack(Page page) {
     if (page.bytes.capacity() == PAGE_BYTES && spare.size() < MOST_SPARE_PAGES) {
       spare.addLast(page);
     }

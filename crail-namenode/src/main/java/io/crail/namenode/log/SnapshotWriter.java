@@ -22,8 +22,7 @@ final class SnapshotWriter implements RecordTarget, AutoCloseable {
   private final long millis;
   private final long nanos;
   private final RecordPacking packing = new RecordPacking();
-  private ByteBuffer frame =
-      ByteBuffer.allocateDirect(FRAME_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+  private ByteBuffer frame = ByteBuffer.allocateDirect(FRAME_BYTES).order(ByteOrder.LITTLE_ENDIAN);
   private int count;
   private LogFile file;
   private long segment;

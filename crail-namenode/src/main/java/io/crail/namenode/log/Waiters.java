@@ -5,17 +5,18 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** What is to be done when records are durable, each once. Thread-safe. */
-final class Waiters {
+public final class Waiters {
   private record Waiter(long position, Runnable action) {}
 
   private final Queue<Waiter> waiting = new ConcurrentLinkedQueue<>();
 
-  void add(long position, Runnable action) {
+  /** Adds an action that waits for a position. */
+  public void add(long position, Runnable action) {
     waiting.add(new Waiter(position, action));
   }
 
   /** Runs what waits for a position, or for an earlier one. */
-  void letPass(long position) {
+  public void letPass(long position) {
     for (Waiter waiter : waiting) {
       if (waiter.position <= position && waiting.remove(waiter)) {
         waiter.action.run();

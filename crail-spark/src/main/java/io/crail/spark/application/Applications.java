@@ -3,13 +3,13 @@ package io.crail.spark.application;
 
 import io.crail.CrailNode;
 import io.crail.CrailStore;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.error.IncompleteException;
 import io.crail.common.error.MissingNamenode;
 import io.crail.common.error.NodeNotFoundException;
 import io.crail.common.error.StaleNodeException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -87,7 +87,7 @@ public final class Applications {
   }
 
   private final CrailStore store;
-  private final List<InetSocketAddress> namenodes;
+  private final NamenodeAddresses namenodes;
 
   /**
    * Creates it.
@@ -95,13 +95,13 @@ public final class Applications {
    * @param store stays the caller's
    * @param namenodes their addresses, as the configuration of the store has them
    */
-  public Applications(CrailStore store, List<InetSocketAddress> namenodes) {
+  public Applications(CrailStore store, NamenodeAddresses namenodes) {
     this.store = store;
-    this.namenodes = List.copyOf(namenodes);
+    this.namenodes = namenodes;
   }
 
   /** The addresses of the namenodes. */
-  List<InetSocketAddress> namenodes() {
+  NamenodeAddresses namenodes() {
     return namenodes;
   }
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.spark.application;
 
-import io.crail.common.Addresses;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.part.NodePath;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,10 +19,10 @@ import java.util.concurrent.ExecutionException;
  * each costs one deadline. Used by one thread.
  */
 final class UnansweringNamenodes {
-  private final List<InetSocketAddress> namenodes;
+  private final NamenodeAddresses namenodes;
   private final Map<Integer, MissingNamenode> missing = new TreeMap<>();
 
-  UnansweringNamenodes(List<InetSocketAddress> namenodes) {
+  UnansweringNamenodes(NamenodeAddresses namenodes) {
     this.namenodes = namenodes;
   }
 
@@ -33,8 +32,8 @@ final class UnansweringNamenodes {
   }
 
   /** Names a namenode. */
-  static MissingNamenode missing(List<InetSocketAddress> namenodes, int index, CrailException why) {
-    return new MissingNamenode(index, Addresses.text(namenodes.get(index)), why);
+  static MissingNamenode missing(NamenodeAddresses namenodes, int index, CrailException why) {
+    return new MissingNamenode(index, namenodes.text(index), why);
   }
 
   /**

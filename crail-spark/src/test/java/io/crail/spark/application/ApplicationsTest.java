@@ -11,6 +11,7 @@ import io.crail.CrailNode;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.MissingNamenode;
 import io.crail.conf.CrailConfiguration;
@@ -50,7 +51,7 @@ class ApplicationsTest {
   void start() throws Exception {
     cluster = EmbeddedCrail.builder().namenodes(2).start();
     store = CrailStore.newInstance(CrailConfiguration.of(cluster.configuration()));
-    applications = new Applications(store, cluster.namenodeAddresses());
+    applications = new Applications(store, NamenodeAddresses.of(cluster.namenodeAddresses()));
   }
 
   @AfterEach
@@ -125,7 +126,7 @@ class ApplicationsTest {
     Application first = applications.list().applications().get(0);
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         CrailStore half = half(silent)) {
-      Applications some = new Applications(half, addresses(silent));
+      Applications some = new Applications(half, NamenodeAddresses.of(addresses(silent)));
       Report seen = some.list();
       assertEquals(List.of(1), indexes(seen.missing()));
       assertEquals(2, seen.applications().size());
@@ -172,7 +173,10 @@ class ApplicationsTest {
               .build();
       try (CrailStore slow = CrailStore.newInstance(CrailConfiguration.of(through));
           Holdings holdings =
-              new Holdings(new Applications(slow, cluster.namenodeAddresses()), id, roots)) {
+              new Holdings(
+                  new Applications(slow, NamenodeAddresses.of(cluster.namenodeAddresses())),
+                  id,
+                  roots)) {
         Report all = holdings.look(PATIENCE);
         assertEquals(List.of(), all.missing());
         Application whole = all.applications().get(0);

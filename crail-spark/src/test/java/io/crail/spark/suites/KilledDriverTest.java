@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailStore;
+import io.crail.common.NamenodeAddresses;
 import io.crail.embedded.EmbeddedCrail;
 import io.crail.spark.Broadcasts;
 import io.crail.spark.SparkOnCrail;
@@ -71,7 +72,8 @@ class KilledDriverTest {
     Process driver = null;
     try (SparkOnCrail crail = new SparkOnCrail(EmbeddedCrail.builder());
         CrailStore store = crail.store()) {
-      Applications applications = new Applications(store, crail.cluster().namenodeAddresses());
+      Applications applications =
+          new Applications(store, NamenodeAddresses.of(crail.cluster().namenodeAddresses()));
       driver = driver(crail);
       awaitReady(driver);
       Application living = only(applications);

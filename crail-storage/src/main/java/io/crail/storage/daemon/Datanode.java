@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.daemon;
 
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
@@ -64,7 +65,7 @@ public final class Datanode implements AutoCloseable {
     this.uuid = description.uuid();
     this.server = server;
     this.loop = loop;
-    List<InetSocketAddress> addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    NamenodeAddresses addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     this.namenodes =
         new NameNodeClient(
             loop,
@@ -165,7 +166,8 @@ public final class Datanode implements AutoCloseable {
       // A server on all addresses still has to name one.
       InetAddress address =
           served.getAddress().isAnyLocalAddress()
-              ? LocalHost.address(LocalHost.AUTO, configuration.get(ClusterKeys.NAMENODE_ADDRESS))
+              ? LocalHost.address(
+                  LocalHost.AUTO, configuration.get(ClusterKeys.NAMENODE_ADDRESS).all())
               : served.getAddress();
       host = address.getHostAddress();
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.host;
 
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
@@ -100,13 +101,13 @@ public abstract class HostedServer implements StorageServer {
    */
   private void start() throws IOException {
     hosted = place();
-    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    NamenodeAddresses namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     List<Integer> lengths =
         new RegionPlan(keys.storageLimit(), keys.allocationSize())
             .lengths(configuration, namenodes.size(), hosted.unit());
     InetSocketAddress address =
         new InetSocketAddress(
-            LocalHost.address(configuration.get(keys.networkInterface()), namenodes),
+            LocalHost.address(configuration.get(keys.networkInterface()), namenodes.all()),
             configuration.get(keys.port()));
     prepare(address, lengths);
     hosted.make(uuid, lengths, mechanisms());

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.testkit.sim;
 
+import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.LogHome;
 import io.crail.namenode.LogStanding;
@@ -9,7 +10,6 @@ import io.crail.protocol.ClusterKeys;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * A namenode on a simulated host: the real code, with its timer in virtual time. It pauses and dies
@@ -98,7 +98,7 @@ public final class SimulatedNamenode implements AutoCloseable {
     }
     server = started;
     counted = 0;
-    List<InetSocketAddress> all = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    NamenodeAddresses all = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     if (all.size() == count) {
       started.meet(all);
     }

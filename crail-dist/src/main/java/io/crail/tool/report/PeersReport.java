@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.tool.report;
+
+import java.util.List;
+
+/**
+ * How the peers of namenodes with standbys stand.
+ *
+ * @param peers all of them, in the order of {@code crail.namenode.address}
+ * @param missing the namenodes that do not answer, each with the reason
+ */
+public record PeersReport(List<Peer> peers, List<String> missing) implements PartialReport {
+  /**
+   * A peer.
+   *
+   * @param namenode the index of the namenode
+   * @param peer which of its peers it is, from 0
+   * @param address where it is
+   * @param serves whether it is the one that serves
+   * @param behind entries of the log that it does not have yet; -1 if it has not been heard of
+   */
+  public record Peer(int namenode, int peer, String address, boolean serves, long behind) {
+    private String state() {
+      if (serves) {
+        return "serves";
+      } else if (behind == 0) {
+        return "standby, up to date";
+      }
+      return behind < 0 ? "not reachable" : "standby, " + behind + " entries behind";
+    }
+  }
+
+  @Override
+  public void print(ReportText text) {
+    if (peers.isEmpty() && missing.isEmpty()) {
+      text.line("no namenode has standbys");
+      return;
+    }
+    TextTable table = new TextTable("NAMENODE", "PEER", "ADDRESS", "STATE");
+    peers.forEach(each -> table.row(each.namenode, each.peer, each.address, each.state()));
+    table.print(text);
+  }
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.ha;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.storage.FileInfo;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.SnapshotInfo;
+import org.apache.ratis.statemachine.StateMachineStorage;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.statemachine.impl.FileListSnapshotInfo;
+import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
+import org.apache.ratis.util.LifeCycle;
+import org.apache.ratis.util.MD5FileUtil;
+
+/**
+ * What Ratis drives: it hands the entries of its log to a {@link Peer}, one after the other, and
+ * says when this peer begins and ends to lead. The peer's copy of the records is its snapshot:
+ * those of its files that are written no more, and a small file which says how far they reach.
+ */
+final class PeerMachine extends BaseStateMachine {
+  private final Peer peer;
+  private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
+  private final ArrayDeque<Mark> marks = new ArrayDeque<>();
+  private final int markedEntries;
+  private Path files;
+  private int unmarked;
+  private Mark durable;
+
+  /** The number of the last record after an entry. */
+  private record Mark(TermIndex entry, long last) {}
+
+  /** What entries are for. */
+  interface Peer {
+    /** The next entry on which the peers have agreed. */
+    void agreed(long term, LogEntry entry) throws IOException;
+
+    /** This peer leads from now on, and has seen all entries of earlier terms. */
+    void leads();
+
+    /** This peer leads no more. */
+    void leadsNoMore();
+
+    /** The number of the last record that it has. */
+    long last();
+
+    /** The number of the last record in files that are written no more. */
+    long closed();
+
+    /** Puts links to all files that have records up to {@link #closed} into a directory. */
+    void linkTo(Path target) throws IOException;
+
+    /** Begins anew with such files, as another peer has sent them. */
+    void install(Path source) throws IOException;
+
+    /** This peer takes part no more, for example since its log cannot be written. */
+    void ended(Throwable cause);
+  }
+
+  /**
+   * Creates it.
+   *
+   * @param markedEntries after how many entries it is noted where the records are
+   */
+  PeerMachine(Peer peer, int markedEntries) {
+    this.peer = peer;
+    this.markedEntries = markedEntries;
+  }
+
+  @Override
+  public void initialize(RaftServer server, RaftGroupId group, RaftStorage raftStorage)
+      throws IOException {
+    super.initialize(server, group, raftStorage);
+    storage.init(raftStorage);
+    files = raftStorage.getStorageDir().getStateMachineDir().toPath();
+    reinitialize();
+  }
+
+  /** Called before files are replaced that a peer has sent. */
+  @Override
+  public void pause() {
+    getLifeCycle().transition(LifeCycle.State.PAUSING);
+    getLifeCycle().transition(LifeCycle.State.PAUSED);
+  }
+
+  @Override
+  public void reinitialize() throws IOException {
+    SingleFileSnapshotInfo latest = storage.loadLatestSnapshot();
+    if (latest != null) {
+      byte[] bytes = Files.readAllBytes(latest.getFile().getPath());
+      long last = bytes.length == Long.BYTES ? ByteBuffer.wrap(bytes).getLong() : Long.MAX_VALUE;
+      if (peer.last() < last) {
+        peer.install(files);
+      }
+      if (peer.last() < last) {
+        throw new IOException(
+            "this peer had record " + last + ", but its files end with " + peer.last());
+      }
+      durable = new Mark(latest.getTermIndex(), last);
+      setLastAppliedTermIndex(latest.getTermIndex());
+    }
+    if (getLifeCycleState() == LifeCycle.State.PAUSED) {
+      getLifeCycle().transition(LifeCycle.State.STARTING);
+      getLifeCycle().transition(LifeCycle.State.RUNNING);
+    }
+  }
+
+  /** The file that says how far the others reach, and those. */
+  @Override
+  public SnapshotInfo getLatestSnapshot() {
+    SingleFileSnapshotInfo latest = storage.getLatestSnapshot();
+    if (latest == null) {
+      return null;
+    }
+    List<FileInfo> all = new ArrayList<>();
+    try (Stream<Path> present = Files.list(files)) {
+      for (Path file : present.filter(each -> isSent(latest, each)).sorted().toList()) {
+        all.add(new FileInfo(file, null));
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("the files for other peers are not there: {}", e.toString());
+      return null;
+    }
+    return new FileListSnapshotInfo(all, latest.getTermIndex());
+  }
+
+  private static boolean isSent(SingleFileSnapshotInfo latest, Path file) {
+    String name = file.getFileName().toString();
+    boolean isMark = SimpleStateMachineStorage.SNAPSHOT_REGEX.matcher(name).matches();
+    return isMark
+        ? name.equals(latest.getFile().getPath().getFileName().toString())
+        : !name.endsWith(MD5FileUtil.MD5_SUFFIX);
+  }
+
+  @Override
+  public StateMachineStorage getStateMachineStorage() {
+    return storage;
+  }
+
+  @Override
+  public long takeSnapshot() throws IOException {
+    Mark before = durable;
+    for (Mark next = marks.peek(); isClosed(next); next = marks.peek()) {
+      durable = marks.poll();
+    }
+    if (durable == before) {
+      return RaftLog.INVALID_LOG_INDEX;
+    }
+    TermIndex entry = durable.entry;
+    peer.linkTo(files);
+    File file = storage.getSnapshotFile(entry.getTerm(), entry.getIndex());
+    Files.write(file.toPath(), ByteBuffer.allocate(Long.BYTES).putLong(0, durable.last).array());
+    FileInfo info = new FileInfo(file.toPath(), MD5FileUtil.computeAndSaveMd5ForFile(file));
+    storage.updateLatestSnapshot(new SingleFileSnapshotInfo(info, entry));
+    return entry.getIndex();
+  }
+
+  private boolean isClosed(Mark mark) {
+    return mark != null && mark.last <= peer.closed();
+  }
+
+  @Override
+  public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
+    LogEntryProto entry = transaction.getLogEntry();
+    try {
+      ByteBuffer bytes = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
+      peer.agreed(entry.getTerm(), new LogEntry(bytes));
+    } catch (IOException e) {
+      peer.ended(e);
+      return CompletableFuture.failedFuture(e);
+    }
+    updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
+    if (++unmarked >= markedEntries) {
+      unmarked = 0;
+      marks.add(new Mark(getLastAppliedTermIndex(), peer.last()));
+    }
+    return CompletableFuture.completedFuture(Message.EMPTY);
+  }
+
+  @Override
+  public void notifyLeaderReady() {
+    peer.leads();
+  }
+
+  @Override
+  public void notifyNotLeader(Collection<TransactionContext> pending) {
+    peer.leadsNoMore();
+  }
+
+  @Override
+  public void notifyLogFailed(Throwable cause, LogEntryProto failedEntry) {
+    peer.ended(cause);
+  }
+
+  @Override
+  public void notifyServerShutdown(RoleInfoProto role, boolean allServer) {
+    peer.ended(new IOException("its server of the protocol among the peers has ended"));
+  }
+}

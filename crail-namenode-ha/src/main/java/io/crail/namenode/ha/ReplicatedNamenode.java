@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.ha;
+
+import io.crail.common.Addresses;
+import io.crail.common.Clock;
+import io.crail.common.NamenodeAddresses;
+import io.crail.common.Threads;
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.NameNodeServer;
+import io.crail.namenode.StandbyNamenode;
+import io.crail.namenode.conf.Durability;
+import io.crail.namenode.conf.NameNodeKeys;
+import io.crail.namenode.log.FileLogDirectory;
+import io.crail.namenode.log.LogDirectory;
+import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.cluster.Lead;
+import io.crail.rpc.Transport;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One peer of a namenode that has several: it leads, and serves, or makes the changes of the one
+ * that does. A peer that leads no more begins anew from its copy of the records, which has nothing
+ * that the others do not have. Thread-safe.
+ */
+public final class ReplicatedNamenode implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ReplicatedNamenode.class);
+  private static final long TICK_MILLIS = 50;
+  private static final long WRITE_PAUSE_MILLIS = 20;
+  private static final long MOVE_PAUSE_MILLIS = 20;
+  private static final int MOVE_PAUSES = 250;
+
+  /** How many places there are between two snapshots at which one may end. */
+  private static final int MARKS = 20;
+
+  /** A part of the time in which no other peer is elected, since clocks differ a little. */
+  private static final double LEASE_SHARE = 0.8;
+
+  private final Configuration conf;
+  private final int index;
+  private final int peer;
+  private final NamenodeAddresses addresses;
+  private final InetSocketAddress bind;
+  private final Transport transport;
+  private final Clock clock;
+  private final Listener listener;
+  private final LogDirectory directory;
+  private final PeerFiles files;
+  private final PeerLimits limits;
+  private final ScheduledExecutorService writing;
+  private final ExecutorService preparing;
+  private final ExecutorService snapshotting;
+  private final ExecutorService sending;
+  private final ExecutorService changing;
+  private final ScheduledExecutorService timer;
+  private final RaftPeers raft;
+
+  // Written under the monitor.
+  private volatile LeaderLog leading;
+  private volatile boolean isClosed;
+
+  // Under the monitor.
+  private StandbyNamenode node;
+  private NameNodeServer server;
+  private AutoCloseable served;
+  private Transport.ServerEndpoint standing;
+
+  /** Learns when this peer begins to serve. */
+  @FunctionalInterface
+  public interface Listener {
+    /**
+     * This peer serves from now on.
+     *
+     * @return what to close when it does no more; null for nothing
+     */
+    AutoCloseable serves(NameNodeServer server) throws IOException;
+  }
+
+  /**
+   * Starts a peer.
+   *
+   * @param conf its configuration, which names all peers
+   * @param index which of the cluster's namenodes it is a peer of
+   * @param peer which of the peers it is, from 0
+   * @param bind the address to serve on
+   * @param transport carries the requests; the caller closes it, after the peer
+   * @param listener learns when it serves
+   * @throws IOException that names the address or the file that cannot be used
+   */
+  public static ReplicatedNamenode start(
+      Configuration conf,
+      int index,
+      int peer,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      Listener listener)
+      throws IOException {
+    return start(conf, index, peer, bind, transport, clock, listener, PeerLimits.USUAL);
+  }
+
+  /** As the other method, with other limits. */
+  static ReplicatedNamenode start(
+      Configuration conf,
+      int index,
+      int peer,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      Listener listener,
+      PeerLimits limits)
+      throws IOException {
+    if (conf.get(NameNodeKeys.DURABILITY) != Durability.SYNC
+        || conf.get(NameNodeKeys.DATA_PATH).isEmpty()) {
+      throw new ConfigException(
+          "a namenode with standbys needs "
+              + NameNodeKeys.DURABILITY.name()
+              + " sync and "
+              + NameNodeKeys.DATA_PATH.name());
+    }
+    Path parent = Path.of(conf.get(NameNodeKeys.DATA_PATH));
+    LogDirectory directory = FileLogDirectory.open(parent.resolve("namenode-" + index));
+    ReplicatedNamenode made = null;
+    try {
+      made =
+          new ReplicatedNamenode(
+              conf, index, peer, bind, transport, clock, listener, directory, parent, limits);
+      made.open();
+      return made;
+    } catch (IOException | RuntimeException e) {
+      if (made != null) {
+        made.close();
+      } else {
+        directory.close();
+      }
+      throw e;
+    }
+  }
+
+  private ReplicatedNamenode(
+      Configuration conf,
+      int index,
+      int peer,
+      InetSocketAddress bind,
+      Transport transport,
+      Clock clock,
+      Listener listener,
+      LogDirectory directory,
+      Path parent,
+      PeerLimits limits)
+      throws IOException {
+    this.conf = conf;
+    this.index = index;
+    this.peer = peer;
+    this.addresses = conf.get(ClusterKeys.NAMENODE_ADDRESS);
+    this.bind = bind;
+    this.transport = new PatientTransport(transport);
+    this.clock = clock;
+    this.listener = listener;
+    this.directory = directory;
+    this.limits = limits;
+    this.files = new PeerFiles(parent.resolve("namenode-" + index));
+    String name = "crail-namenode-" + index;
+    this.writing = Executors.newSingleThreadScheduledExecutor(Threads.factory(name + "-log"));
+    this.preparing = Executors.newSingleThreadExecutor(Threads.factory(name + "-log-files"));
+    this.snapshotting = Executors.newSingleThreadExecutor(Threads.factory(name + "-log-snapshots"));
+    this.sending = Executors.newSingleThreadExecutor(Threads.factory(name + "-entries"));
+    this.changing = Executors.newSingleThreadExecutor(Threads.factory(name + "-lead"));
+    this.timer = Executors.newSingleThreadScheduledExecutor(Threads.factory(name + "-lease"));
+    this.raft =
+        new RaftPeers(
+            conf,
+            index,
+            peer,
+            parent.resolve("namenode-" + index + "-peers"),
+            new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS),
+            limits);
+  }
+
+  private void open() throws IOException {
+    files.recover();
+    synchronized (this) {
+      follow();
+    }
+    raft.start();
+    timer.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** Begins from the copy, and answers that another peer serves. */
+  private void follow() throws IOException {
+    read();
+    standing = transport.listen("crail-namenode-" + index, bind, new StandbyService());
+    LOG.info(
+        "peer {} of namenode {} is a standby at {}",
+        peer,
+        index,
+        Addresses.text(standing.address()));
+  }
+
+  /** Makes the state of the copy. */
+  private void read() throws IOException {
+    node =
+        new StandbyNamenode(
+            conf,
+            index,
+            addresses.size(),
+            directory,
+            // With a pause, since nothing waits for the copy: what is agreed on is in the log of
+            // Ratis.
+            task -> writing.schedule(task, WRITE_PAUSE_MILLIS, TimeUnit.MILLISECONDS),
+            preparing,
+            () -> Threads.dies(new IOException("the copy of the log cannot be written")),
+            snapshotting,
+            files.directory(),
+            limits.segmentBytes(),
+            clock,
+            new SecureRandom());
+  }
+
+  private Lead.Response answerLead(Lead.Request request) throws CrailException {
+    int count = addresses.peers(index).size();
+    if (request.peer() < Lead.NONE || request.peer() >= count) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + count);
+    }
+    if (request.peer() != Lead.NONE && request.peer() != peer) {
+      changing.execute(() -> move(request.peer()));
+    }
+    return new Lead.Response(peer, raft.term(), raft.behind());
+  }
+
+  /** Has another peer lead, after all that was sent is agreed on. */
+  private void move(int to) {
+    LeaderLog log = leading;
+    if (log == null) {
+      return;
+    }
+    try {
+      // The answer to who asks leaves before.
+      TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
+      boolean isDone = log.pause();
+      for (int i = 0; i < MOVE_PAUSES && !isDone; i++) {
+        TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
+        isDone = log.pause();
+      }
+      if (isDone && raft.move(to)) {
+        LOG.info("peer {} of namenode {}: peer {} takes over", peer, index, to);
+        leadsNoMore();
+      } else {
+        LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      log.goOn();
+    }
+  }
+
+  private void tick() {
+    try {
+      LeaderLog log = leading;
+      if (log != null) {
+        log.tick();
+      }
+      synchronized (this) {
+        if (!isClosed && node != null) {
+          node.tick();
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      LOG.error("the timer of peer {} of namenode {} failed", peer, index, e);
+    }
+  }
+
+  /** Whether this peer serves. */
+  public synchronized boolean leads() {
+    return server != null && !leading.hasFailed();
+  }
+
+  /** The number of the last record on which the peers have agreed, and which this one has. */
+  public synchronized long last() {
+    return node.last();
+  }
+
+  /** The namenode that serves; null if another peer does. */
+  public synchronized NameNodeServer server() {
+    return server;
+  }
+
+  private synchronized void lead(long term) {
+    if (isClosed || (leading != null && leading.term() == term)) {
+      return;
+    }
+    try {
+      if (leading != null) {
+        stepDown();
+      }
+      LeaderLog log =
+          new LeaderLog(
+              term,
+              node.last(),
+              clock,
+              sending,
+              raft::send,
+              (long) (LEASE_SHARE * conf.get(StandbyKeys.ELECTION).toNanos()),
+              node::refusal,
+              () -> Threads.dies(new IOException("a change could not be logged")));
+      standing.close();
+      standing = null;
+      leading = log;
+      server = node.serve(log, this::answerLead, bind, transport);
+      server.meet(addresses);
+      served = listener.serves(server);
+      LOG.info("peer {} of namenode {} leads in term {}", peer, index, term);
+    } catch (IOException | RuntimeException | Error e) {
+      LOG.error("peer {} of namenode {} cannot serve", peer, index, e);
+      Threads.dies(e);
+    }
+  }
+
+  /** Called under locks of Ratis, so it must not wait for the monitor. */
+  private void leadsNoMore() {
+    LeaderLog log = leading;
+    if (log != null && log.end("another peer leads")) {
+      changing.execute(
+          () -> {
+            synchronized (ReplicatedNamenode.this) {
+              if (leading == log && !isClosed) {
+                stepDown();
+              }
+            }
+          });
+    }
+  }
+
+  /** Drops what was not agreed on, with all the state, and follows. */
+  private void stepDown() {
+    try {
+      leading.end("another peer leads");
+      closeServing();
+      node.close();
+      follow();
+    } catch (IOException | RuntimeException | Error e) {
+      LOG.error("peer {} of namenode {} cannot follow", peer, index, e);
+      Threads.dies(e);
+    }
+  }
+
+  private void closeServing() {
+    if (served != null) {
+      try {
+        served.close();
+      } catch (Exception e) {
+        LOG.warn("peer {} of namenode {}: {}", peer, index, e.toString());
+      }
+      served = null;
+    }
+    if (server != null) {
+      server.close();
+      server = null;
+    }
+    leading = null;
+  }
+
+  /** Ends this peer. The others go on without it. */
+  @Override
+  public void close() {
+    isClosed = true;
+    LeaderLog log = leading;
+    if (log != null) {
+      log.end("this peer ends");
+    }
+    raft.close();
+    timer.shutdownNow();
+    changing.shutdown();
+    synchronized (this) {
+      closeServing();
+      if (standing != null) {
+        standing.close();
+        standing = null;
+      }
+      try (LogDirectory closed = directory) {
+        if (node != null) {
+          node.close();
+        }
+      } catch (IOException e) {
+        LOG.warn("the log was not closed: {}", e.toString());
+      }
+    }
+    sending.shutdown();
+    writing.shutdown();
+    preparing.shutdown();
+    snapshotting.shutdown();
+  }
+
+  /** Receives what the peers agree on, in one thread of Ratis. */
+  private final class Follower implements PeerMachine.Peer {
+    @Override
+    public void agreed(long term, LogEntry entry) throws IOException {
+      synchronized (ReplicatedNamenode.this) {
+        if (entry.term() != term) {
+          // Sent by a leader that had lost the lead, and has it again. It has dropped the changes.
+          LOG.warn("an entry of term {} in term {} is dropped", entry.term(), term);
+          return;
+        }
+        boolean isOwn = leading != null && leading.term() == term;
+        if (leading != null && !isOwn) {
+          stepDown();
+        }
+        long last = node.last();
+        if (entry.first() > last + 1) {
+          throw new IOException("record " + entry.first() + " follows " + last);
+        }
+        entry.visit(last + 1, node::take);
+        if (isOwn) {
+          leading.agreed(entry.last());
+        }
+      }
+    }
+
+    @Override
+    public void leads() {
+      lead(raft.term());
+    }
+
+    @Override
+    public void leadsNoMore() {
+      ReplicatedNamenode.this.leadsNoMore();
+    }
+
+    @Override
+    public long last() {
+      return ReplicatedNamenode.this.last();
+    }
+
+    @Override
+    public long closed() {
+      synchronized (ReplicatedNamenode.this) {
+        return node.copy().closed().last();
+      }
+    }
+
+    @Override
+    public void linkTo(Path target) throws IOException {
+      synchronized (ReplicatedNamenode.this) {
+        files.linkTo(target, node.copy().closed().segment());
+      }
+    }
+
+    @Override
+    public void install(Path source) throws IOException {
+      synchronized (ReplicatedNamenode.this) {
+        LOG.info("peer {} of namenode {} takes over files of another one", peer, index);
+        node.close();
+        files.replace(source);
+        read();
+      }
+    }
+
+    @Override
+    public void ended(Throwable cause) {
+      if (!isClosed) {
+        LOG.error("peer {} of namenode {} cannot go on", peer, index, cause);
+        Threads.dies(cause);
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode;
+
+/** What the namenode needs as long as it serves, such as the log of its changes. */
+interface Keeper extends AutoCloseable {
+  /** Nothing. */
+  Keeper NONE =
+      new Keeper() {
+        @Override
+        public boolean tick(long nodes) {
+          return true;
+        }
+
+        @Override
+        public void close() {}
+      };
+
+  /** How the peers of the namenode stand. */
+  default Leadership leadership() {
+    return Leadership.ALONE;
+  }
+
+  /**
+   * Does the periodic work. Returns whether changes may be made.
+   *
+   * @param nodes how many the namenode has
+   */
+  boolean tick(long nodes);
+
+  @Override
+  void close();
+}
