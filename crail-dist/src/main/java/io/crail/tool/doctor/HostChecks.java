@@ -119,9 +119,9 @@ final class HostChecks {
 
   /** The places in {@code crail.namenode.address} of those that run here. */
   private List<Integer> namenodesHere() {
-    List<InetSocketAddress> namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
+    NamenodeAddresses namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     return IntStream.range(0, namenodes.size())
-        .filter(i -> isHere(namenodes.get(i).getHostString()))
+        .filter(i -> namenodes.peers(i).stream().anyMatch(peer -> isHere(peer.getHostString())))
         .boxed()
         .toList();
   }
