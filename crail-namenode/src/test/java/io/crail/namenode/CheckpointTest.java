@@ -77,6 +77,8 @@ class CheckpointTest {
   private void makeFiles(int count) throws CrailException {
     for (int i = 0; i < count; i++) {
       store.create(NodeType.DATAFILE, "/file" + files++, 0);
+      // Nothing else waits for the disk.
+      ((ChangeLog) log.log()).tick();
     }
   }
 

@@ -65,6 +65,7 @@ class NameNodeActivityTest {
             "examine",
             "hello",
             "keep-alive",
+            "lead",
             "lend-quota",
             "list-datanodes",
             "list-extents",

@@ -36,6 +36,14 @@ public interface CommitGate {
   /** What answers that are complete now wait for. To commit it begins at once, if it has not. */
   long position();
 
+  /**
+   * Whether answers wait too that rest on no change, because another server may have taken the
+   * place of this one.
+   */
+  default boolean isForAll() {
+    return false;
+  }
+
   /** Answers that wait for this position, or an earlier one, may leave. */
   long reached();
 

@@ -39,6 +39,11 @@ public final class CommitQueue {
     return position <= gate.reached() ? NOTHING : position;
   }
 
+  /** Whether answers that rest on no change wait too. */
+  public boolean isForAll() {
+    return gate.isForAll();
+  }
+
   /** True if the answers that wait for a position may leave. */
   public boolean isReached(long position) {
     return position <= gate.reached();

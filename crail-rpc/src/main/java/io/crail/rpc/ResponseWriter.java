@@ -96,9 +96,9 @@ public abstract class ResponseWriter {
     rests = restsBefore;
   }
 
-  /** Whether the responses since the last call rest on changes. */
-  protected final boolean takeRests() {
-    boolean taken = rests;
+  /** Whether the responses since the last call rest on changes, or have to wait as if they did. */
+  protected final boolean takeRests(CommitQueue commits) {
+    boolean taken = rests || commits.isForAll();
     rests = false;
     restsBefore = false;
     return taken;

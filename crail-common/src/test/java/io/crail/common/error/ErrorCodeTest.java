@@ -86,6 +86,9 @@ class ErrorCodeTest {
       } else if (code == ErrorCode.QUOTA_EXCEEDED) {
         // It is a limit too; the code says of what.
         assertSame(LimitExceededException.class, type);
+      } else if (code == ErrorCode.STANDBY) {
+        // Only who names one peer sees it.
+        assertSame(UnavailableException.class, type);
       } else {
         assertTrue(types.add(type), code.name());
       }

@@ -264,6 +264,11 @@ final class LeaderLog implements CommitLog {
   }
 
   @Override
+  public boolean isForAll() {
+    return true;
+  }
+
+  @Override
   public boolean hasFailed() {
     return end != null;
   }
@@ -287,8 +292,9 @@ final class LeaderLog implements CommitLog {
 
   @Override
   public String refusal() {
+    // After the end all is served, and no answer leaves: the client asks another peer.
     if (end != null) {
-      return end;
+      return null;
     }
     return isBehind ? "its standbys are too slow" : shortage.get();
   }

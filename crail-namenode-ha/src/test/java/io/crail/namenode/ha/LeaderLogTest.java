@@ -128,9 +128,12 @@ class LeaderLogTest {
     append(text);
     append("b");
     run();
-    assertEquals(List.of("a"), texts(sent.get(0).entry, 0));
-    assertEquals(List.of(text), texts(sent.get(1).entry, 0));
-    assertEquals(List.of("b"), texts(sent.get(2).entry, 0));
+    List<String> all = new ArrayList<>();
+    for (Sent each : sent) {
+      all.addAll(texts(each.entry, 0));
+    }
+    assertEquals(List.of("a", text, "b"), all);
+    assertTrue(sent.size() > 1);
   }
 
   @Test
@@ -202,7 +205,7 @@ class LeaderLogTest {
     assertTrue(log.end("another leads"));
     assertFalse(log.end("again"));
     assertEquals(List.of("dropped"), left);
-    assertNotNull(log.refusal());
+    assertNull(log.refusal(), "no answer leaves, not even this one");
     append("b");
     run();
     assertEquals(1, sent.size());
@@ -214,7 +217,6 @@ class LeaderLogTest {
     run();
     sent.get(0).done.accept(new IllegalStateException("not the leader"));
     assertTrue(log.hasFailed());
-    assertTrue(log.refusal().contains("not the leader"));
   }
 
   @Test

@@ -92,7 +92,7 @@ public final class Snapshots {
 
   /** What the names of all files of a snapshot begin with, and only those. */
   static String stemOf(String file) {
-    return file.substring(0, BEGIN.length() + DIGITS + OF_ATTEMPT);
+    return file.substring(0, Math.min(file.length(), BEGIN.length() + DIGITS + OF_ATTEMPT));
   }
 
   /** The stem of the present one; empty if there is none. */

@@ -326,7 +326,7 @@ final class ServerMessenger extends Messenger {
       }
       try {
         if (outgoing().filling() != null) {
-          outgoing().written(written, takeRests());
+          outgoing().written(written, takeRests(commits()));
         }
         return outgoing().nextChunk().view();
       } catch (IOException e) {
@@ -349,7 +349,7 @@ final class ServerMessenger extends Messenger {
 
     void written(Outgoing to) {
       if (to.filling() != null) {
-        to.written(written(), takeRests());
+        to.written(written(), takeRests(commits()));
       }
     }
   }

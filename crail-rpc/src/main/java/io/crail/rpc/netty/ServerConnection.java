@@ -421,7 +421,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
         throw new IllegalArgumentException("a response of " + needed + " bytes");
       }
       if (written > 0) {
-        output.written(written, takeRests());
+        output.written(written, takeRests(loop.commits()));
       }
       ByteBuffer next = output.next();
       look();
@@ -439,7 +439,7 @@ final class ServerConnection extends ChannelInboundHandlerAdapter implements Hel
     }
 
     void flush() {
-      output.written(written(), takeRests());
+      output.written(written(), takeRests(loop.commits()));
       output.flush();
       if (output.written() == 0) {
         detach();

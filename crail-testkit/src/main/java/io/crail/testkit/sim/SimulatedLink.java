@@ -299,7 +299,7 @@ final class SimulatedLink implements Connection {
     private void write(int length) {
       byte[] bytes = new byte[length];
       buffer().get(0, bytes);
-      long commit = takeRests() ? server.commits().position() : CommitQueue.NOTHING;
+      long commit = takeRests(server.commits()) ? server.commits().position() : CommitQueue.NOTHING;
       if (commit == CommitQueue.NOTHING && uncommitted.isEmpty()) {
         responses.write(bytes);
       } else {
