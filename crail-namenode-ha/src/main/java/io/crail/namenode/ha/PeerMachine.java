@@ -91,7 +91,9 @@ final class PeerMachine extends BaseStateMachine {
     super.initialize(server, group, raftStorage);
     storage.init(raftStorage);
     files = raftStorage.getStorageDir().getStateMachineDir().toPath();
+    getLifeCycle().transition(LifeCycle.State.STARTING);
     reinitialize();
+    getLifeCycle().transition(LifeCycle.State.RUNNING);
   }
 
   /** Called before files are replaced that a peer has sent. */
@@ -109,6 +111,8 @@ final class PeerMachine extends BaseStateMachine {
       long last = bytes.length == Long.BYTES ? ByteBuffer.wrap(bytes).getLong() : Long.MAX_VALUE;
       if (peer.last() < last) {
         peer.install(files);
+        marks.clear();
+        unmarked = 0;
       }
       if (peer.last() < last) {
         throw new IOException(
