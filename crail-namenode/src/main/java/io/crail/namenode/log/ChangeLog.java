@@ -56,10 +56,7 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
   private final long segmentBytes;
   private final long mostWaiting;
   private final boolean waitsForSpace;
-
-  /** Packs the records of a snapshot; null for those of a log. */
   private final RecordPacking packing;
-
   private final long nanosBefore;
   private final long startNanos;
 
@@ -207,9 +204,6 @@ public final class ChangeLog implements ChangeSink, CommitGate, RecordTarget, Au
     Page page = pageFor(packing == null ? LogFrame.OF_RECORD + length : RecordPacking.most(length));
     ByteBuffer bytes = page.bytes;
     if (packing != null) {
-      if (page.count == 0) {
-        packing.begin();
-      }
       packing.append(bytes, kind, codec, record);
     } else {
       int at = bytes.position();

@@ -42,6 +42,9 @@ final class RecordPacking {
 
   /** Appends a record at the position of a frame, which has room for it. */
   <T> void append(ByteBuffer frame, int kind, Codec<T> codec, T record) {
+    if (frame.position() == LogFrame.HEADER) {
+      begin();
+    }
     int length = codec.length(record);
     ByteBuffer words = next(length);
     codec.encode(record, words, 0);
