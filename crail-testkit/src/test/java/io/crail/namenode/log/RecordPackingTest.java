@@ -55,12 +55,12 @@ class RecordPackingTest {
   private ByteBuffer packed(List<Bytes> records) {
     int most =
         records.stream().mapToInt(each -> RecordPacking.most(Bytes.CODEC.length(each))).sum();
-    ByteBuffer frame = ByteBuffer.allocate(most).order(ByteOrder.LITTLE_ENDIAN);
-    writer.begin();
+    ByteBuffer frame = ByteBuffer.allocate(LogFrame.HEADER + most).order(ByteOrder.LITTLE_ENDIAN);
+    frame.position(LogFrame.HEADER);
     for (Bytes each : records) {
       writer.append(frame, 7, Bytes.CODEC, each);
     }
-    return frame.flip();
+    return frame.flip().position(LogFrame.HEADER).slice().order(ByteOrder.LITTLE_ENDIAN);
   }
 
   @Test
