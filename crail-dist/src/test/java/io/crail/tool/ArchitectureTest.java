@@ -104,6 +104,8 @@ class ArchitectureTest {
           "a record for each change of nodes, with its layout and its codec",
           "io.crail.namenode.tree.Node",
           "one object with packed fields, since there are millions of them",
+          "io.crail.protocol.NameNodeOperations",
+          "the table of operations, one after the other",
           "io.crail.rpc.RpcPeer",
           "one connection's state, from the first attempt to connect to its end",
           "io.crail.rpc.rdma.RdmaLoop",

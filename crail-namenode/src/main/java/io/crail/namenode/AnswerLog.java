@@ -170,7 +170,7 @@ final class AnswerLog implements ReplyLog {
   private void note(ReplyPeer peer, Answer answer, Unfinished<Answer> begun) {
     CommitLog to = log;
     if (to != null) {
-      to.finish(ANSWER, Answer.CODEC, answer.of(named(to, peer)), begun);
+      to.append(ANSWER, Answer.CODEC, answer.of(named(to, peer)), null, begun);
     }
   }
 

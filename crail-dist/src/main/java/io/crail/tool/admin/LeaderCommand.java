@@ -12,7 +12,6 @@ import io.crail.tool.command.CommandContext;
 import io.crail.tool.command.Example;
 import io.crail.tool.command.UsageException;
 import io.crail.tool.report.Display;
-import io.crail.tool.report.PeersReport;
 import io.crail.tool.report.ReportCommand;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.namenode.ha;
 
-import io.crail.namenode.log.LogFiles;
+import io.crail.namenode.log.Snapshots;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -34,7 +34,7 @@ record PeerFiles(Path directory) {
   void linkTo(Path target, long lastSegment) throws IOException {
     List<String> closed = closed(lastSegment);
     for (String name : names(target)) {
-      if (LogFiles.isOne(name) && !closed.contains(name)) {
+      if (Snapshots.isFile(name) && !closed.contains(name)) {
         Files.delete(target.resolve(name));
       }
     }
@@ -50,7 +50,7 @@ record PeerFiles(Path directory) {
   }
 
   private List<String> closed(long lastSegment) throws IOException {
-    return LogFiles.closed(names(directory), lastSegment);
+    return Snapshots.closed(names(directory), lastSegment);
   }
 
   /** Takes the files of another directory in place of those that are here. */
@@ -62,7 +62,7 @@ record PeerFiles(Path directory) {
     force(directory);
     removeAll();
     for (String name : names(source)) {
-      if (LogFiles.isOne(name)) {
+      if (Snapshots.isFile(name)) {
         Files.createLink(directory.resolve(name), source.resolve(name));
       }
     }
@@ -83,7 +83,7 @@ record PeerFiles(Path directory) {
 
   private void removeAll() throws IOException {
     for (String name : names(directory)) {
-      if (LogFiles.isOne(name)) {
+      if (Snapshots.isFile(name)) {
         Files.delete(directory.resolve(name));
       }
     }

@@ -2,7 +2,6 @@
 package io.crail.namenode.log;
 
 import io.crail.common.Clock;
-import io.crail.namenode.change.Change;
 import io.crail.namenode.log.LogDirectory.LogFile;
 import io.crail.namenode.log.LogPages.Page;
 import io.crail.protocol.codec.Codec;
@@ -142,31 +141,7 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
   }
 
   @Override
-  public void changed(Change change) {
-    append(change.number(), codec(change), change);
-  }
-
-  @Override
-  public void changed(Change change, Unfinished<?> begun) {
-    append(change.number(), codec(change), change, begun, null);
-  }
-
-  @SuppressWarnings("unchecked")
-  private static Codec<Change> codec(Change change) {
-    return (Codec<Change>) change.codec();
-  }
-
-  @Override
-  public <T> void append(int kind, Codec<T> codec, T record) {
-    append(kind, codec, record, null, null);
-  }
-
-  @Override
-  public <T> void finish(int kind, Codec<T> codec, T record, Unfinished<?> begun) {
-    append(kind, codec, record, null, begun);
-  }
-
-  private <T> void append(
+  public <T> void append(
       int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
     try {
       encode(kind, codec, record, begins, ends);

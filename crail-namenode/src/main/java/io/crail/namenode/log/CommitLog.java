@@ -12,17 +12,29 @@ import io.crail.rpc.CommitGate;
  */
 public interface CommitLog extends ChangeSink, RecordTarget, CommitGate {
   /**
-   * As the other method. If the log may end behind the change, and before {@link #finish}, a record
-   * follows that says so.
-   */
-  void changed(Change change, Unfinished<?> begun);
-
-  /**
-   * Appends a record that finishes something.
+   * Appends a record. If the log may end behind one that begins something, and before the one that
+   * finishes it, a record follows that says so.
    *
-   * @param begun what was begun; null for nothing
+   * @param begins what it begins; null for nothing
+   * @param ends what it finishes; null for nothing
    */
-  <T> void finish(int kind, Codec<T> codec, T record, Unfinished<?> begun);
+  <T> void append(int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends);
+
+  @Override
+  default <T> void append(int kind, Codec<T> codec, T record) {
+    append(kind, codec, record, null, null);
+  }
+
+  @Override
+  default void changed(Change change) {
+    changed(change, null);
+  }
+
+  /** As the other method, where the change begins something. */
+  @SuppressWarnings("unchecked")
+  default void changed(Change change, Unfinished<?> begins) {
+    append(change.number(), (Codec<Change>) change.codec(), change, begins, null);
+  }
 
   /** Which requests write their changes and their answers to it. */
   RequestsUnderWay requests();

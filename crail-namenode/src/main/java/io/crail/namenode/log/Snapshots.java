@@ -8,8 +8,10 @@ import io.crail.protocol.codec.Layout;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * The snapshots in the directory of a log. A snapshot is a log of its own, whose records make the
@@ -84,6 +86,32 @@ public final class Snapshots {
         position = positionOf(file);
       }
     }
+  }
+
+  /** Whether this is a file of a log or of a snapshot. */
+  public static boolean isFile(String name) {
+    return LogSegment.isName(name) || name.startsWith(BEGIN);
+  }
+
+  /**
+   * The files of the present snapshot, and those of the log that are written no more.
+   *
+   * @param names those of all files
+   * @param lastSegment the number of the last file of the log that is written no more
+   */
+  public static List<String> closed(List<String> names, long lastSegment) {
+    Optional<String> whole =
+        names.stream()
+            .filter(name -> name.startsWith(BEGIN) && name.endsWith(WHOLE))
+            .max(Comparator.naturalOrder())
+            .map(name -> name.substring(0, name.length() - WHOLE.length()));
+    return names.stream()
+        .filter(
+            name ->
+                LogSegment.isName(name)
+                    ? LogSegment.of(name) <= lastSegment
+                    : whole.isPresent() && name.startsWith(whole.get()))
+        .toList();
   }
 
   static long positionOf(String name) {

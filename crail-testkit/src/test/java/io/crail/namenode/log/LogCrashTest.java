@@ -234,7 +234,7 @@ class LogCrashTest {
         }
         while (!begun.isEmpty() && random.nextInt(3) > 0) {
           long ended = List.copyOf(begun.keySet()).get(random.nextInt(begun.size()));
-          log.finish(END, BYTES, bytes(ended), begun.remove(ended));
+          log.append(END, BYTES, bytes(ended), null, begun.remove(ended));
         }
         if (random.nextInt(8) == 0) {
           begin();

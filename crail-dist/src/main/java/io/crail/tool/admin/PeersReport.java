@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.crail.tool.report;
+package io.crail.tool.admin;
 
+import io.crail.tool.report.PartialReport;
+import io.crail.tool.report.ReportText;
+import io.crail.tool.report.TextTable;
 import java.util.List;
 
 /**
