@@ -81,7 +81,7 @@ final class CheckpointProcess implements Checkpoints.Maker {
       DataOutputStream orders = new DataOutputStream(process.getOutputStream());
       order.write(orders);
       await(process, isEnded);
-      reader.join(TimeUnit.SECONDS.toMillis(1));
+      reader.join(TimeUnit.SECONDS.toMillis(30));
       if (process.exitValue() != 0 || output.size() == null) {
         throw new IOException(
             "its process ended with " + process.exitValue() + ": " + output.lastLines());

@@ -112,8 +112,8 @@ final class Checkpoints implements AutoCloseable {
     Last present = last;
     String refusal = log.refusal();
     return new LogStanding(
-        log.position(),
-        log.position() - present.position,
+        log.last(),
+        log.last() - present.position,
         log.counters().bytes() - present.bytes,
         present.millis,
         present.tookNanos,

@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.namenode.change.ChangeRecords;
+import io.crail.namenode.log.RecordBytes;
 import io.crail.namenode.log.RecordFields;
 import io.crail.protocol.codec.Codec;
 import java.nio.ByteBuffer;
@@ -14,6 +15,7 @@ import java.util.Map;
 
 /** What the records of a log say, for people. Stateless. */
 public final class LogRecords {
+  private static final String NOTHING = "nothing";
   private static final String CHANGE = "Change";
   private static final int MOST_KINDS = 256;
 
@@ -38,7 +40,7 @@ public final class LogRecords {
    * @throws CrailException when there is no such kind
    */
   public static String kind(int kind) throws CrailException {
-    return name(codec(kind));
+    return kind == RecordBytes.NOTHING ? NOTHING : name(codec(kind));
   }
 
   private static String name(Codec<?> codec) {
@@ -79,6 +81,9 @@ public final class LogRecords {
    */
   public static Map<String, Object> fields(int kind, ByteBuffer bytes, int offset, int length)
       throws CrailException {
+    if (kind == RecordBytes.NOTHING) {
+      return Map.of();
+    }
     return RecordFields.of((Record) codec(kind).decode(bytes, offset, length));
   }
 

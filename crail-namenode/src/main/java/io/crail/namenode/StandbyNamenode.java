@@ -97,7 +97,7 @@ public final class StandbyNamenode implements AutoCloseable {
 
   /** The number of the last record. Any thread. */
   public long last() {
-    return copy.position();
+    return copy.last();
   }
 
   /** Why no more records can be taken now; null if they can. Any thread. */

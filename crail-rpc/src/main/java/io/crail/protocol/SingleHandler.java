@@ -115,6 +115,11 @@ public record SingleHandler<V>(
       case NEW:
         try {
           replies.log().begin(replies.peer(), Frame.slot(id), number);
+        } catch (RuntimeException | Error e) {
+          reply.failed(number);
+          throw e;
+        }
+        try {
           return serveClaimed(reply, number, batch, index, responses);
         } finally {
           replies.log().end();

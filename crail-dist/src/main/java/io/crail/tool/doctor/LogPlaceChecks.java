@@ -143,7 +143,7 @@ final class LogPlaceChecks {
     if (free < files) {
       findings.add(Finding.broken(text + needed, "make room there: changes will be refused"));
     } else if (free < files + snapshots) {
-      findings.add(Finding.warning(text + needed, "make room there, or logs grow with each start"));
+      findings.add(Finding.warning(text + needed, "make room there, or the log grows on"));
     } else {
       findings.add(Finding.ok(text + needed));
     }

@@ -177,7 +177,7 @@ public final class LogCommand extends OptionsCommand {
       below =
           files
               .map(file -> file.getFileName().toString())
-              .filter(name -> name.startsWith(OF_NAMENODE))
+              .filter(name -> name.matches(OF_NAMENODE + "[0-9]+"))
               .sorted()
               .toList();
     }
@@ -256,6 +256,7 @@ public final class LogCommand extends OptionsCommand {
   private static int cut(CommandContext context, CommandLine line, Path directory)
       throws Exception {
     requireOwner(directory);
+    requireNoPeers(directory);
     try (FileLogDirectory log = FileLogDirectory.open(directory)) {
       LogCut cut =
           line.hasOption("x")
@@ -274,6 +275,19 @@ public final class LogCommand extends OptionsCommand {
       LogSurvey now = LogSurvey.of(log);
       LogReport.printCut(text(context, line), LogCut.BEGIN + label + "-", now);
       return now.damage().isEmpty() && now.last() == cut.last() ? 0 : ExitCode.FAILURE;
+    }
+  }
+
+  /** What is cut here would come back from the peers, or be missed by them. */
+  private static void requireNoPeers(Path directory) throws IOException {
+    Path peers = directory.resolveSibling(directory.getFileName() + "-peers");
+    if (Files.exists(peers)) {
+      throw new IOException(
+          directory
+              + " is a peer's copy of the log of a namenode with standbys, which the other peers"
+              + " have too. Start this peer without this directory and "
+              + peers.getFileName()
+              + " only as docs/standby.md says");
     }
   }
 

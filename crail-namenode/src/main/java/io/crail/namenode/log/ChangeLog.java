@@ -184,6 +184,11 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     }
   }
 
+  /** The number of the last record. */
+  public long last() {
+    return logged;
+  }
+
   @Override
   public long position() {
     long position = logged;
@@ -347,11 +352,14 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
 
   /** The next file. As long as there is no space for it, all that is logged waits. */
   private synchronized LogFile takeNext() throws IOException {
-    while (next == null && !isClosed) {
+    while (next == null && !isClosed && failure == null) {
       if (!isPreparing) {
         prepareNext();
       }
       pause(RETRY_MILLIS);
+    }
+    if (failure != null) {
+      throw new IOException(failure);
     }
     if (next == null) {
       throw new IOException(shortage == null ? "the log is closed" : shortage);

@@ -147,14 +147,14 @@ public final class FileLogDirectory implements LogDirectory {
             path, StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE);
     try {
       // Written rather than extended: else the space might be missing when it is needed.
-      ByteBuffer zeros = ByteBuffer.allocateDirect(ZEROS);
+      ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(ZEROS, bytes));
       for (long at = 0; at < bytes; ) {
         zeros.clear().limit((int) Math.min(ZEROS, bytes - at));
         at += channel.write(zeros, at);
       }
       channel.force(true);
       forceNames();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) {
       channel.close();
       Files.deleteIfExists(path);
       throw e;

@@ -19,7 +19,8 @@ import java.util.zip.CRC32C;
  *  32  i64  number up to which all records were durable when this was written
  *  40  i64  when it was written, in milliseconds since 1970
  *  48  i64  the same in nanoseconds in which the namenode ran, over all its starts
- *  56  ...  records: i32 length, u8 kind, and the bytes of each
+ *  56  ...  records: i32 length, u8 kind, and the bytes of each; if the top bit of the length is
+ *           set, they are packed, and it is the length of the unpacked record
  * </pre>
  *
  * <p>A frame begins at a multiple of {@link #PAGE} bytes, so no write touches bytes that another
@@ -123,7 +124,7 @@ final class LogFrame {
 
   /** Whether a whole frame is as it was written. */
   static boolean isWhole(ByteBuffer frame, Header header) {
-    return frame.getInt(4) == sum(frame, header.length);
+    return frame.order(ByteOrder.LITTLE_ENDIAN).getInt(4) == sum(frame, header.length);
   }
 
   private static int sum(ByteBuffer frame, int length) {

@@ -71,8 +71,8 @@ final class SnapshotWriter implements RecordTarget, AutoCloseable {
       }
     }
     if (count == 0) {
-      int needed = LogFrame.padded(most) + LogFrame.PAGE;
-      if (frame.capacity() < needed) {
+      int needed = Math.max(FRAME_BYTES, LogFrame.padded(most) + LogFrame.PAGE);
+      if (frame.capacity() != needed) {
         frame = ByteBuffer.allocateDirect(needed).order(ByteOrder.LITTLE_ENDIAN);
       }
       frame.clear().position(LogFrame.HEADER);
