@@ -48,6 +48,7 @@ final class LeaderLog implements CommitLog {
   private final Sender sender;
   private final long leaseNanos;
   private final Supplier<String> shortage;
+  private final Runnable ended;
   private final Runnable failed;
 
   // Under the monitor.
@@ -74,6 +75,7 @@ final class LeaderLog implements CommitLog {
    * @param thread runs one task at a time
    * @param leaseNanos how long no other peer leads after an entry was sent
    * @param shortage says why no more can be taken; null if it can
+   * @param ended called once in the executor when it has ended
    * @param failed called when a record could not be encoded, after which nothing is certain
    */
   LeaderLog(
@@ -84,6 +86,7 @@ final class LeaderLog implements CommitLog {
       Sender sender,
       long leaseNanos,
       Supplier<String> shortage,
+      Runnable ended,
       Runnable failed) {
     this.term = term;
     this.logged = last;
@@ -95,6 +98,7 @@ final class LeaderLog implements CommitLog {
     this.leaseNanos = leaseNanos;
     this.leaseEnd = clock.nanoTime();
     this.shortage = shortage;
+    this.ended = ended;
     this.failed = failed;
   }
 
@@ -186,6 +190,9 @@ final class LeaderLog implements CommitLog {
 
   @Override
   public long position() {
+    if (end != null) {
+      return Long.MAX_VALUE;
+    }
     if (!isLeased()) {
       renew();
     }
@@ -229,6 +236,8 @@ final class LeaderLog implements CommitLog {
   /** Goes on after a pause. */
   synchronized void goOn() {
     isPaused = false;
+    // Another peer may have been elected meanwhile, whatever the lease was.
+    leaseEnd = clock.nanoTime();
     mustWait = false;
     schedule();
   }
@@ -283,6 +292,7 @@ final class LeaderLog implements CommitLog {
       end = why;
     }
     letPass();
+    thread.execute(ended);
     return true;
   }
 

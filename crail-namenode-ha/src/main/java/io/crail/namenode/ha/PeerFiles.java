@@ -3,10 +3,13 @@ package io.crail.namenode.ha;
 
 import io.crail.namenode.log.Snapshots;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -26,35 +29,76 @@ record PeerFiles(Path directory) {
   }
 
   /**
-   * Puts links to all files that are written no more into a directory, and removes those of before.
+   * Puts links to all files that are written no more into a directory. Those of before stay.
    *
    * @param lastSegment the last file of the log that is written no more
+   * @return the links
    * @throws IOException if a snapshot took the place of some of them meanwhile
    */
-  void linkTo(Path target, long lastSegment) throws IOException {
-    List<String> closed = closed(lastSegment);
-    for (String name : names(target)) {
-      if (Snapshots.isFile(name) && !closed.contains(name)) {
-        Files.delete(target.resolve(name));
-      }
-    }
+  List<Path> linkTo(Path target, long lastSegment) throws IOException {
+    List<Path> links = new ArrayList<>();
+    List<String> closed = Snapshots.closed(names(directory), lastSegment);
     for (String name : closed) {
-      if (!Files.exists(target.resolve(name))) {
-        Files.createLink(target.resolve(name), directory.resolve(name));
+      Path link = target.resolve(name);
+      Path file = directory.resolve(name);
+      if (Files.exists(link) && !Files.isSameFile(link, file)) {
+        Files.delete(link);
       }
+      if (!Files.exists(link)) {
+        Files.createLink(link, file);
+      }
+      links.add(link);
     }
     if (!names(directory).containsAll(closed)) {
       throw new IOException("files of " + directory + " were removed meanwhile");
     }
     force(target);
+    return links;
   }
 
-  private List<String> closed(long lastSegment) throws IOException {
-    return Snapshots.closed(names(directory), lastSegment);
+  /** The links in a directory, at a start. */
+  static List<Path> linked(Path target) throws IOException {
+    return Snapshots.closed(names(target), Long.MAX_VALUE).stream().map(target::resolve).toList();
+  }
+
+  /** Removes the links that are of no use any more. */
+  static void removeOthers(Path target, List<Path> kept) throws IOException {
+    for (String name : names(target)) {
+      if (Snapshots.isFile(name) && !kept.contains(target.resolve(name))) {
+        Files.delete(target.resolve(name));
+      }
+    }
+  }
+
+  /** Writes a file, which is whole if it is there. */
+  static void write(Path file, ByteBuffer bytes) throws IOException {
+    Path part = file.resolveSibling("part");
+    try (FileChannel channel =
+        FileChannel.open(
+            part,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE)) {
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      channel.force(true);
+    }
+    Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+    force(file.getParent());
   }
 
   /** Takes the files of another directory in place of those that are here. */
   void replace(Path source) throws IOException {
+    for (String name : names(source)) {
+      if (Snapshots.isFile(name)) {
+        // Who has written it has not made it durable.
+        try (FileChannel channel =
+            FileChannel.open(source.resolve(name), StandardOpenOption.WRITE)) {
+          channel.force(true);
+        }
+      }
+    }
     Path mark = directory.resolve(REPLACING);
     if (!Files.exists(mark)) {
       Files.createFile(mark);

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.Message;
@@ -42,6 +41,7 @@ final class PeerMachine extends BaseStateMachine {
   private final ArrayDeque<Mark> marks = new ArrayDeque<>();
   private final int markedEntries;
   private Path files;
+  private volatile SnapshotInfo sent;
   private int unmarked;
   private Mark durable;
 
@@ -65,8 +65,12 @@ final class PeerMachine extends BaseStateMachine {
     /** The number of the last record in files that are written no more. */
     long closed();
 
-    /** Puts links to all files that have records up to {@link #closed} into a directory. */
-    void linkTo(Path target) throws IOException;
+    /**
+     * Puts links to all files that have records up to {@link #closed} into a directory.
+     *
+     * @return the links
+     */
+    List<Path> linkTo(Path target) throws IOException;
 
     /** Begins anew with such files, as another peer has sent them. */
     void install(Path source) throws IOException;
@@ -107,8 +111,7 @@ final class PeerMachine extends BaseStateMachine {
   public void reinitialize() throws IOException {
     SingleFileSnapshotInfo latest = storage.loadLatestSnapshot();
     if (latest != null) {
-      byte[] bytes = Files.readAllBytes(latest.getFile().getPath());
-      long last = bytes.length == Long.BYTES ? ByteBuffer.wrap(bytes).getLong() : Long.MAX_VALUE;
+      long last = ByteBuffer.wrap(Files.readAllBytes(latest.getFile().getPath())).getLong();
       if (peer.last() < last) {
         peer.install(files);
         marks.clear();
@@ -119,6 +122,7 @@ final class PeerMachine extends BaseStateMachine {
             "this peer had record " + last + ", but its files end with " + peer.last());
       }
       durable = new Mark(latest.getTermIndex(), last);
+      sent = sent(latest, PeerFiles.linked(files));
       setLastAppliedTermIndex(latest.getTermIndex());
     }
     if (getLifeCycleState() == LifeCycle.State.PAUSED) {
@@ -127,31 +131,17 @@ final class PeerMachine extends BaseStateMachine {
     }
   }
 
-  /** The file that says how far the others reach, and those. */
-  @Override
-  public SnapshotInfo getLatestSnapshot() {
-    SingleFileSnapshotInfo latest = storage.getLatestSnapshot();
-    if (latest == null) {
-      return null;
-    }
+  /** The files that another peer needs, and the one that says how far they reach. */
+  private static SnapshotInfo sent(SingleFileSnapshotInfo mark, List<Path> linked) {
     List<FileInfo> all = new ArrayList<>();
-    try (Stream<Path> present = Files.list(files)) {
-      for (Path file : present.filter(each -> isSent(latest, each)).sorted().toList()) {
-        all.add(new FileInfo(file, null));
-      }
-    } catch (IOException | RuntimeException e) {
-      LOG.warn("the files for other peers are not there: {}", e.toString());
-      return null;
-    }
-    return new FileListSnapshotInfo(all, latest.getTermIndex());
+    linked.forEach(file -> all.add(new FileInfo(file, null)));
+    all.add(new FileInfo(mark.getFile().getPath(), null));
+    return new FileListSnapshotInfo(all, mark.getTermIndex());
   }
 
-  private static boolean isSent(SingleFileSnapshotInfo latest, Path file) {
-    String name = file.getFileName().toString();
-    boolean isMark = SimpleStateMachineStorage.SNAPSHOT_REGEX.matcher(name).matches();
-    return isMark
-        ? name.equals(latest.getFile().getPath().getFileName().toString())
-        : !name.endsWith(MD5FileUtil.MD5_SUFFIX);
+  @Override
+  public SnapshotInfo getLatestSnapshot() {
+    return sent;
   }
 
   @Override
@@ -161,19 +151,26 @@ final class PeerMachine extends BaseStateMachine {
 
   @Override
   public long takeSnapshot() throws IOException {
-    Mark before = durable;
-    for (Mark next = marks.peek(); isClosed(next); next = marks.peek()) {
-      durable = marks.poll();
+    Mark next = null;
+    for (Mark each : marks) {
+      next = isClosed(each) ? each : next;
     }
-    if (durable == before) {
+    if (next == null) {
       return RaftLog.INVALID_LOG_INDEX;
     }
-    TermIndex entry = durable.entry;
-    peer.linkTo(files);
+    TermIndex entry = next.entry;
+    List<Path> linked = peer.linkTo(files);
     File file = storage.getSnapshotFile(entry.getTerm(), entry.getIndex());
-    Files.write(file.toPath(), ByteBuffer.allocate(Long.BYTES).putLong(0, durable.last).array());
+    PeerFiles.write(file.toPath(), ByteBuffer.allocate(Long.BYTES).putLong(0, next.last));
     FileInfo info = new FileInfo(file.toPath(), MD5FileUtil.computeAndSaveMd5ForFile(file));
-    storage.updateLatestSnapshot(new SingleFileSnapshotInfo(info, entry));
+    SingleFileSnapshotInfo mark = new SingleFileSnapshotInfo(info, entry);
+    storage.updateLatestSnapshot(mark);
+    sent = sent(mark, linked);
+    PeerFiles.removeOthers(files, linked);
+    while (marks.peek() != next) {
+      marks.poll();
+    }
+    durable = marks.poll();
     return entry.getIndex();
   }
 

@@ -98,6 +98,7 @@ final class RaftPeers implements AutoCloseable {
     RaftServerConfigKeys.Log.setPurgePreservationLogNum(properties, limits.keptEntries());
     RaftServerConfigKeys.Log.setPurgeGap(properties, limits.snapshotEntries());
     RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, true);
+    RaftServerConfigKeys.Log.setForceSyncNum(properties, TornLog.MOST_UNFORCED);
     RaftServerConfigKeys.Log.setSegmentSizeMax(
         properties, SizeInBytes.valueOf(limits.segmentBytes()));
     RaftServerConfigKeys.Log.setPreallocatedSize(
@@ -159,7 +160,7 @@ final class RaftPeers implements AutoCloseable {
           if (problem != null) {
             done.accept(problem);
           } else {
-            done.accept(answer.isSuccess() ? null : answer.getException());
+            done.accept(answer.isSuccess() ? null : failure(answer));
           }
         });
   }
@@ -182,7 +183,11 @@ final class RaftPeers implements AutoCloseable {
     return behind;
   }
 
-  /** Has another peer lead. Returns when it does; false if it does not. */
+  /**
+   * Has another peer lead. Returns when it does; false if it does not.
+   *
+   * @param peer which one; below 0 for any
+   */
   boolean move(int peer) throws IOException {
     RaftClientReply reply =
         server.transferLeadership(
@@ -191,7 +196,7 @@ final class RaftPeers implements AutoCloseable {
                 server.getId(),
                 group,
                 calls.incrementAndGet(),
-                RaftPeerId.valueOf(idOf(peer)),
+                peer < 0 ? null : RaftPeerId.valueOf(idOf(peer)),
                 MOVE_MILLIS));
     return reply.isSuccess();
   }
@@ -202,6 +207,18 @@ final class RaftPeers implements AutoCloseable {
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  private static Throwable failure(RaftClientReply answer) {
+    return answer.getException() == null
+        ? new IOException("it was not agreed on")
+        : answer.getException();
+  }
+
+  /** Whether this peer leads in a term. */
+  boolean leadsIn(long term) {
+    RaftServer.Division division = division();
+    return division.getInfo().isLeader() && division.getInfo().getCurrentTerm() == term;
   }
 
   @Override

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -38,8 +39,11 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicatedNamenode.class);
   private static final long TICK_MILLIS = 50;
   private static final long WRITE_PAUSE_MILLIS = 20;
+  private static final long WRITTEN_AT_ONCE = 128 << 10;
+  private static final long MOST_WAITING = 32 << 20;
   private static final long MOVE_PAUSE_MILLIS = 20;
   private static final int MOVE_PAUSES = 250;
+  private static final long MOST_BEHIND = 1_000;
 
   /** How many places there are between two snapshots at which one may end. */
   private static final int MARKS = 20;
@@ -70,8 +74,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private volatile LeaderLog leading;
   private volatile boolean isClosed;
 
+  private volatile StandbyNamenode node;
+
   // Under the monitor.
-  private StandbyNamenode node;
   private NameNodeServer server;
   private AutoCloseable served;
   private Transport.ServerEndpoint standing;
@@ -208,6 +213,28 @@ public final class ReplicatedNamenode implements AutoCloseable {
         Addresses.text(standing.address()));
   }
 
+  private long pauseMillis() {
+    StandbyNamenode present = node;
+    boolean isBehind = present != null && present.copy().waitingBytes() > WRITTEN_AT_ONCE;
+    return isBehind ? 0 : WRITE_PAUSE_MILLIS;
+  }
+
+  /** Lets the copy catch up, so that it takes no more memory than it may. */
+  private void awaitCopy() throws IOException {
+    StandbyNamenode present = node;
+    while (present != null
+        && present.copy().waitingBytes() > MOST_WAITING
+        && !present.copy().hasFailed()
+        && !isClosed) {
+      try {
+        TimeUnit.MILLISECONDS.sleep(1);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IOException("interrupted");
+      }
+    }
+  }
+
   /** Makes the state of the copy. */
   private void read() throws IOException {
     node =
@@ -218,7 +245,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
             directory,
             // With a pause, since nothing waits for the copy: what is agreed on is in the log of
             // Ratis.
-            task -> writing.schedule(task, WRITE_PAUSE_MILLIS, TimeUnit.MILLISECONDS),
+            task -> writing.schedule(task, pauseMillis(), TimeUnit.MILLISECONDS),
             preparing,
             () -> Threads.dies(new IOException("the copy of the log cannot be written")),
             snapshotting,
@@ -233,10 +260,16 @@ public final class ReplicatedNamenode implements AutoCloseable {
     if (request.peer() < Lead.NONE || request.peer() >= count) {
       throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + count);
     }
+    List<Long> behind = raft.behind();
     if (request.peer() != Lead.NONE && request.peer() != peer) {
+      long entries = behind.get(request.peer());
+      if (entries == Lead.UNKNOWN || entries > MOST_BEHIND) {
+        throw ErrorCode.UNAVAILABLE.exception(
+            "peer " + request.peer() + " is not reachable, or too far behind");
+      }
       changing.execute(() -> move(request.peer()));
     }
-    return new Lead.Response(peer, raft.term(), raft.behind());
+    return new Lead.Response(peer, raft.term(), behind);
   }
 
   /** Has another peer lead, after all that was sent is agreed on. */
@@ -249,7 +282,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
       // The answer to who asks leaves before.
       TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
       boolean isDone = log.pause();
-      for (int i = 0; i < MOVE_PAUSES && !isDone; i++) {
+      for (int i = 0; i < MOVE_PAUSES && !isDone && !log.hasFailed(); i++) {
         TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
         isDone = log.pause();
       }
@@ -300,7 +333,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
   }
 
   private synchronized void lead(long term) {
-    if (isClosed || (leading != null && leading.term() == term)) {
+    if (isClosed || (leading != null && leading.term() == term) || !raft.leadsIn(term)) {
       return;
     }
     try {
@@ -316,13 +349,18 @@ public final class ReplicatedNamenode implements AutoCloseable {
               raft::send,
               (long) (LEASE_SHARE * conf.get(StandbyKeys.ELECTION).toNanos()),
               node::refusal,
+              () -> {
+                if (!isClosed) {
+                  changing.execute(() -> ended(term));
+                }
+              },
               () -> Threads.dies(new IOException("a change could not be logged")));
       standing.close();
       standing = null;
       leading = log;
       server = node.serve(log, this::answerLead, bind, transport);
       server.meet(addresses);
-      served = listener.serves(server);
+      served = shown();
       LOG.info("peer {} of namenode {} leads in term {}", peer, index, term);
     } catch (IOException | RuntimeException | Error e) {
       LOG.error("peer {} of namenode {} cannot serve", peer, index, e);
@@ -333,15 +371,40 @@ public final class ReplicatedNamenode implements AutoCloseable {
   /** Called under locks of Ratis, so it must not wait for the monitor. */
   private void leadsNoMore() {
     LeaderLog log = leading;
-    if (log != null && log.end("another peer leads")) {
-      changing.execute(
-          () -> {
-            synchronized (ReplicatedNamenode.this) {
-              if (leading == log && !isClosed) {
-                stepDown();
-              }
-            }
-          });
+    if (log != null) {
+      log.end("another peer leads");
+    }
+  }
+
+  /** The log of this peer has ended, since the lead is lost, or an entry was not agreed on. */
+  private void ended(long term) {
+    if (isClosed) {
+      return;
+    }
+    synchronized (this) {
+      if (leading == null || leading.term() != term) {
+        return;
+      }
+      stepDown();
+    }
+    try {
+      if (raft.leadsIn(term)) {
+        // Its entries are dropped, so it must not go on in this term.
+        raft.move(Lead.NONE);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.error("peer {} of namenode {} still leads", peer, index, e);
+      Threads.dies(e);
+    }
+  }
+
+  /** What shows that this peer serves; it serves without that too. */
+  private AutoCloseable shown() {
+    try {
+      return listener.serves(server);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("peer {} of namenode {} serves without its pages: {}", peer, index, e.toString());
+      return null;
     }
   }
 
@@ -409,6 +472,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private final class Follower implements PeerMachine.Peer {
     @Override
     public void agreed(long term, LogEntry entry) throws IOException {
+      awaitCopy();
       synchronized (ReplicatedNamenode.this) {
         if (entry.term() != term) {
           // Sent by a leader that had lost the lead, and has it again. It has dropped the changes.
@@ -453,9 +517,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
     }
 
     @Override
-    public void linkTo(Path target) throws IOException {
+    public List<Path> linkTo(Path target) throws IOException {
       synchronized (ReplicatedNamenode.this) {
-        files.linkTo(target, node.copy().closed().segment());
+        return files.linkTo(target, node.copy().closed().segment());
       }
     }
 

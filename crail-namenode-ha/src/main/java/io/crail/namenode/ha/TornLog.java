@@ -17,8 +17,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Cuts what a loss of power has left half written at the end of Ratis' log: Ratis itself does not
  * start then, since the rest of the file has zeros that were written ahead. What was torn was never
- * acknowledged by this peer. If whole entries follow, it is damage, and what this peer has
- * acknowledged may be missing; such a peer must not vote.
+ * acknowledged by this peer. Entries that are forced together may be written in any order. If whole
+ * entries follow that were written later, it is damage, and what this peer has acknowledged may be
+ * missing; such a peer must not vote.
  *
  * <pre>
  *   8 bytes "RaftLog1", and for each entry
@@ -30,6 +31,10 @@ import org.slf4j.LoggerFactory;
  */
 final class TornLog {
   private static final Logger LOG = LoggerFactory.getLogger(TornLog.class);
+
+  /** Entries that may be written before the first of them is durable, in any order. */
+  static final int MOST_UNFORCED = 16;
+
   private static final int HEADER = 8;
   private static final int OF_CHECKSUM = Integer.BYTES;
   private static final int TERM = 1 << 3;
@@ -104,14 +109,15 @@ final class TornLog {
     }
     long last = lastIndex;
     for (int later = at + 1; later < torn; later++) {
-      if (entryEnd(later) > 0 && lastIndex > last) {
+      if (entryEnd(later) > 0 && lastIndex > last + MOST_UNFORCED) {
         throw new IOException(
             file
                 + " is damaged at byte "
                 + at
                 + ": a whole entry follows at byte "
                 + later
-                + "; remove this peer's directories, and it gets all from the others");
+                + "; this peer may lack what it has confirmed, and must not take part: see"
+                + " docs/standby.md");
       }
     }
     LOG.warn("{}: {} bytes at the end were not whole, and are dropped", file, torn - at);

@@ -29,6 +29,7 @@ class LeaderLogTest {
   private final List<String> failures = new ArrayList<>();
   private long now;
   private String shortage;
+  private int ends;
   private final LeaderLog log =
       new LeaderLog(
           3,
@@ -48,6 +49,7 @@ class LeaderLogTest {
           this::send,
           LEASE,
           () -> shortage,
+          () -> ends++,
           () -> failures.add("failed"));
 
   private record Sent(LogEntry entry, Consumer<Throwable> done) {}
@@ -211,12 +213,39 @@ class LeaderLogTest {
     assertEquals(1, sent.size());
   }
 
+  /** An election that is asked for does not wait for the end of a lease. */
+  @Test
+  void nothingLeavesWhileTheLeadMoves() {
+    log.position();
+    run();
+    agree(0);
+    assertTrue(log.position() <= log.reached(), "there is a lease");
+    assertTrue(log.pause());
+    long position = log.position();
+    assertTrue(position > log.reached());
+    append("a");
+    run();
+    assertEquals(1, sent.size());
+    log.goOn();
+    assertTrue(log.position() > log.reached(), "the lease of before is over");
+    run();
+    agree(1);
+    assertTrue(log.reached() >= position);
+    assertTrue(log.position() <= log.reached());
+    log.pause();
+    log.end("another leads");
+    log.goOn();
+    assertTrue(log.position() > log.reached());
+  }
+
   @Test
   void anEntryThatIsNotAgreedOnEndsIt() {
     append("a");
     run();
     sent.get(0).done.accept(new IllegalStateException("not the leader"));
     assertTrue(log.hasFailed());
+    run();
+    assertEquals(1, ends);
   }
 
   @Test

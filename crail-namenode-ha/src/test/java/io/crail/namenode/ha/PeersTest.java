@@ -19,6 +19,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.conf.CrailConfiguration;
+import io.crail.namenode.Leadership;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogReader;
@@ -345,10 +346,17 @@ class PeersTest {
     for (int round = 0; round < 3; round++) {
       int from = leader();
       int to = (from + 1) % PEERS;
-      Lead.Response answer = peers[from].server().leadership().lead(new Lead.Request(to));
+      Leadership leadership = peers[from].server().leadership();
+      long begun = System.nanoTime();
+      Lead.Response answer = leadership.lead(new Lead.Request(Lead.NONE));
+      while (answer.behind().get(to) != 0) {
+        assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "it is behind");
+        TimeUnit.MILLISECONDS.sleep(1);
+        answer = leadership.lead(new Lead.Request(Lead.NONE));
+      }
       assertEquals(from, answer.peer());
       assertEquals(PEERS, answer.behind().size());
-      long begun = System.nanoTime();
+      leadership.lead(new Lead.Request(to));
       while (!peers[to].leads()) {
         assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "it does not take over");
         TimeUnit.MILLISECONDS.sleep(10);

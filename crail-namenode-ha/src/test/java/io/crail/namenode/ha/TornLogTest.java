@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Tests that a torn end of Ratis' log is cut, and damage is not. */
 class TornLogTest {
-  private static final int ENTRIES = 20;
+  private static final int ENTRIES = 60;
   private static final int ZEROS = 5_000;
 
   private final Random random = new Random(Long.getLong("crail.seed", System.nanoTime()));
@@ -110,10 +110,19 @@ class TornLogTest {
     assertEquals(last, cut(torn).length);
   }
 
+  /** Entries that are forced together are written in any order. */
+  @Test
+  void entriesBehindOneThatIsMissingAreCutIfNoneWasDurable() throws IOException {
+    int first = ENTRIES - TornLog.MOST_UNFORCED;
+    byte[] torn = whole.clone();
+    Arrays.fill(torn, ends[first - 1], ends[first], (byte) 0);
+    assertEquals(ends[first - 1], cut(torn).length);
+  }
+
   @Test
   void damageIsNotCut() throws IOException {
     for (int i = 0; i < 50; i++) {
-      int at = 8 + random.nextInt(ends[ENTRIES - 2] - 8);
+      int at = 8 + random.nextInt(ends[ENTRIES - 2 - TornLog.MOST_UNFORCED] - 8);
       byte[] damaged = whole.clone();
       damaged[at] ^= (byte) (1 << random.nextInt(8));
       IOException failure = assertThrows(IOException.class, () -> cut(damaged), "byte " + at);

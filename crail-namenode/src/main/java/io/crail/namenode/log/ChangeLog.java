@@ -352,7 +352,7 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
 
   /** The next file. As long as there is no space for it, all that is logged waits. */
   private synchronized LogFile takeNext() throws IOException {
-    while (next == null && !isClosed && failure == null) {
+    while (next == null && (!isClosed || isPreparing) && failure == null) {
       if (!isPreparing) {
         prepareNext();
       }

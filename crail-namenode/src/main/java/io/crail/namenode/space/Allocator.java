@@ -402,8 +402,6 @@ public final class Allocator {
    * can be taken again at once, since a record says who has got it.
    */
   void beginReplay() {
-    // A datanode must not take a list for one of an earlier start, which it has done.
-    quarantine.numberCutOffsAfter(clock.currentTimeMillis() << CUT_OFF_SHIFT);
     freed = new FreedByRecords(options.leaseNanos(), options.freeMarginNanos());
   }
 
@@ -434,6 +432,9 @@ public final class Allocator {
   void endReplay(Collection<DatanodeSpace> datanodes) {
     FreedByRecords last = freed;
     freed = null;
+    // A datanode must not take a list for one of an earlier start, or of another peer, which it has
+    // done. Peers may have begun to replay at the same time, but one ends it before the next.
+    quarantine.numberCutOffsAfter(clock.currentTimeMillis() << CUT_OFF_SHIFT);
     Set<DatanodeSpace> known = Set.copyOf(datanodes);
     last.resting().stream()
         .filter(each -> known.contains(each.datanode()))

@@ -82,6 +82,11 @@ public final class CutOffs {
     this.lastNumber = lastNumber;
   }
 
+  /** Numbers lists from here on, before the first one. */
+  synchronized void numberAfter(long number) {
+    lastNumber = number;
+  }
+
   /** Orders that a client be cut off: whatever it has begun at the datanode must end. */
   synchronized void order(long client, long nowNanos) {
     if (!dead) {

@@ -124,9 +124,10 @@ public final class Quarantine {
     return cutOffs.computeIfAbsent(datanode, any -> new CutOffs(lastCutOffNumber));
   }
 
-  /** Numbers the lists of clients to cut off from here on, for each datanode that comes. */
+  /** Numbers the lists of clients to cut off from here on; none may have been handed out. */
   void numberCutOffsAfter(long number) {
     lastCutOffNumber = number;
+    cutOffs.values().forEach(each -> each.numberAfter(number));
   }
 
   /** Forgets a datanode that has no space any more. */
