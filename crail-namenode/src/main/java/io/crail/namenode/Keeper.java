@@ -7,7 +7,7 @@ interface Keeper extends AutoCloseable {
   Keeper NONE =
       new Keeper() {
         @Override
-        public boolean tick(long nodes) {
+        public boolean tick(NameNode namenode) {
           return true;
         }
 
@@ -23,9 +23,9 @@ interface Keeper extends AutoCloseable {
   /**
    * Does the periodic work. Returns whether changes may be made.
    *
-   * @param nodes how many the namenode has
+   * @param namenode the one that serves
    */
-  boolean tick(long nodes);
+  boolean tick(NameNode namenode);
 
   @Override
   void close();

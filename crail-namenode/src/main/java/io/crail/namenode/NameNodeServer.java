@@ -205,9 +205,9 @@ public final class NameNodeServer implements AutoCloseable {
     Keeper keeper =
         new Keeper() {
           @Override
-          public boolean tick(long nodes) {
+          public boolean tick(NameNode namenode) {
             boolean mayChange = home.tick();
-            log.checkpoints().tick(nodes);
+            log.checkpoints().tick(namenode.tree().size());
             return mayChange;
           }
 
@@ -378,7 +378,7 @@ public final class NameNodeServer implements AutoCloseable {
   /** Does the periodic work. One thread at a time may call it; the timer does if there is one. */
   public void tick() {
     try {
-      namenode.tick(keeper.tick(namenode.tree().size()));
+      namenode.tick(keeper.tick(namenode));
     } finally {
       // Others wait for these calls, also while something here fails in each tick.
       neighbours.tick(namenode.standings(), namenode.rules().limits());

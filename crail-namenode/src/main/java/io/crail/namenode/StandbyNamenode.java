@@ -152,7 +152,7 @@ public final class StandbyNamenode implements AutoCloseable {
           }
 
           @Override
-          public boolean tick(long nodes) {
+          public boolean tick(NameNode namenode) {
             return log.refusal() == null;
           }
 

@@ -181,7 +181,11 @@ public final class Tree {
 
   /** The number of nodes in the tree, and in removed subtrees that are not taken apart yet. */
   public long size() {
-    return ofType.values().stream().mapToLong(LongAdder::sum).sum();
+    long size = 0;
+    for (LongAdder count : ofType.values()) {
+      size += count.sum();
+    }
+    return size;
   }
 
   /** As {@link #size}, by type; while nodes come and go, not all of one moment. */
