@@ -7,8 +7,6 @@ import io.crail.common.NamenodeAddresses;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
-import io.crail.common.error.CrailException;
-import io.crail.common.error.ErrorCode;
 import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.StandbyNamenode;
 import io.crail.namenode.conf.Durability;
@@ -41,9 +39,6 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private static final long WRITE_PAUSE_MILLIS = 20;
   private static final long WRITTEN_AT_ONCE = 128 << 10;
   private static final long MOST_WAITING = 32 << 20;
-  private static final long MOVE_PAUSE_MILLIS = 20;
-  private static final int MOVE_PAUSES = 250;
-  private static final long MOST_BEHIND = 1_000;
 
   /** How many places there are between two snapshots at which one may end. */
   private static final int MARKS = 20;
@@ -69,6 +64,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private final ExecutorService changing;
   private final ScheduledExecutorService timer;
   private final RaftPeers raft;
+  private final LeadMoves moves;
 
   // Written under the monitor.
   private volatile LeaderLog leading;
@@ -191,6 +187,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
             parent.resolve("namenode-" + index + "-peers"),
             new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS),
             limits);
+    this.moves =
+        new LeadMoves(raft, index, peer, addresses.peers(index).size(), changing, () -> leading);
   }
 
   private void open() throws IOException {
@@ -255,52 +253,6 @@ public final class ReplicatedNamenode implements AutoCloseable {
             new SecureRandom());
   }
 
-  private Lead.Response answerLead(Lead.Request request) throws CrailException {
-    int count = addresses.peers(index).size();
-    if (request.peer() < Lead.NONE || request.peer() >= count) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + count);
-    }
-    List<Long> behind = raft.behind();
-    if (request.peer() != Lead.NONE && request.peer() != peer) {
-      long entries = behind.get(request.peer());
-      if (entries == Lead.UNKNOWN || entries > MOST_BEHIND) {
-        throw ErrorCode.UNAVAILABLE.exception(
-            "peer " + request.peer() + " is not reachable, or too far behind");
-      }
-      changing.execute(() -> move(request.peer()));
-    }
-    return new Lead.Response(peer, raft.term(), behind);
-  }
-
-  /** Has another peer lead, after all that was sent is agreed on. */
-  private void move(int to) {
-    LeaderLog log = leading;
-    if (log == null) {
-      return;
-    }
-    try {
-      // The answer to who asks leaves before.
-      TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
-      boolean isDone = log.pause();
-      for (int i = 0; i < MOVE_PAUSES && !isDone && !log.hasFailed(); i++) {
-        TimeUnit.MILLISECONDS.sleep(MOVE_PAUSE_MILLIS);
-        isDone = log.pause();
-      }
-      if (isDone && raft.move(to)) {
-        LOG.info("peer {} of namenode {}: peer {} takes over", peer, index, to);
-        leadsNoMore();
-      } else {
-        LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to);
-      }
-    } catch (IOException | RuntimeException e) {
-      LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } finally {
-      log.goOn();
-    }
-  }
-
   private void tick() {
     try {
       LeaderLog log = leading;
@@ -358,7 +310,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
       standing.close();
       standing = null;
       leading = log;
-      server = node.serve(log, this::answerLead, bind, transport);
+      server = node.serve(log, moves, bind, transport);
       server.meet(addresses);
       served = shown();
       LOG.info("peer {} of namenode {} leads in term {}", peer, index, term);

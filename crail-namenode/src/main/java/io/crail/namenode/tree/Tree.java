@@ -181,11 +181,9 @@ public final class Tree {
 
   /** The number of nodes in the tree, and in removed subtrees that are not taken apart yet. */
   public long size() {
-    long size = 0;
-    for (LongAdder count : ofType.values()) {
-      size += count.sum();
-    }
-    return size;
+    long[] size = new long[1];
+    ofType.forEach((type, count) -> size[0] += count.sum());
+    return size[0];
   }
 
   /** As {@link #size}, by type; while nodes come and go, not all of one moment. */
@@ -195,9 +193,7 @@ public final class Tree {
     return sizes;
   }
 
-  /**
-   * The node of an id; null when there is none. Includes removed nodes that still have their space.
-   */
+  /** The node of an id, also a removed one that still has its space; null when there is none. */
   public Node find(long id) {
     return ids.find(id);
   }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.namenode.ha;
+
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.namenode.Leadership;
+import io.crail.protocol.cluster.Lead;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Says how the peers of a namenode stand, and has another one lead on request. Thread-safe.
+ *
+ * @param index which namenode it is
+ * @param peer which of its peers this is
+ * @param count how many peers there are
+ * @param thread runs one task at a time, which may take seconds
+ * @param leading gives the log of this peer; null if it does not lead
+ */
+record LeadMoves(
+    RaftPeers raft, int index, int peer, int count, Executor thread, Supplier<LeaderLog> leading)
+    implements Leadership {
+  private static final Logger LOG = LoggerFactory.getLogger(LeadMoves.class);
+  private static final long PAUSE_MILLIS = 20;
+  private static final int PAUSES = 250;
+
+  /** Entries that a peer which is to lead may lack. */
+  private static final long MOST_BEHIND = 1_000;
+
+  @Override
+  public Lead.Response lead(Lead.Request request) throws CrailException {
+    if (request.peer() < Lead.NONE || request.peer() >= count) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + count);
+    }
+    List<Long> behind = raft.behind();
+    if (request.peer() != Lead.NONE && request.peer() != peer) {
+      long entries = behind.get(request.peer());
+      if (entries == Lead.UNKNOWN || entries > MOST_BEHIND) {
+        throw ErrorCode.UNAVAILABLE.exception(
+            "peer " + request.peer() + " is not reachable, or too far behind");
+      }
+      thread.execute(() -> move(request.peer()));
+    }
+    return new Lead.Response(peer, raft.term(), behind);
+  }
+
+  /** Has another peer lead, after all that was sent is agreed on. */
+  private void move(int to) {
+    LeaderLog log = leading.get();
+    if (log == null) {
+      return;
+    }
+    try {
+      // The answer to who asks leaves before.
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+      boolean isDone = log.pause();
+      for (int i = 0; i < PAUSES && !isDone && !log.hasFailed(); i++) {
+        TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
+        isDone = log.pause();
+      }
+      if (isDone && raft.move(to)) {
+        LOG.info("peer {} of namenode {}: peer {} takes over", peer, index, to);
+        log.end("another peer leads");
+      } else {
+        LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      log.goOn();
+    }
+  }
+}
