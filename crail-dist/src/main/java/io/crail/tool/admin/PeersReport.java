@@ -23,10 +23,13 @@ public record PeersReport(List<Peer> peers, List<String> missing) implements Par
    * @param behind entries of the log that it does not have yet; -1 if it has not been heard of
    */
   public record Peer(int namenode, int peer, String address, boolean serves, long behind) {
+    /** The last entries that a peer has, and has not said yet that it has. */
+    private static final int UNSAID = 3;
+
     private String state() {
       if (serves) {
         return "serves";
-      } else if (behind == 0) {
+      } else if (behind >= 0 && behind <= UNSAID) {
         return "standby, up to date";
       }
       return behind < 0 ? "not reachable" : "standby, " + behind + " entries behind";
