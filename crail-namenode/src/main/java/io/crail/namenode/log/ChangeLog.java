@@ -384,7 +384,7 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     }
   }
 
-  /** Writes what nobody waits for. Tries again to make the next file, if that has failed. */
+  /** Writes what no answer waits for. Tries again to make the next file, if that has failed. */
   public synchronized void tick() {
     want(logged);
     if (next == null

@@ -15,7 +15,7 @@ import java.util.List;
 /**
  * Ends a log after one of its records. What comes later stays in the directory, in files whose
  * names a namenode does not read. If the disk fails on the way, the log is as before, or ends
- * later, or is cut; to cut it again does the rest. For one thread, in a directory that nobody else
+ * later, or is cut; to cut it again does the rest. For one thread, in a directory that nothing else
  * uses.
  */
 public final class LogCut {
