@@ -28,6 +28,9 @@ import java.util.function.Supplier;
 final class LeaderLog implements CommitLog {
   private static final int MOST_UNDER_WAY = 3;
 
+  /** Bytes that are sent at once while another entry is under way. Fewer wait for its end. */
+  private static final int WORTH_AN_ENTRY = 32 << 10;
+
   /** Waiting bytes above which changes are refused; requests that are being served come on top. */
   private static final long MOST_WAITING = 16 << 20;
 
@@ -132,7 +135,9 @@ final class LeaderLog implements CommitLog {
   }
 
   private void schedule() {
-    if (!isScheduled && !pages.isEmpty() && underWay < MOST_UNDER_WAY && !isPaused) {
+    boolean isDue =
+        underWay == 0 || underWay < MOST_UNDER_WAY && pages.waitingBytes() >= WORTH_AN_ENTRY;
+    if (isDue && !isScheduled && !pages.isEmpty() && !isPaused) {
       isScheduled = true;
       thread.execute(this::sendNext);
     }

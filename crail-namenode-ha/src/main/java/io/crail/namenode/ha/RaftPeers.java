@@ -44,6 +44,7 @@ import org.apache.ratis.util.TimeDuration;
 final class RaftPeers implements AutoCloseable {
 
   private static final long MOVE_MILLIS = 3_000;
+  private static final TimeDuration FOREVER = TimeDuration.valueOf(10_000, TimeUnit.DAYS);
 
   private final RaftGroupId group;
   private final int count;
@@ -83,6 +84,12 @@ final class RaftPeers implements AutoCloseable {
     RaftServerConfigKeys.Rpc.setTimeoutMax(properties, longest);
     RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, shortest);
     RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, longest);
+    // A peer on a busy host stands for election all the same: it asks before it disturbs others.
+    RaftServerConfigKeys.setSleepDeviationThreshold(properties, longest);
+    // One that has lost the others stands again soon: it may be the only one that has all.
+    RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, longest.multiply(2));
+    // Whoever was stopped goes on, for however long it was: its lease has ended.
+    RaftServerConfigKeys.setCloseThreshold(properties, FOREVER);
     RaftServerConfigKeys.Rpc.setRequestTimeout(
         properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
     restartPause = Files.exists(directory) ? longest : TimeDuration.ZERO;
@@ -99,6 +106,10 @@ final class RaftPeers implements AutoCloseable {
     RaftServerConfigKeys.Log.setPurgeGap(properties, limits.snapshotEntries());
     RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, true);
     RaftServerConfigKeys.Log.setForceSyncNum(properties, TornLog.MOST_UNFORCED);
+    // Else each agreement is an entry of its own, which is forced and sent as well.
+    RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
+    // An entry leaves at once: LeaderLog gathers what is worth an entry.
+    RaftServerConfigKeys.Log.Appender.setWaitTimeMin(properties, TimeDuration.ZERO);
     RaftServerConfigKeys.Log.setSegmentSizeMax(
         properties, SizeInBytes.valueOf(limits.segmentBytes()));
     RaftServerConfigKeys.Log.setPreallocatedSize(

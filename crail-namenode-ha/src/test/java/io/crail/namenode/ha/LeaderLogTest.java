@@ -101,6 +101,8 @@ class LeaderLogTest {
     run();
     append("c");
     run();
+    assertEquals(1, sent.size(), "little waits for what is under way");
+    agree(0);
     assertEquals(2, sent.size());
     LogEntry first = sent.get(0).entry;
     assertEquals(3, first.term());
@@ -114,7 +116,7 @@ class LeaderLogTest {
   @Test
   void fewEntriesAreUnderWay() throws Exception {
     for (int i = 0; i < 10; i++) {
-      append("" + i);
+      append("x".repeat(35_000));
       run();
     }
     assertEquals(3, sent.size());

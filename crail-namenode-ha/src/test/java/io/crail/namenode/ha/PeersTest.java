@@ -143,13 +143,16 @@ class PeersTest {
     throw new AssertionError("no peer leads");
   }
 
-  /** Waits until all peers have the same number of records. */
-  private void awaitAgreement() throws InterruptedException {
+  /** Waits until all peers have the same number of records, and returns it. */
+  private long awaitAgreement() throws InterruptedException {
     long begun = System.nanoTime();
-    while (peers[0].last() != peers[1].last() || peers[1].last() != peers[2].last()) {
+    long last = peers[0].last();
+    while (last != peers[1].last() || last != peers[2].last()) {
       assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "they do not agree");
       TimeUnit.MILLISECONDS.sleep(10);
+      last = peers[0].last();
     }
+    return last;
   }
 
   /** The records of a peer that has ended. */
@@ -249,11 +252,10 @@ class PeersTest {
       maker.join();
     }
     assertEquals(List.of(), failures);
-    awaitAgreement();
+    long agreed = awaitAgreement();
     for (String path : made) {
       assertNotNull(store.lookup(path).get(), path);
     }
-    long agreed = peers[0].last();
     for (ReplicatedNamenode peer : peers) {
       peer.close();
     }
