@@ -3,6 +3,7 @@ package io.crail.namenode;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.cluster.AskPeer;
 import io.crail.protocol.cluster.Lead;
 
 /** How the peers of a namenode stand. Thread-safe. */
@@ -20,4 +21,13 @@ public interface Leadership {
    * @throws CrailException when there is no such peer
    */
   Lead.Response lead(Lead.Request request) throws CrailException;
+
+  /**
+   * Answers another peer. Takes it in if it has lost its directory.
+   *
+   * @throws CrailException when there is no such peer
+   */
+  default AskPeer.Response ask(AskPeer.Request request) throws CrailException {
+    throw ErrorCode.UNSUPPORTED.exception("this namenode has no standbys");
+  }
 }

@@ -79,10 +79,14 @@ final class NameNodeService {
         new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
             .addTo(
                 OperationServer.builder(
-                    NameNodeOperations.all(), NameNodeOperations.HELLO, NameNodeOperations.LOGIN))
+                    NameNodeOperations.all(),
+                    NameNodeOperations.HELLO,
+                    NameNodeOperations.LOGIN,
+                    NameNodeOperations.ASK_PEER))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handle(NameNodeOperations.LEAD, (request, session) -> leadership.lead(request))
+            .handle(NameNodeOperations.ASK_PEER, (request, session) -> leadership.ask(request))
             .onClosed(session -> closed(namenode, session))
             .onServed(counting())
             .reportSlow(

@@ -58,6 +58,7 @@ class NameNodeActivityTest {
     assertEquals(
         List.of(
             "announce-space",
+            "ask-peer",
             "check-shares",
             "describe-datanode",
             "drain-datanode",

@@ -13,6 +13,7 @@ import io.crail.namenode.log.FileLogDirectory;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.cluster.AnnounceSpace;
+import io.crail.protocol.cluster.AskPeer;
 import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
@@ -232,6 +233,7 @@ class RepeatedRequestTest {
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
     add(NameNodeOperations.LEAD, (store, datanode) -> new Lead.Request(Lead.NONE));
+    add(NameNodeOperations.ASK_PEER, (store, datanode) -> new AskPeer.Request(1, false, 7, 8));
     add(NameNodeOperations.ANNOUNCE_SPACE, (store, datanode) -> new AnnounceSpace.Request(0, 1000));
     for (DrainAction action : DrainAction.values()) {
       add(

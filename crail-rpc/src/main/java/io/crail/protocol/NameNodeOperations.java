@@ -4,6 +4,7 @@ package io.crail.protocol;
 import io.crail.common.Utf8;
 import io.crail.protocol.Operation.Routing;
 import io.crail.protocol.cluster.AnnounceSpace;
+import io.crail.protocol.cluster.AskPeer;
 import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
@@ -451,6 +452,15 @@ public final class NameNodeOperations {
           READS,
           named(),
           "returns how the peers of a namenode stand, and may have another one serve");
+  public static final Operation<AskPeer.Request, AskPeer.Response> ASK_PEER =
+      add(
+          44,
+          "ask-peer",
+          AskPeer.Request.CODEC,
+          AskPeer.Response.CODEC,
+          READS,
+          named(),
+          "returns what a peer has, to another one that has lost its directory; no hello is needed");
 
   private NameNodeOperations() {}
 

@@ -77,7 +77,9 @@ public final class LeaderCommand extends ReportCommand {
             long behind = peer < answer.behind().size() ? answer.behind().get(peer) : Lead.UNKNOWN;
             String address = Addresses.text(peers.get(peer));
             boolean serves = peer == answer.peer();
-            rows.add(new PeersReport.Peer(index, peer, address, serves, serves ? 0 : behind));
+            boolean joins = (answer.joining() >> peer & 1) != 0;
+            rows.add(
+                new PeersReport.Peer(index, peer, address, serves, joins, serves ? 0 : behind));
           }
         } catch (CrailException e) {
           missing.add(cluster.name(index) + ": " + e.getMessage());

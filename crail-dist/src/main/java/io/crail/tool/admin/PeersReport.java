@@ -20,15 +20,19 @@ public record PeersReport(List<Peer> peers, List<String> missing) implements Par
    * @param peer which of its peers it is, from 0
    * @param address where it is
    * @param serves whether it is the one that serves
+   * @param joins whether it has lost its directories, and does not count until it has joined anew
    * @param behind entries of the log that it does not have yet; -1 if it has not been heard of
    */
-  public record Peer(int namenode, int peer, String address, boolean serves, long behind) {
+  public record Peer(
+      int namenode, int peer, String address, boolean serves, boolean joins, long behind) {
     /** The last entries that a peer has, and has not said yet that it has. */
     private static final int UNSAID = 3;
 
     private String state() {
       if (serves) {
         return "serves";
+      } else if (joins) {
+        return behind < 0 ? "lost its directories" : "joins anew, " + behind + " entries behind";
       } else if (behind >= 0 && behind <= UNSAID) {
         return "standby, up to date";
       }

@@ -8,19 +8,25 @@ import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
+import io.crail.client.CoreStore;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Lead;
 import io.crail.protocol.node.Lookup;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -46,7 +53,8 @@ import org.junit.jupiter.api.io.TempDir;
 class StandbySystemTest {
   private static final int PEERS = 3;
   private static final int ROUNDS = Integer.getInteger("crail.test.rounds", 2);
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final long PATIENCE_NANOS = PATIENCE.toNanos();
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   private final Random random = new Random(Long.getLong("crail.seed", System.nanoTime()));
@@ -216,6 +224,46 @@ class StandbySystemTest {
       pauses.add(longestPauseNanos.get() / 1_000_000);
       cluster.startNamenodeAgain(leader);
       cluster.awaitNamenode(leader);
+    }
+    end(pauses);
+  }
+
+  private Lead.Response report() throws Exception {
+    return ((CoreStore) store)
+        .connections()
+        .namenodes()
+        .callAt(0, NameNodeOperations.LEAD, new Lead.Request(Lead.NONE))
+        .join();
+  }
+
+  private static void remove(Path lost) throws IOException {
+    try (Stream<Path> files = Files.walk(lost)) {
+      for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(each);
+      }
+    }
+  }
+
+  /** It joins while the others serve. After that they can do without each other. */
+  @Test
+  void aPeerThatHasLostItsDirectoriesJoinsAnew() throws Exception {
+    begin();
+    awaitProgress(20);
+    int leader = leader();
+    int lost = (leader + 1) % PEERS;
+    cluster.namenode(lost).kill();
+    remove(ProcessCluster.logOf(logs, PEERS, lost).getParent());
+    cluster.startNamenodeAgain(lost);
+    Await.until("it joins", PATIENCE, () -> report().joining() == 1 << lost);
+    Await.until("it has joined", PATIENCE, () -> report().joining() == 0);
+    List<Long> pauses = new ArrayList<>();
+    for (int other : new int[] {leader, PEERS - leader - lost}) {
+      longestPauseNanos.set(0);
+      cluster.namenode(other).kill();
+      awaitProgress(20);
+      pauses.add(longestPauseNanos.get() / 1_000_000);
+      cluster.startNamenodeAgain(other);
+      cluster.awaitNamenode(other);
     }
     end(pauses);
   }

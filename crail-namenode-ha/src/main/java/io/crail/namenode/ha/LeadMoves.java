@@ -4,6 +4,7 @@ package io.crail.namenode.ha;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.Leadership;
+import io.crail.protocol.cluster.AskPeer;
 import io.crail.protocol.cluster.Lead;
 import java.io.IOException;
 import java.util.List;
@@ -18,12 +19,19 @@ import org.slf4j.LoggerFactory;
  *
  * @param index which namenode it is
  * @param peer which of its peers this is
- * @param count how many peers there are
  * @param thread runs one task at a time, which may take seconds
  * @param leading gives the log of this peer; null if it does not lead
+ * @param replacements takes peers in that have lost their directories
+ * @param entrance how this one has come in
  */
 record LeadMoves(
-    RaftPeers raft, int index, int peer, int count, Executor thread, Supplier<LeaderLog> leading)
+    RaftPeers raft,
+    int index,
+    int peer,
+    Executor thread,
+    Supplier<LeaderLog> leading,
+    Replacements replacements,
+    Entrance entrance)
     implements Leadership {
   private static final Logger LOG = LoggerFactory.getLogger(LeadMoves.class);
   private static final long PAUSE_MILLIS = 20;
@@ -34,11 +42,16 @@ record LeadMoves(
 
   @Override
   public Lead.Response lead(Lead.Request request) throws CrailException {
+    List<Long> behind = raft.behind();
+    int count = behind.size();
     if (request.peer() < Lead.NONE || request.peer() >= count) {
       throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + count);
     }
-    List<Long> behind = raft.behind();
     if (request.peer() != Lead.NONE && request.peer() != peer) {
+      if (!raft.counts(request.peer())) {
+        throw ErrorCode.UNAVAILABLE.exception(
+            "peer " + request.peer() + " has lost its directories, and has not joined anew yet");
+      }
       long entries = behind.get(request.peer());
       if (entries == Lead.UNKNOWN || entries > MOST_BEHIND) {
         throw ErrorCode.UNAVAILABLE.exception(
@@ -46,7 +59,17 @@ record LeadMoves(
       }
       thread.execute(() -> move(request.peer()));
     }
-    return new Lead.Response(peer, raft.term(), behind);
+    int joining = 0;
+    for (int i = 0; i < count; i++) {
+      joining |= replacements.joins(i) ? 1 << i : 0;
+    }
+    return new Lead.Response(peer, joining, raft.term(), behind);
+  }
+
+  @Override
+  public AskPeer.Response ask(AskPeer.Request request) throws CrailException {
+    entrance.require(request);
+    return replacements.answer(request, entrance.membership());
   }
 
   /** Has another peer lead, after all that was sent is agreed on. */

@@ -56,6 +56,17 @@ record PeerFiles(Path directory) {
     return links;
   }
 
+  /** Whether there are any. */
+  boolean isAny() throws IOException {
+    return names(directory).stream().anyMatch(Snapshots::isFile);
+  }
+
+  /** Removes all, since others have more. */
+  void clear() throws IOException {
+    removeAll();
+    force(directory);
+  }
+
   /** The links in a directory, at a start. */
   static List<Path> linked(Path target) throws IOException {
     return Snapshots.closed(names(target), Long.MAX_VALUE).stream().map(target::resolve).toList();

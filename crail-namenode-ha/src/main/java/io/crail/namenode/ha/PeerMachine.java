@@ -213,6 +213,10 @@ final class PeerMachine extends BaseStateMachine {
 
   @Override
   public void notifyServerShutdown(RoleInfoProto role, boolean allServer) {
-    peer.ended(new IOException("its server of the protocol among the peers has ended"));
+    peer.ended(
+        new IOException(
+            "its server of the protocol among the peers has ended. If the others do not know it any"
+                + " more, it has joined with other directories meanwhile: move these away; if it"
+                + " was about to join, start it again"));
   }
 }

@@ -2,16 +2,16 @@
 package io.crail.namenode.ha;
 
 import io.crail.common.Addresses;
-import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.cluster.AskPeer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -31,7 +32,9 @@ import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -46,8 +49,16 @@ final class RaftPeers implements AutoCloseable {
   private static final long MOVE_MILLIS = 3_000;
   private static final TimeDuration FOREVER = TimeDuration.valueOf(10_000, TimeUnit.DAYS);
 
+  /** Entries that a peer may lack which is taken in; from then on, it counts. */
+  private static final int CAUGHT_UP = 64;
+
+  /** How long a peer that is taken in may be silent, for example while it reads its files. */
+  private static final long STAGING_SECONDS = 10;
+
   private final RaftGroupId group;
-  private final int count;
+  private final List<String> addresses = new ArrayList<>();
+  private final Membership own;
+  private final Path directory;
   private final RaftServer server;
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
@@ -56,27 +67,34 @@ final class RaftPeers implements AutoCloseable {
   RaftPeers(
       Configuration conf,
       int index,
-      int peer,
+      Membership own,
       Path directory,
       StateMachine machine,
       PeerLimits limits)
       throws IOException {
-    NamenodeAddresses addresses = conf.get(ClusterKeys.NAMENODE_ADDRESS);
+    this.own = own;
+    this.directory = directory;
     int offset = conf.get(StandbyKeys.PORT_OFFSET);
-    List<RaftPeer> peers = new ArrayList<>();
-    for (InetSocketAddress address : addresses.peers(index)) {
-      peers.add(
-          RaftPeer.newBuilder()
-              .setId(idOf(peers.size()))
-              .setAddress(Addresses.text(address.getHostString(), address.getPort() + offset))
-              .build());
+    for (InetSocketAddress each : conf.get(ClusterKeys.NAMENODE_ADDRESS).peers(index)) {
+      addresses.add(Addresses.text(each.getHostString(), each.getPort() + offset));
     }
-    count = peers.size();
-    String name = conf.get(ClusterKeys.CLUSTER_NAME) + "/" + index;
-    group = RaftGroupId.valueOf(UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)));
+    if (own.begun().size() > addresses.size()) {
+      throw new IOException(
+          own.begun().size()
+              + " peers have begun, but crail.namenode.address names "
+              + addresses.size());
+    }
+    // A server that is taken in gets to know the others from the one that leads.
+    List<RaftPeer> peers = new ArrayList<>();
+    for (int i = 0; i < own.begun().size(); i++) {
+      peers.add(peer(i, own.begun().get(i)));
+    }
+    group = RaftGroupId.valueOf(groupOf(conf, index));
     RaftProperties properties = new RaftProperties();
     RaftServerConfigKeys.setStorageDir(properties, List.of(directory.toFile()));
-    GrpcConfigKeys.Server.setPort(properties, addresses.peers(index).get(peer).getPort() + offset);
+    GrpcConfigKeys.Server.setPort(
+        properties,
+        conf.get(ClusterKeys.NAMENODE_ADDRESS).peers(index).get(own.peer()).getPort() + offset);
     long election = conf.get(StandbyKeys.ELECTION).toMillis();
     TimeDuration shortest = TimeDuration.valueOf(election, TimeUnit.MILLISECONDS);
     TimeDuration longest = TimeDuration.valueOf(2 * election, TimeUnit.MILLISECONDS);
@@ -92,7 +110,10 @@ final class RaftPeers implements AutoCloseable {
     RaftServerConfigKeys.setCloseThreshold(properties, FOREVER);
     RaftServerConfigKeys.Rpc.setRequestTimeout(
         properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
-    restartPause = Files.exists(directory) ? longest : TimeDuration.ZERO;
+    RaftServerConfigKeys.setStagingCatchupGap(properties, CAUGHT_UP);
+    RaftServerConfigKeys.setStagingTimeout(
+        properties, TimeDuration.valueOf(STAGING_SECONDS, TimeUnit.SECONDS));
+    restartPause = Membership.hasMeta(directory) ? longest : TimeDuration.ZERO;
     // The sender's calls keep their order.
     RaftServerConfigKeys.ThreadPool.setClientCached(properties, false);
     RaftServerConfigKeys.ThreadPool.setClientSize(properties, 1);
@@ -117,7 +138,7 @@ final class RaftPeers implements AutoCloseable {
     TornLog.cut(directory);
     server =
         RaftServer.newBuilder()
-            .setServerId(RaftPeerId.valueOf(idOf(peer)))
+            .setServerId(own.id())
             .setGroup(RaftGroup.valueOf(group, peers))
             .setProperties(properties)
             .setStateMachine(machine)
@@ -125,8 +146,17 @@ final class RaftPeers implements AutoCloseable {
             .build();
   }
 
-  private static String idOf(int peer) {
-    return "peer-" + peer;
+  /** Which group the peers of a namenode are. */
+  static UUID groupOf(Configuration conf, int index) {
+    String name = conf.get(ClusterKeys.CLUSTER_NAME) + "/" + index;
+    return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private RaftPeer peer(int peer, long number) {
+    return RaftPeer.newBuilder()
+        .setId(Membership.id(peer, number))
+        .setAddress(addresses.get(peer))
+        .build();
   }
 
   /**
@@ -140,7 +170,122 @@ final class RaftPeers implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted");
     }
-    server.start();
+    try {
+      server.start();
+    } catch (IOException | RuntimeException e) {
+      throw new IOException("the log in " + directory + " cannot be used: " + e.getMessage(), e);
+    }
+  }
+
+  /** Whether this peer counts, as far as it knows; the others may have taken it out meanwhile. */
+  boolean counts() {
+    return own.id().equals(idOf(own.peer()));
+  }
+
+  /** Whether the others have agreed that this peer counts. */
+  boolean isMember() {
+    return isAgreed(division()) && counts();
+  }
+
+  /** Whether who counts is agreed on, and does not change at present. */
+  private static boolean isAgreed(RaftServer.Division division) {
+    RaftConfiguration present = division.getRaftConf();
+    return present.getPreviousPeers().isEmpty()
+        && division.getRaftLog().getLastCommittedIndex() >= present.getLogEntryIndex();
+  }
+
+  /** The names of those that count, or are to. */
+  private Map<Integer, RaftPeer> present() {
+    Map<Integer, RaftPeer> present = new HashMap<>();
+    for (RaftPeer each : division().getRaftConf().getCurrentPeers()) {
+      present.put(Membership.peerOf(each.getId()), each);
+    }
+    return present;
+  }
+
+  /** The name of a peer that counts, or is to; null if it does not. */
+  private RaftPeerId idOf(int peer) {
+    RaftPeer found = present().get(peer);
+    return found == null ? null : found.getId();
+  }
+
+  /** Whether a peer counts, or is to, whatever its directory is. */
+  boolean counts(int peer) {
+    return idOf(peer) != null;
+  }
+
+  /**
+   * How a peer stands, for the one that leads.
+   *
+   * @return {@link AskPeer#MEMBER} if it counts with this directory; {@link AskPeer#APART} if it
+   *     does not count with any; {@link AskPeer#WAIT} otherwise, and while that changes
+   */
+  int standing(int peer, long number) {
+    if (!isAgreed(division())) {
+      return AskPeer.WAIT;
+    }
+    RaftPeerId asked = Membership.id(peer, number);
+    if (counts(peer)) {
+      return asked.equals(idOf(peer)) ? AskPeer.MEMBER : AskPeer.WAIT;
+    }
+    ServerRpcProto sent = sentTo(peer);
+    // What is sent to a directory that was just being taken in must not reach another one.
+    return sent == null || asked.equals(RaftPeerId.valueOf(sent.getId().getId()))
+        ? AskPeer.APART
+        : AskPeer.WAIT;
+  }
+
+  /** To whom this one, which leads, sends entries for a peer; null for nobody. */
+  private ServerRpcProto sentTo(int peer) {
+    for (ServerRpcProto each :
+        division().getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList()) {
+      if (Membership.peerOf(RaftPeerId.valueOf(each.getId().getId())) == peer) {
+        return each;
+      }
+    }
+    return null;
+  }
+
+  /** Milliseconds since this one, which leads, has heard of a peer. */
+  long silentMillis(int peer) {
+    ServerRpcProto sent = sentTo(peer);
+    return sent == null ? Long.MAX_VALUE : sent.getLastRpcElapsedTimeMs();
+  }
+
+  /** Takes a peer out, so that it does not count any more. For the one that leads. */
+  CompletableFuture<Void> takeOut(int peer) {
+    Map<Integer, RaftPeer> left = present();
+    left.remove(peer);
+    return change(left.values());
+  }
+
+  /** Takes a peer in. It counts as soon as it has what the others have. */
+  CompletableFuture<Void> takeIn(int peer, long number) {
+    Map<Integer, RaftPeer> more = present();
+    more.put(peer, peer(peer, number));
+    return change(more.values());
+  }
+
+  private CompletableFuture<Void> change(Collection<RaftPeer> peers) {
+    SetConfigurationRequest.Arguments arguments =
+        SetConfigurationRequest.Arguments.newBuilder()
+            .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
+            .setServersInCurrentConf(List.copyOf(division().getRaftConf().getCurrentPeers()))
+            .setServersInNewConf(List.copyOf(peers))
+            .build();
+    try {
+      return server
+          .setConfigurationAsync(
+              new SetConfigurationRequest(
+                  client, server.getId(), group, calls.incrementAndGet(), arguments))
+          .thenCompose(
+              reply ->
+                  reply.isSuccess()
+                      ? CompletableFuture.completedFuture(null)
+                      : CompletableFuture.failedFuture(failure(reply)));
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
   }
 
   /** The present term. */
@@ -183,12 +328,17 @@ final class RaftPeers implements AutoCloseable {
     List<Long> behind = new ArrayList<>();
     RaftServer.Division division = division();
     long last = division.getInfo().getLastAppliedIndex();
-    Map<RaftPeerId, Long> known = new HashMap<>();
+    Map<Integer, Long> known = new HashMap<>();
     for (CommitInfoProto each : division.getCommitInfos()) {
-      known.put(RaftPeerId.valueOf(each.getServer().getId()), each.getCommitIndex());
+      RaftPeerId id = RaftPeerId.valueOf(each.getServer().getId());
+      int peer = Membership.peerOf(id);
+      // One that does not count is about to be taken in.
+      if (!counts(peer) || id.equals(idOf(peer))) {
+        known.put(peer, each.getCommitIndex());
+      }
     }
-    for (int i = 0; i < count; i++) {
-      Long index = known.get(RaftPeerId.valueOf(idOf(i)));
+    for (int i = 0; i < addresses.size(); i++) {
+      Long index = known.get(i);
       behind.add(index == null || index < 0 ? -1 : Math.max(0, last - index));
     }
     return behind;
@@ -197,18 +347,13 @@ final class RaftPeers implements AutoCloseable {
   /**
    * Has another peer lead. Returns when it does; false if it does not.
    *
-   * @param peer which one; below 0 for any
+   * @param peer which one, which must count; below 0 for any
    */
   boolean move(int peer) throws IOException {
     RaftClientReply reply =
         server.transferLeadership(
             new TransferLeadershipRequest(
-                client,
-                server.getId(),
-                group,
-                calls.incrementAndGet(),
-                peer < 0 ? null : RaftPeerId.valueOf(idOf(peer)),
-                MOVE_MILLIS));
+                client, server.getId(), group, calls.incrementAndGet(), idOf(peer), MOVE_MILLIS));
     return reply.isSuccess();
   }
 

@@ -11,15 +11,12 @@ import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.StandbyNamenode;
 import io.crail.namenode.conf.Durability;
 import io.crail.namenode.conf.NameNodeKeys;
-import io.crail.namenode.log.FileLogDirectory;
-import io.crail.namenode.log.LogDirectory;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.cluster.Lead;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,9 +33,6 @@ import org.slf4j.LoggerFactory;
 public final class ReplicatedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicatedNamenode.class);
   private static final long TICK_MILLIS = 50;
-  private static final long WRITE_PAUSE_MILLIS = 20;
-  private static final long WRITTEN_AT_ONCE = 128 << 10;
-  private static final long MOST_WAITING = 32 << 20;
 
   /** How many places there are between two snapshots at which one may end. */
   private static final int MARKS = 20;
@@ -54,17 +48,19 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private final Transport transport;
   private final Clock clock;
   private final Listener listener;
-  private final LogDirectory directory;
-  private final PeerFiles files;
+  private final PeerCopy copy;
   private final PeerLimits limits;
-  private final ScheduledExecutorService writing;
-  private final ExecutorService preparing;
-  private final ExecutorService snapshotting;
   private final ExecutorService sending;
   private final ExecutorService changing;
   private final ScheduledExecutorService timer;
-  private final RaftPeers raft;
-  private final LeadMoves moves;
+  private final Path peersDirectory;
+
+  /** Made before anything else that uses it. */
+  private Entrance entrance;
+
+  // Null until this peer takes part.
+  private volatile RaftPeers raft;
+  private volatile LeadMoves moves;
 
   // Written under the monitor.
   private volatile LeaderLog leading;
@@ -130,21 +126,13 @@ public final class ReplicatedNamenode implements AutoCloseable {
               + " sync and "
               + NameNodeKeys.DATA_PATH.name());
     }
-    Path parent = Path.of(conf.get(NameNodeKeys.DATA_PATH));
-    LogDirectory directory = FileLogDirectory.open(parent.resolve("namenode-" + index));
-    ReplicatedNamenode made = null;
+    ReplicatedNamenode made =
+        new ReplicatedNamenode(conf, index, peer, bind, transport, clock, listener, limits);
     try {
-      made =
-          new ReplicatedNamenode(
-              conf, index, peer, bind, transport, clock, listener, directory, parent, limits);
       made.open();
       return made;
     } catch (IOException | RuntimeException e) {
-      if (made != null) {
-        made.close();
-      } else {
-        directory.close();
-      }
+      made.close();
       throw e;
     }
   }
@@ -157,8 +145,6 @@ public final class ReplicatedNamenode implements AutoCloseable {
       Transport transport,
       Clock clock,
       Listener listener,
-      LogDirectory directory,
-      Path parent,
       PeerLimits limits)
       throws IOException {
     this.conf = conf;
@@ -169,88 +155,85 @@ public final class ReplicatedNamenode implements AutoCloseable {
     this.transport = new PatientTransport(transport);
     this.clock = clock;
     this.listener = listener;
-    this.directory = directory;
     this.limits = limits;
-    this.files = new PeerFiles(parent.resolve("namenode-" + index));
+    Path parent = Path.of(conf.get(NameNodeKeys.DATA_PATH));
+    this.peersDirectory = parent.resolve("namenode-" + index + "-peers");
+    this.copy = new PeerCopy(conf, index, parent.resolve("namenode-" + index), clock, limits);
     String name = "crail-namenode-" + index;
-    this.writing = Executors.newSingleThreadScheduledExecutor(Threads.factory(name + "-log"));
-    this.preparing = Executors.newSingleThreadExecutor(Threads.factory(name + "-log-files"));
-    this.snapshotting = Executors.newSingleThreadExecutor(Threads.factory(name + "-log-snapshots"));
     this.sending = Executors.newSingleThreadExecutor(Threads.factory(name + "-entries"));
     this.changing = Executors.newSingleThreadExecutor(Threads.factory(name + "-lead"));
     this.timer = Executors.newSingleThreadScheduledExecutor(Threads.factory(name + "-lease"));
-    this.raft =
-        new RaftPeers(
-            conf,
-            index,
-            peer,
-            parent.resolve("namenode-" + index + "-peers"),
-            new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS),
-            limits);
-    this.moves =
-        new LeadMoves(raft, index, peer, addresses.peers(index).size(), changing, () -> leading);
   }
 
   private void open() throws IOException {
-    files.recover();
-    synchronized (this) {
-      follow();
+    copy.files().recover();
+    boolean hasRecords = copy.files().isAny();
+    entrance = new Entrance(conf, index, peer, peersDirectory, hasRecords, transport, clock);
+    boolean isIn = entrance.membership().takesPart();
+    if (isIn) {
+      takePart();
+    } else {
+      synchronized (this) {
+        stand();
+      }
     }
-    raft.start();
     timer.scheduleWithFixedDelay(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    entrance.execute(() -> enter(isIn));
   }
 
-  /** Begins from the copy, and answers that another peer serves. */
-  private void follow() throws IOException {
-    read();
-    standing = transport.listen("crail-namenode-" + index, bind, new StandbyService());
-    LOG.info(
-        "peer {} of namenode {} is a standby at {}",
-        peer,
-        index,
-        Addresses.text(standing.address()));
-  }
-
-  private long pauseMillis() {
-    StandbyNamenode present = node;
-    boolean isBehind = present != null && present.copy().waitingBytes() > WRITTEN_AT_ONCE;
-    return isBehind ? 0 : WRITE_PAUSE_MILLIS;
-  }
-
-  /** Lets the copy catch up, so that it takes no more memory than it may. */
-  private void awaitCopy() throws IOException {
-    StandbyNamenode present = node;
-    while (present != null
-        && present.copy().waitingBytes() > MOST_WAITING
-        && !present.copy().hasFailed()
-        && !isClosed) {
-      try {
-        TimeUnit.MILLISECONDS.sleep(1);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IOException("interrupted");
+  /** Waits for the others, where that is needed. */
+  private void enter(boolean isIn) {
+    try {
+      if (!isIn && entrance.await()) {
+        takePart();
+      }
+      if (raft != null && !raft.counts()) {
+        entrance.awaitMember(raft::isMember);
+      }
+    } catch (InterruptedException | IOException | RuntimeException | Error e) {
+      if (!isClosed) {
+        LOG.error("peer {} of namenode {} cannot take part", peer, index, e);
+        Threads.dies(e);
       }
     }
   }
 
-  /** Makes the state of the copy. */
-  private void read() throws IOException {
-    node =
-        new StandbyNamenode(
-            conf,
-            index,
-            addresses.size(),
-            directory,
-            // With a pause, since nothing waits for the copy: what is agreed on is in the log of
-            // Ratis.
-            task -> writing.schedule(task, pauseMillis(), TimeUnit.MILLISECONDS),
-            preparing,
-            () -> Threads.dies(new IOException("the copy of the log cannot be written")),
-            snapshotting,
-            files.directory(),
-            limits.segmentBytes(),
-            clock,
-            new SecureRandom());
+  /** Makes the changes of the others from now on, and may lead. */
+  private void takePart() throws IOException {
+    try {
+      Membership own = entrance.membership();
+      if (own.joins() && !own.isStarted()) {
+        copy.files().clear();
+      }
+      PeerMachine machine = new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS);
+      RaftPeers made = new RaftPeers(conf, index, own, peersDirectory, machine, limits);
+      synchronized (this) {
+        raft = made;
+        Replacements replacements = new Replacements(made, conf, index, peer, clock, changing);
+        moves = new LeadMoves(made, index, peer, changing, () -> leading, replacements, entrance);
+        follow();
+      }
+      TornLog.requireEntries(peersDirectory, last());
+      made.start();
+      entrance.started();
+    } catch (IOException e) {
+      throw entrance.advised(e, copy.files().directory());
+    }
+  }
+
+  /** Begins from the copy, and answers that another peer serves. */
+  private void follow() throws IOException {
+    node = copy.read();
+    stand();
+  }
+
+  private void stand() throws IOException {
+    if (standing == null) {
+      standing =
+          transport.listen("crail-namenode-" + index, bind, new StandbyService(entrance::answer));
+      String address = Addresses.text(standing.address());
+      LOG.info("peer {} of namenode {} is a standby at {}", peer, index, address);
+    }
   }
 
   private void tick() {
@@ -276,7 +259,13 @@ public final class ReplicatedNamenode implements AutoCloseable {
 
   /** The number of the last record on which the peers have agreed, and which this one has. */
   public synchronized long last() {
-    return node.last();
+    return node == null ? 0 : node.last();
+  }
+
+  /** Whether this peer counts, so that it may vote and lead. */
+  boolean isMember() {
+    RaftPeers present = raft;
+    return present != null && entrance.membership().isStarted() && present.isMember();
   }
 
   /** The namenode that serves; null if another peer does. */
@@ -392,12 +381,20 @@ public final class ReplicatedNamenode implements AutoCloseable {
   /** Ends this peer. The others go on without it. */
   @Override
   public void close() {
+    if (isClosed) {
+      return;
+    }
     isClosed = true;
     LeaderLog log = leading;
     if (log != null) {
       log.end("this peer ends");
     }
-    raft.close();
+    if (entrance != null) {
+      entrance.close();
+    }
+    if (raft != null) {
+      raft.close();
+    }
     timer.shutdownNow();
     changing.shutdown();
     synchronized (this) {
@@ -406,7 +403,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
         standing.close();
         standing = null;
       }
-      try (LogDirectory closed = directory) {
+      try (PeerCopy closed = copy) {
         if (node != null) {
           node.close();
         }
@@ -415,16 +412,13 @@ public final class ReplicatedNamenode implements AutoCloseable {
       }
     }
     sending.shutdown();
-    writing.shutdown();
-    preparing.shutdown();
-    snapshotting.shutdown();
   }
 
   /** Receives what the peers agree on, in one thread of Ratis. */
   private final class Follower implements PeerMachine.Peer {
     @Override
     public void agreed(long term, LogEntry entry) throws IOException {
-      awaitCopy();
+      copy.awaitRoom(() -> isClosed);
       synchronized (ReplicatedNamenode.this) {
         if (entry.term() != term) {
           // Sent by a leader that had lost the lead, and has it again. It has dropped the changes.
@@ -463,15 +457,13 @@ public final class ReplicatedNamenode implements AutoCloseable {
 
     @Override
     public long closed() {
-      synchronized (ReplicatedNamenode.this) {
-        return node.copy().closed().last();
-      }
+      return copy.closed();
     }
 
     @Override
     public List<Path> linkTo(Path target) throws IOException {
       synchronized (ReplicatedNamenode.this) {
-        return files.linkTo(target, node.copy().closed().segment());
+        return copy.linkTo(target);
       }
     }
 
@@ -479,9 +471,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
     public void install(Path source) throws IOException {
       synchronized (ReplicatedNamenode.this) {
         LOG.info("peer {} of namenode {} takes over files of another one", peer, index);
-        node.close();
-        files.replace(source);
-        read();
+        node = copy.install(source);
       }
     }
 

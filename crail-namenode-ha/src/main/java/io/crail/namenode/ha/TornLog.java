@@ -56,6 +56,27 @@ final class TornLog {
   }
 
   /**
+   * Requires that there is something of which there is a copy: what is agreed on is in Ratis' log
+   * before it is in the copy.
+   *
+   * @param last the number of the last record in the copy
+   * @throws IOException that names the directory if all has gone
+   */
+  static void requireEntries(Path directory, long last) throws IOException {
+    if (last > 0
+        && filesOf(directory, "log_").isEmpty()
+        && filesOf(directory, "snapshot.").isEmpty()) {
+      throw new IOException(directory + " has lost the entries of " + last + " records");
+    }
+  }
+
+  private static List<Path> filesOf(Path directory, String begin) throws IOException {
+    try (Stream<Path> files = Files.walk(directory, 3)) {
+      return files.filter(file -> file.getFileName().toString().startsWith(begin)).toList();
+    }
+  }
+
+  /**
    * Cuts the log in a directory of Ratis.
    *
    * @throws IOException that names the file if it is damaged
@@ -64,14 +85,7 @@ final class TornLog {
     if (!Files.isDirectory(directory)) {
       return;
     }
-    List<Path> open;
-    try (Stream<Path> files = Files.walk(directory, 3)) {
-      open =
-          files
-              .filter(file -> file.getFileName().toString().startsWith("log_inprogress_"))
-              .toList();
-    }
-    for (Path file : open) {
+    for (Path file : filesOf(directory, "log_inprogress_")) {
       cutFile(file);
     }
   }
@@ -116,8 +130,7 @@ final class TornLog {
                 + at
                 + ": a whole entry follows at byte "
                 + later
-                + "; this peer may lack what it has confirmed, and must not take part: see"
-                + " docs/standby.md");
+                + "; this peer may lack what it has confirmed, and must not take part");
       }
     }
     LOG.warn("{}: {} bytes at the end were not whole, and are dropped", file, torn - at);

@@ -14,24 +14,15 @@ import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
 import io.crail.CrailStore;
 import io.crail.common.Clock;
-import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.namenode.Leadership;
 import io.crail.namenode.conf.NameNodeKeys;
-import io.crail.namenode.log.FileLogDirectory;
-import io.crail.namenode.log.LogReader;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.cluster.Lead;
-import io.crail.rpc.Transport;
-import io.crail.rpc.TransportProvider;
-import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,149 +33,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the peers of a namenode in one process, with their real protocol and real files. */
 @Timeout(300)
-class PeersTest {
-  private static final int PEERS = 3;
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
-
-  @TempDir private Path directory;
-  private final ReplicatedNamenode[] peers = new ReplicatedNamenode[PEERS];
-  private PeerLimits limits = PeerLimits.USUAL;
-  private List<Integer> ports;
-  private Transport transport;
-  private CrailStore store;
-
-  @BeforeEach
-  void start() throws Exception {
-    ports = freePorts();
-    transport = TransportProvider.open(conf(0));
-    for (int i = 0; i < PEERS; i++) {
-      startPeer(i);
-    }
-    store = CrailStore.newInstance(CrailConfiguration.of(conf(0)));
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    store.close();
-    for (ReplicatedNamenode peer : peers) {
-      peer.close();
-    }
-    transport.close();
-  }
-
-  /** Ports of the peers, for clients and for each other. */
-  private static List<Integer> freePorts() throws IOException {
-    List<Integer> free = new ArrayList<>();
-    while (free.size() < PEERS) {
-      try (ServerSocket one = new ServerSocket(0);
-          ServerSocket other = new ServerSocket(one.getLocalPort() + 1_000)) {
-        if (!free.contains(one.getLocalPort())) {
-          free.add(one.getLocalPort());
-        }
-      } catch (IOException | IllegalArgumentException e) {
-        // Others use it.
-      }
-    }
-    return free;
-  }
-
-  private InetSocketAddress address(int peer) {
-    return new InetSocketAddress("127.0.0.1", ports.get(peer));
-  }
-
-  private Configuration conf(int peer) {
-    List<InetSocketAddress> all = List.of(address(0), address(1), address(2));
-    return Configuration.builder()
-        .set(
-            ClusterKeys.NAMENODE_ADDRESS.name(),
-            new NamenodeAddresses(List.of(all)).toString(),
-            "the test")
-        .set(NameNodeKeys.DURABILITY, "sync")
-        .set(NameNodeKeys.DATA_PATH, directory.resolve("peer-" + peer).toString())
-        .set(ClusterKeys.RPC_TIMEOUT, "60s")
-        .build();
-  }
-
-  private void startPeer(int i) throws IOException {
-    peers[i] =
-        ReplicatedNamenode.start(
-            conf(i), 0, i, address(i), transport, Clock.SYSTEM, server -> null, limits);
-  }
-
-  private void makeDirectory(String path) throws Exception {
-    store
-        .create(
-            path,
-            CrailNodeType.DIRECTORY,
-            CrailStorageClass.DEFAULT,
-            CrailLocationClass.DEFAULT,
-            false)
-        .get();
-  }
-
-  private int leader() throws InterruptedException {
-    long begun = System.nanoTime();
-    while (System.nanoTime() - begun < PATIENCE_NANOS) {
-      for (int i = 0; i < PEERS; i++) {
-        if (peers[i].leads()) {
-          return i;
-        }
-      }
-      TimeUnit.MILLISECONDS.sleep(10);
-    }
-    throw new AssertionError("no peer leads");
-  }
-
-  /** Waits until all peers have the same number of records, and returns it. */
-  private long awaitAgreement() throws InterruptedException {
-    long begun = System.nanoTime();
-    long last = peers[0].last();
-    while (last != peers[1].last() || last != peers[2].last()) {
-      assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "they do not agree");
-      TimeUnit.MILLISECONDS.sleep(10);
-      last = peers[0].last();
-    }
-    return last;
-  }
-
-  /** The records of a peer that has ended. */
-  private List<ByteBuffer> records(int peer) throws Exception {
-    List<ByteBuffer> records = new ArrayList<>();
-    try (FileLogDirectory files =
-        FileLogDirectory.open(directory.resolve("peer-" + peer).resolve("namenode-0"))) {
-      LogReader.read(
-          files,
-          new LogReader.Visitor() {
-            @Override
-            public void written(long millis, long nanos) {}
-
-            @Override
-            public void record(long number, int kind, ByteBuffer bytes, int offset, int length) {
-              ByteBuffer copy = ByteBuffer.allocate(1 + length).put(0, (byte) kind);
-              records.add(copy.put(1, bytes, offset, length));
-            }
-          });
-    }
-    return records;
-  }
-
-  /** A peer that ends later may have some more. */
-  private static void requireSame(List<ByteBuffer> one, List<ByteBuffer> other, long least) {
-    int common = Math.min(one.size(), other.size());
-    assertTrue(common >= least, common + " of " + least);
-    for (int i = 0; i < common; i++) {
-      assertEquals(one.get(i), other.get(i), "record " + (i + 1));
-    }
-  }
-
+class PeersTest extends PeersFixture {
   @Test
   void anotherPeerTakesOverWithAllThatWasAcknowledged() throws Exception {
     for (int i = 0; i < 20; i++) {

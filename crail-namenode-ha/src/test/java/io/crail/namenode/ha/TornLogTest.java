@@ -46,6 +46,7 @@ class TornLogTest {
     }
     out.write(new byte[ZEROS]);
     whole = out.toByteArray();
+    Files.write(file, whole);
   }
 
   private byte[] entry(long index) throws IOException {
@@ -117,6 +118,18 @@ class TornLogTest {
     byte[] torn = whole.clone();
     Arrays.fill(torn, ends[first - 1], ends[first], (byte) 0);
     assertEquals(ends[first - 1], cut(torn).length);
+  }
+
+  @Test
+  void entriesAreRequiredOfWhatWasCopied() throws IOException {
+    TornLog.requireEntries(directory, 5);
+    Files.delete(file);
+    TornLog.requireEntries(directory, 0);
+    IOException lost = assertThrows(IOException.class, () -> TornLog.requireEntries(directory, 5));
+    assertTrue(lost.getMessage().contains("has lost the entries of 5 records"));
+    Path files = Files.createDirectories(directory.resolve("group").resolve("sm"));
+    Files.createFile(files.resolve("snapshot.1_7"));
+    TornLog.requireEntries(directory, 5);
   }
 
   @Test

@@ -40,15 +40,18 @@ public final class Lead {
    * The answer. The lead moves after it, and may still stay where it is.
    *
    * @param peer which peer serves now
+   * @param joining the peers that have lost their directories, and do not count until they have
+   *     everything again; peer 0 is the lowest bit
    * @param term how often a peer was elected, all together
    * @param behind for each peer, how many entries of the log it does not have yet, or {@link
    *     #UNKNOWN}
    */
-  public record Response(int peer, long term, List<Long> behind) {
+  public record Response(int peer, int joining, long term, List<Long> behind) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Lead.Response")
             .i32("peer", "which peer serves now")
+            .i32("joining", "peers that lost their directories and do not count yet, as bits")
             .i64("term", "how often a peer was elected, all together")
             .u16("behindCount", "number of peers")
             .list("behind", "behindCount", BEHIND, MAX_PEERS);
