@@ -138,8 +138,9 @@ start_here() {
   pid=$!
   printf '%s %s\n%s\n' "$pid" "$(start_ticks "$pid")" "$addresses" >"$file"
   while ((SECONDS - begun <= start_seconds)); do
-    if grep -q ' serves ' "$out"; then
-      say "$name: $(grep ' serves ' "$out" | head -n 1) (process $pid)"
+    # A peer of a namenode with standbys may serve now, or later.
+    if grep -Eq ' serves | takes part on ' "$out"; then
+      say "$name: $(grep -E ' serves | takes part on ' "$out" | head -n 1) (process $pid)"
       return 0
     fi
     if ! start_ticks "$pid" >/dev/null; then
@@ -214,7 +215,28 @@ on_host() {
   }
 }
 
-# namenode_hosts: prints the host of each namenode, in their order. Needs $addresses.
-namenode_hosts() {
-  tr ',' '\n' <<<"$addresses" | sed '/^$/d; s|^ *crail://||; s|:[0-9]*/* *$||; s|^\[||; s|\]$||'
+# namenode_lines: prints a line for each process of a namenode: its name, its host, and the arguments
+# that say which one it is. Needs $addresses.
+namenode_lines() {
+  local index=0 number=0 namenodes peers each host
+  IFS=, read -ra namenodes <<<"$addresses"
+  for each in "${namenodes[@]}"; do
+    each=${each// /}
+    each=${each#crail://}
+    IFS='|' read -ra peers <<<"${each%%/*}"
+    number=0
+    for each in "${peers[@]}"; do
+      host=${each%:*}
+      host=${host#[}
+      host=${host%]}
+      if [ "${#peers[@]}" = 1 ]; then
+        printf 'namenode-%s %s -i %s\n' "$index" "$host" "$index"
+      else
+        printf 'namenode-%s-%s %s -i %s -a %s -p %s\n' "$index" "$number" "$host" "$index" "$host" \
+          "${each##*:}"
+      fi
+      number=$((number + 1))
+    done
+    [ "$number" = 0 ] || index=$((index + 1))
+  done
 }
