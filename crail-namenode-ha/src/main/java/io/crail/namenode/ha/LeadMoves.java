@@ -72,6 +72,30 @@ record LeadMoves(
     return replacements.answer(request, entrance.membership());
   }
 
+  /** Has any other peer lead, since nothing is agreed on here any more. */
+  void giveUp(LeaderLog log) {
+    thread.execute(
+        () -> {
+          // The other peers wait for no lease if this one asks them.
+          log.pause();
+          try {
+            LOG.warn(
+                "peer {} of namenode {}: nothing has been agreed on for {} s, for example since its"
+                    + " disk stands still; another peer is to lead",
+                peer,
+                index,
+                LeaderLog.STALL_SECONDS);
+            if (raft.move(Lead.NONE)) {
+              log.end("nothing was agreed on");
+            }
+          } catch (IOException | RuntimeException e) {
+            LOG.warn("peer {} of namenode {}: no other peer takes over", peer, index, e);
+          } finally {
+            log.goOn();
+          }
+        });
+  }
+
   /** Has another peer lead, after all that was sent is agreed on. */
   private void move(int to) {
     LeaderLog log = leading.get();

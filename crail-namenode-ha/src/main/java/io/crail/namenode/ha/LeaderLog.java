@@ -12,6 +12,7 @@ import io.crail.protocol.codec.Codec;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -30,6 +31,12 @@ final class LeaderLog implements CommitLog {
 
   /** Bytes that are sent at once while another entry is under way. Fewer wait for its end. */
   private static final int WORTH_AN_ENTRY = 32 << 10;
+
+  /**
+   * How long an entry may be under way. A leader whose disk stands still is never deposed: it goes
+   * on to say that it is there, but Ratis agrees on nothing that it has not written itself.
+   */
+  static final int STALL_SECONDS = 6;
 
   /** Waiting bytes above which changes are refused; requests that are being served come on top. */
   private static final long MOST_WAITING = 16 << 20;
@@ -60,6 +67,7 @@ final class LeaderLog implements CommitLog {
   private int underWay;
   private boolean isScheduled;
   private boolean isPaused;
+  private long stallNanos;
 
   private final RequestsUnderWay requests = new RequestsUnderWay();
   private final Waiters waiters = new Waiters();
@@ -100,6 +108,7 @@ final class LeaderLog implements CommitLog {
     this.sender = sender;
     this.leaseNanos = leaseNanos;
     this.leaseEnd = clock.nanoTime();
+    this.stallNanos = leaseEnd;
     this.shortage = shortage;
     this.ended = ended;
     this.failed = failed;
@@ -224,6 +233,21 @@ final class LeaderLog implements CommitLog {
       wasAsked = false;
       renew();
     }
+  }
+
+  /** Whether an entry has been under way for too long; says so once for each such time. */
+  synchronized boolean isStalled() {
+    Long oldest = sentNanos.peekFirst();
+    if (oldest == null) {
+      return false;
+    }
+    long now = clock.nanoTime();
+    long since = stallNanos - oldest > 0 ? stallNanos : oldest;
+    if (now - since < TimeUnit.SECONDS.toNanos(STALL_SECONDS)) {
+      return false;
+    }
+    stallNanos = now;
+    return true;
   }
 
   /**

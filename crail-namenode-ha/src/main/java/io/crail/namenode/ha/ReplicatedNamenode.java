@@ -241,6 +241,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
       LeaderLog log = leading;
       if (log != null) {
         log.tick();
+        if (log.isStalled()) {
+          moves.giveUp(log);
+        }
       }
       synchronized (this) {
         if (!isClosed && node != null) {

@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -123,6 +124,22 @@ class LeaderLogTest {
     agree(0);
     assertEquals(4, sent.size());
     assertEquals(7, sent.get(3).entry.count());
+  }
+
+  @Test
+  void anEntryThatIsUnderWayForTooLongIsAStall() throws Exception {
+    assertFalse(log.isStalled());
+    append("a");
+    run();
+    now = TimeUnit.SECONDS.toNanos(LeaderLog.STALL_SECONDS) - 1;
+    assertFalse(log.isStalled());
+    now++;
+    assertTrue(log.isStalled());
+    assertFalse(log.isStalled(), "it says so once");
+    now += TimeUnit.SECONDS.toNanos(LeaderLog.STALL_SECONDS);
+    assertTrue(log.isStalled(), "and again if it lasts");
+    agree(0);
+    assertFalse(log.isStalled());
   }
 
   @Test

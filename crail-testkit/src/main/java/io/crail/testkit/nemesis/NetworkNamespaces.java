@@ -112,6 +112,20 @@ public final class NetworkNamespaces implements AutoCloseable {
     SystemProgram.run("ip", "-n", hub(), "link", "set", "m" + member, "up");
   }
 
+  /** Lets nothing pass from a member to another one. What the other one sends arrives. */
+  public void mute(int member, int other) throws IOException {
+    SystemProgram.run("ip", "-n", name(member), "route", "add", "blackhole", net(other));
+  }
+
+  /** Lets all pass again from a member to another one. */
+  public void unmute(int member, int other) throws IOException {
+    SystemProgram.run("ip", "-n", name(member), "route", "del", "blackhole", net(other));
+  }
+
+  private static String net(int member) {
+    return "10.77." + member + ".0/24";
+  }
+
   /** Removes the namespaces. Their processes should have ended. */
   @Override
   public void close() throws IOException {
