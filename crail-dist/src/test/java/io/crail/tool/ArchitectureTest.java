@@ -183,7 +183,7 @@ class ArchitectureTest {
     List<String> rpc = List.of("common", "engine", "protocol");
     // Rooms of crail-storage.
     modules.put("storage", new Module(List.of("io.crail.storage"), rpc));
-    modules.put("regions", new Module(List.of("io.crail.storage.region"), rpc));
+    modules.put("regions", new Module(List.of("io.crail.storage.region"), with(rpc, "storage")));
     modules.put(
         "mapped regions",
         new Module(List.of("io.crail.storage.mapped"), with(rpc, "storage", "regions")));

@@ -22,6 +22,7 @@ import io.crail.protocol.OperationServer;
 import io.crail.protocol.Outcome;
 import io.crail.protocol.SingleHandler;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -306,7 +307,7 @@ final class NameNodeService {
             NameNodeOperations.REGISTER_DATANODE,
             (request, session) -> {
               RequestChecks.requireDatanode(session.caller());
-              RequestChecks.check(request);
+              RequestChecks.check(request.description());
               int id = datanodes.register(request, session.caller());
               datanodes.cameBy(id, attachment(session));
               return new RegisterDatanode.Response(id);
@@ -321,11 +322,12 @@ final class NameNodeService {
             NameNodeOperations.KEEP_ALIVE,
             (request, session) -> {
               RequestChecks.requireDatanode(session.caller());
-              datanodes.haveCutOff(request.datanode(), request.cutOff());
-              datanodes.cameBy(request.datanode(), attachment(session));
+              datanodes.haveCutOff(request);
               datanodes.served(request);
-              return datanodes.keepAlive(
-                  request.datanode(), request.impaired(), request.heard(), session.caller());
+              KeepAlive.Response answer = datanodes.keepAlive(request, session.caller());
+              // Only now: another process may have its place.
+              datanodes.cameBy(request.datanode(), attachment(session));
+              return answer;
             })
         .handle(
             NameNodeOperations.REMOVE_DATANODE,

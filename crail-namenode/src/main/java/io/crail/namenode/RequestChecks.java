@@ -45,7 +45,7 @@ final class RequestChecks {
   }
 
   /** Checks the texts and traits of a registration. */
-  static void check(RegisterDatanode.Request request) throws CrailException {
+  static void check(RegisterDatanode.Description request) throws CrailException {
     check("tier", request.tier(), TIER.matcher(request.tier().toString()).matches());
     check("host", request.host(), HOST.matcher(request.host().toString()).matches());
     TierTraits traits = request.traits();

@@ -221,7 +221,7 @@ class DatanodeTest {
   @Test
   void aDatanodeThatWasBeingRemovedGetsNothingAndMayEnd() throws Exception {
     TestStore store = new TestStore();
-    RegisterDatanode.Request known = registration(1, "a", 1001, 0, true);
+    RegisterDatanode.Description known = registration(1, "a", 1001, 0, true).description();
     RegisterDatanode.Request draining =
         new RegisterDatanode.Request(
             known.uuidHigh(),

@@ -15,6 +15,7 @@ import io.crail.namenode.log.LogSurvey;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.Dump;
 import io.crail.protocol.cluster.ListExtents;
+import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.node.BeginMove;
@@ -41,6 +42,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -150,6 +152,10 @@ class GoldenLogTest {
     write(home);
     final int one = store.datanode(8L * TestStore.BLOCK);
     final int two = store.datanode(2, "two", 0, true, 8L * TestStore.BLOCK);
+    store.call(
+        NameNodeOperations.REGISTER_DATANODE,
+        new RegisterDatanode.Request(
+            new UUID(3, 3), 1, TestStore.registration(3, "three", 1003, 0, true).description()));
     store.mkdir(own("/d"));
     store.write(own("/d") + "/f", 5000);
     store.write(own("/d") + "/moved", 4096);

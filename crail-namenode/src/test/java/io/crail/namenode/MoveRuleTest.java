@@ -451,14 +451,17 @@ class MoveRuleTest {
     Moved moved = move(100);
     DatanodeRule datanodes = store.rule();
     long before =
-        datanodes.keepAlive(moved.to.place().datanode(), false, 0, TestStore.caller("")).number();
+        datanodes
+            .keepAlive(TestStore.sign(moved.to.place().datanode(), 0), TestStore.caller(""))
+            .number();
     for (int passed = 0; passed < 2 * LEASE; passed += 1000) {
-      datanodes.keepAlive(moved.from.place().datanode(), false, 0, TestStore.caller(""));
-      datanodes.keepAlive(moved.to.place().datanode(), false, before - 1, TestStore.caller(""));
+      datanodes.keepAlive(TestStore.sign(moved.from.place().datanode(), 0), TestStore.caller(""));
+      datanodes.keepAlive(
+          TestStore.sign(moved.to.place().datanode(), before - 1), TestStore.caller(""));
       store.pass(1000);
     }
     assertEquals(moved.from.length(), waiting());
-    datanodes.keepAlive(moved.to.place().datanode(), false, before, TestStore.caller(""));
+    datanodes.keepAlive(TestStore.sign(moved.to.place().datanode(), before), TestStore.caller(""));
     store.pass(100);
     assertEquals(0, waiting());
     assertEquals(List.of(moved.to), extents(moved.id));
@@ -564,9 +567,9 @@ class MoveRuleTest {
     }
     assertEquals(List.of(), list(first));
     passAlive(LEASE + MARGIN - 100);
-    assertFalse(store.rule().keepAlive(first, false, 0, TestStore.caller("")).stop());
+    assertFalse(store.rule().keepAlive(TestStore.sign(first, 0), TestStore.caller("")).stop());
     passAlive(200);
-    assertTrue(store.rule().keepAlive(first, false, 0, TestStore.caller("")).stop());
+    assertTrue(store.rule().keepAlive(TestStore.sign(first, 0), TestStore.caller("")).stop());
     for (long id : ids) {
       assertTrue(extents(id).stream().allMatch(extent -> extent.place().datanode() == second));
     }

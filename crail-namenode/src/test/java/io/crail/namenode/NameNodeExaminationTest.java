@@ -171,7 +171,7 @@ class NameNodeExaminationTest {
     store.datanode(2, "host", 0, true, 16L * BLOCK);
     store.write("/b", 1);
     store.pass(OFFLINE_MILLIS);
-    store.rule().keepAlive(datanode, false, 0, TestStore.caller(""));
+    store.rule().keepAlive(TestStore.sign(datanode, 0), TestStore.caller(""));
     examine();
     assertTrue(texts().contains("3 /d/a " + (3L * BLOCK + 5) + "/" + (3L * BLOCK + 5)));
     assertEquals(2, findings.size(), findings::toString);

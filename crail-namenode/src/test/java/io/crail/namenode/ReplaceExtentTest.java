@@ -171,7 +171,7 @@ class ReplaceExtentTest {
     long id = otherWire.call(NameNodeOperations.CREATE, theirs).node().id();
     List<Extent> before = extendAsOther(id, 0);
     assertEquals(1, before.stream().filter(extent -> extent.place().datanode() == alive).count());
-    store.rule().keepAlive(dead, false, 0, TestStore.caller(""));
+    store.rule().keepAlive(TestStore.sign(dead, 0), TestStore.caller(""));
     List<Extent> after = new ArrayList<>();
     for (int i = 1; i <= 6; i++) {
       after.addAll(extendAsOther(id, (long) i * BLOCK));

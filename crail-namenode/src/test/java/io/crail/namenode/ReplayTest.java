@@ -206,7 +206,8 @@ class ReplayTest {
   void aSuccessorRemainsOne() throws Exception {
     store.datanode(1, "host", 0, true, TestStore.BLOCK);
     assertFalse(store.replayed(records).rule().isSuccessor());
-    RegisterDatanode.Request other = TestStore.registration(2, "host", 1002, 0, true);
+    RegisterDatanode.Description other =
+        TestStore.registration(2, "host", 1002, 0, true).description();
     store.call(
         NameNodeOperations.REGISTER_DATANODE,
         new RegisterDatanode.Request(
@@ -461,7 +462,7 @@ class ReplayTest {
   }
 
   private static KeepAlive.Response alive(TestStore store, int datanode) throws CrailException {
-    return store.rule().keepAlive(datanode, false, Long.MAX_VALUE, TestStore.caller(""));
+    return store.rule().keepAlive(TestStore.sign(datanode, Long.MAX_VALUE), TestStore.caller(""));
   }
 
   @Test

@@ -155,7 +155,7 @@ class RestartTest {
     refused(ErrorCode.UNKNOWN_DATANODE, () -> store.region(datanode, 0, BYTES, fence));
     refused(
         ErrorCode.UNKNOWN_DATANODE,
-        () -> store.rule().keepAlive(datanode, false, 0, TestStore.caller("")));
+        () -> store.rule().keepAlive(TestStore.sign(datanode, 0), TestStore.caller("")));
     int again = usedDatanode(true);
     assertNotEquals(datanode, again);
     refused(ErrorCode.SPACE_TO_COME, () -> take("/g", 1));
@@ -172,12 +172,12 @@ class RestartTest {
         NameNodeOperations.REMOVE_DATANODE,
         new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
     store.passAlive(MARGIN_MILLIS, datanode);
-    assertTrue(store.rule().keepAlive(datanode, false, 0, TestStore.caller("")).stop());
+    assertTrue(store.rule().keepAlive(TestStore.sign(datanode, 0), TestStore.caller("")).stop());
     // Behind another fence, and with another key.
     store.call(
         NameNodeOperations.REGISTER_REGION,
         new RegisterRegion.Request(datanode, 0, BYTES, 0, 7, USED + Generation.GAP));
-    assertTrue(store.rule().keepAlive(datanode, false, 0, TestStore.caller("")).stop());
+    assertTrue(store.rule().keepAlive(TestStore.sign(datanode, 0), TestStore.caller("")).stop());
   }
 
   @Test

@@ -247,7 +247,7 @@ class SpaceTest {
     store.write("/f", BLOCK);
     store.remove("/f", false);
     store.clock.advanceMillis(10_000);
-    store.rule().keepAlive(datanode, false, 0, TestStore.caller(""));
+    store.rule().keepAlive(TestStore.sign(datanode, 0), TestStore.caller(""));
     store.clock.advanceMillis(7_000);
     // No tick has run since.
     long id = store.create(NodeType.DATAFILE, "/g", 9).id();

@@ -382,11 +382,16 @@ public final class TestStore {
   public void passAlive(long millis, int... datanodes) throws CrailException {
     for (long passed = 0; passed < millis; passed += 100) {
       for (int datanode : datanodes) {
-        KeepAlive.Response answer = rule().keepAlive(datanode, false, Long.MAX_VALUE, caller(""));
-        rule().haveCutOff(datanode, answer.cutOff());
+        KeepAlive.Response answer = rule().keepAlive(sign(datanode, Long.MAX_VALUE), caller(""));
+        rule().haveCutOff(new KeepAlive.Request(datanode, false, answer.cutOff(), 0, -1, -1));
       }
       pass(Math.min(100, millis - passed));
     }
+  }
+
+  /** A sign of life. */
+  public static KeepAlive.Request sign(int datanode, long heard) {
+    return new KeepAlive.Request(datanode, false, 0, heard, -1, -1);
   }
 
   /** What decides about datanodes. */

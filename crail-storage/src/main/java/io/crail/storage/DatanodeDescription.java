@@ -18,6 +18,7 @@ import java.util.stream.Collectors;
  * @param storageClass the class that it serves
  * @param traits what its tier can do
  * @param regions its regions by index; for a client, as far as the asked namenode knows them
+ * @param keeps whether its bytes outlast its process, so that it is worth waiting for
  */
 public record DatanodeDescription(
     UUID uuid,
@@ -25,7 +26,19 @@ public record DatanodeDescription(
     InetSocketAddress address,
     int storageClass,
     TierTraits traits,
-    Map<Integer, Region> regions) {
+    Map<Integer, Region> regions,
+    boolean keeps) {
+  /** One that keeps nothing. */
+  public DatanodeDescription(
+      UUID uuid,
+      String tier,
+      InetSocketAddress address,
+      int storageClass,
+      TierTraits traits,
+      Map<Integer, Region> regions) {
+    this(uuid, tier, address, storageClass, traits, regions, false);
+  }
+
   /** Describes a server that was started with an identity. */
   public static DatanodeDescription of(
       UUID uuid, String tier, InetSocketAddress address, int storageClass, StorageServer server) {
@@ -35,6 +48,7 @@ public record DatanodeDescription(
         InetSocketAddress.createUnresolved(address.getHostString(), address.getPort()),
         storageClass,
         server.traits(),
-        server.regions().stream().collect(Collectors.toMap(Region::index, Function.identity())));
+        server.regions().stream().collect(Collectors.toMap(Region::index, Function.identity())),
+        server.kept().isPresent());
   }
 }

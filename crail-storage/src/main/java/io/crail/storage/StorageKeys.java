@@ -43,6 +43,17 @@ public final class StorageKeys implements ConfigKeys {
                   + " tier serves on.")
           .check(TextLimits::checkHost);
 
+  /** Whether datanodes keep their bytes. */
+  public static final ConfigKey<Boolean> KEEP =
+      ConfigKey.of(
+          "crail.storage.keep",
+          ConfigType.BOOLEAN,
+          "false",
+          "Whether a datanode leaves its bytes to the next process that is started with the same"
+              + " data path, which takes its place. Bytes in /dev/shm outlast the process, those in"
+              + " files of a disk also a restart of the host, if the datanode has ended in order"
+              + " before. For memory of hosts; flash behind NVMe over Fabrics is not kept.");
+
   /**
    * A tier exists if Crail has keys for it, or if it is here. A program need not have all of those
    * that its site file names.
@@ -61,6 +72,6 @@ public final class StorageKeys implements ConfigKeys {
 
   @Override
   public List<ConfigKey<?>> keys() {
-    return List.of(TYPES, LOCAL_MAP, HOST);
+    return List.of(TYPES, LOCAL_MAP, HOST, KEEP);
   }
 }

@@ -31,6 +31,11 @@ public interface StorageServer extends Fencer, AutoCloseable {
   /** The regions, by ascending index from 0, each a multiple of the block size of the cluster. */
   List<Region> regions();
 
+  /** What is known of the bytes that it keeps, once it is started; empty when it keeps none. */
+  default Optional<LastingBytes> kept() {
+    return Optional.empty();
+  }
+
   /** The traits of this tier, once the server is started. */
   TierTraits traits();
 
@@ -90,7 +95,7 @@ public interface StorageServer extends Fencer, AutoCloseable {
     return Map.of();
   }
 
-  /** Stops serving, ends all threads and removes what was created. */
+  /** Stops serving, ends all threads and removes what was created, unless it is kept. */
   @Override
   void close();
 }

@@ -30,6 +30,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -76,6 +77,7 @@ public final class Endpoints implements Sweepable {
   private final long clientId;
   private final StoreStatistics statistics;
   private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
+  private final Set<Integer> keepers = ConcurrentHashMap.newKeySet();
 
   // In the loop.
   private final Map<Integer, Description> pending = new HashMap<>();
@@ -123,6 +125,14 @@ public final class Endpoints implements Sweepable {
       return null;
     }
     return known;
+  }
+
+  /**
+   * Whether a datanode keeps its bytes over the end of its process, as it was described last. If it
+   * is away, it may be starting again.
+   */
+  public boolean keeps(int datanode) {
+    return keepers.contains(datanode);
   }
 
   /** All datanodes that are known now. */
@@ -259,10 +269,17 @@ public final class Endpoints implements Sweepable {
           InetSocketAddress.createUnresolved(response.host().toString(), response.port()),
           response.storageClass(),
           response.traits(),
-          Map.copyOf(regions));
+          Map.copyOf(regions),
+          response.keeps());
     }
 
     private void install(DatanodeDescription description) throws CrailException {
+      // Also when there is no way to it now.
+      if (description.keeps()) {
+        keepers.add(datanode);
+      } else {
+        keepers.remove(datanode);
+      }
       StorageEndpoint endpoint = connect(description);
       ready.put(
           datanode,

@@ -5,6 +5,7 @@ import io.crail.client.datanode.Endpoints;
 import io.crail.client.loop.LoopContext;
 import io.crail.client.statistics.ByteCounters;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.part.Extent;
 import io.crail.storage.StorageEndpoint;
 
@@ -77,6 +78,11 @@ public final class LocatedExtent {
       default:
         return false;
     }
+  }
+
+  /** Whether the error of an access may mean no more than that the datanode is starting again. */
+  public static boolean isAway(CrailException cause) {
+    return cause.code() == ErrorCode.UNAVAILABLE || cause.code() == ErrorCode.DATA_LOST;
   }
 
   /** True when other space takes its place. */
@@ -154,6 +160,11 @@ public final class LocatedExtent {
    */
   public boolean isChecked() {
     return datanode.description().traits().checksGeneration();
+  }
+
+  /** Whether the datanode, whose endpoint has been found, keeps its bytes when its process ends. */
+  public boolean isKept() {
+    return datanode.description().keeps();
   }
 
   /**

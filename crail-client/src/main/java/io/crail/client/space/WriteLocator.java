@@ -390,9 +390,15 @@ public final class WriteLocator extends Locator {
       }
     }
 
-    /** No other datanode has space, and this one is only slow: it gets all the time there is. */
+    /**
+     * No other datanode has space, and this one is only slow, or is away and keeps its bytes: it
+     * gets all the time there is.
+     */
     private boolean isWorthWaiting(CrailException failure) {
-      return isShortage(failure) && reason() == ReplaceExtent.SILENT;
+      return isShortage(failure)
+          && (reason() == ReplaceExtent.SILENT
+              || (reason() == ReplaceExtent.UNREACHABLE
+                  && context.endpoints().keeps(givenUp.extent().datanode())));
     }
 
     /** The error of the write says more than the lack of other space. */

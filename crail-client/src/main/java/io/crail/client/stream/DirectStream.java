@@ -92,7 +92,8 @@ public abstract class DirectStream extends PartedOperation.Owner {
     if (unflushed != null) {
       unflushed.add(located);
     }
-    if (holders != null) {
+    // What a datanode keeps is not lost with its process.
+    if (holders != null && !located.isKept()) {
       holders.add(located.endpoint(context.endpoints()));
     }
   }

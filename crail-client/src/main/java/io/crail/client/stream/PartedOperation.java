@@ -24,6 +24,9 @@ abstract class PartedOperation extends Completion implements Awaitable<CrailResu
   /** How often a piece is tried again: its location was stale, or its datanode out of reach. */
   static final int MAX_RETRIES = 3;
 
+  /** The pause before a datanode that is starting again is looked for once more. */
+  static final long DATANODE_PAUSE_NANOS = 100_000_000;
+
   private static final VarHandle LEFT;
   private static final VarHandle FIRST_FAILURE;
 
@@ -161,8 +164,24 @@ abstract class PartedOperation extends Completion implements Awaitable<CrailResu
     transferFailed = true;
   }
 
-  /** Moves bytes of this again, from the caller's memory, as a part of this. In the loop. */
-  abstract void again(int offset, long position, int count, boolean mayArriveAgain);
+  /**
+   * Moves bytes of this again, from the caller's memory, as a part of this. In the loop.
+   *
+   * @param isRetry whether this counts as a retry, which are few
+   */
+  abstract void again(
+      int offset, long position, int count, boolean mayArriveAgain, boolean isRetry);
+
+  /**
+   * Whether bytes that cannot be moved wait for their datanode, which keeps what it has, and may be
+   * starting again; as long as there is time.
+   */
+  final boolean awaitsDatanode(int datanode, CrailException cause) {
+    LoopContext context = stream.context();
+    return LocatedExtent.isAway(cause)
+        && context.endpoints().keeps(datanode)
+        && stream.pieceDeadlineNanos(deadlineNanos) - context.nanoTime() > DATANODE_PAUSE_NANOS;
+  }
 
   /**
    * Whether bytes that cannot be written to an extent go to other space. Gives the extent up for

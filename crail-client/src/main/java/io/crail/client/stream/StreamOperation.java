@@ -46,6 +46,12 @@ public final class StreamOperation extends PartedOperation
    */
   private boolean watched;
 
+  /** The datanode whose endpoint was asked for last. In the loop. */
+  private int resolving;
+
+  /** When to look again for a datanode that is starting again; 0 for never. In the loop. */
+  private long looksAgainNanos;
+
   /** Set when no more pieces are issued; answers that come after that are of no use. */
   private boolean issuingEnded;
 
@@ -161,7 +167,8 @@ public final class StreamOperation extends PartedOperation
     } else if (located.isGivenUp()) {
       stream().locator().replace(located, this);
     } else {
-      context.endpoints().resolve(located.extent().datanode(), this);
+      resolving = located.extent().datanode();
+      context.endpoints().resolve(resolving, this);
     }
   }
 
@@ -169,6 +176,9 @@ public final class StreamOperation extends PartedOperation
   public void sweep(long nowNanos) {
     if (nowNanos - deadlineNanos >= 0) {
       locationFailed(timedOut());
+    } else if (looksAgainNanos != 0 && nowNanos - looksAgainNanos >= 0) {
+      looksAgainNanos = 0;
+      runInLoop();
     }
   }
 
@@ -214,16 +224,22 @@ public final class StreamOperation extends PartedOperation
     if (unresolved++ < MAX_RETRIES
         && (isOver || (located != null && goesElsewhere(located, cause)))) {
       runInLoop();
+    } else if (awaitsDatanode(resolving, cause)) {
+      // The location too may be another one then.
+      if (located != null) {
+        stream().locator().forget(located.extent());
+      }
+      looksAgainNanos = stream().context().nanoTime() + DATANODE_PAUSE_NANOS;
     } else {
       locationFailed(cause);
     }
   }
 
   @Override
-  void again(int offset, long position, int count, boolean mayArriveAgain) {
+  void again(int offset, long position, int count, boolean mayArriveAgain, boolean isRetry) {
     new StreamOperation(
             stream(),
-            new Repeat(this, retries() + 1, mayArriveAgain),
+            new Repeat(this, retries() + (isRetry ? 1 : 0), mayArriveAgain),
             memory,
             root,
             offset,

@@ -6,19 +6,26 @@ import io.crail.client.space.LocatedExtent;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.loop.LoopTask;
+import io.crail.rpc.loop.Sweepable;
 import io.crail.storage.Transfer;
 
 /**
  * The bytes of an operation that go to one extent. When their location was stale, or the extent was
  * given up, a task in the loop asks for the new location and moves the bytes there.
  */
-final class StreamPiece extends Transfer implements LoopTask {
+final class StreamPiece extends Transfer implements LoopTask, Sweepable {
   private final PartedOperation operation;
   private final LocatedExtent located;
   private final long begunNanos;
 
   /** Whether the repeated bytes may still arrive where they went first. */
   private boolean mayArriveTwice;
+
+  /** False when the bytes wait for their datanode before they are repeated. */
+  private boolean isRetry = true;
+
+  /** In the loop. */
+  private long looksAgainNanos;
 
   StreamPiece(PartedOperation operation, LocatedExtent located, long begunNanos) {
     this.operation = operation;
@@ -79,6 +86,9 @@ final class StreamPiece extends Transfer implements LoopTask {
     boolean isStale = failure.code() == ErrorCode.STALE_EXTENT || isOutdated(failure);
     if (!operation.isLastTry() && (isStale || operation.goesElsewhere(located, failure))) {
       repeat(!isStale);
+    } else if (operation.awaitsDatanode(extent().datanode(), failure)) {
+      isRetry = false;
+      repeat(true);
     } else {
       // One failure is enough: a later piece that is only stale does not undo it.
       if (!isStale) {
@@ -105,11 +115,41 @@ final class StreamPiece extends Transfer implements LoopTask {
 
   @Override
   public void runInLoop() {
+    if (isRetry) {
+      again();
+    } else {
+      looksAgainNanos = context().nanoTime() + PartedOperation.DATANODE_PAUSE_NANOS;
+      context().loop().operationBegun();
+      context().loop().register(this);
+    }
+  }
+
+  /** Ends the wait for a datanode that is starting again. */
+  @Override
+  public void sweep(long nowNanos) {
+    if (nowNanos - looksAgainNanos >= 0) {
+      endWait();
+      again();
+    }
+  }
+
+  @Override
+  public void loopClosing() {
+    endWait();
+    rejected();
+  }
+
+  private void endWait() {
+    context().loop().unregister(this);
+    context().loop().operationEnded();
+  }
+
+  private void again() {
     if (!located.isGivenUp()) {
       stream().locator().forget(extent());
     }
     operation.again(
-        bufferOffset(), extent().fileOffset() + extentOffset(), length(), mayArriveTwice);
+        bufferOffset(), extent().fileOffset() + extentOffset(), length(), mayArriveTwice, isRetry);
   }
 
   @Override

@@ -16,6 +16,7 @@ import io.crail.rpc.netty.NettyTransport;
 import io.crail.storage.host.HostedRegions;
 import io.crail.storage.host.HostedServer;
 import io.crail.storage.region.Hazard;
+import io.crail.storage.region.HazardTable;
 import io.crail.storage.region.RegionDirectory;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -45,9 +46,6 @@ class TcpStorageServer extends HostedServer implements DataServerEnd.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(TcpStorageServer.class);
   private static final long CLOSE_TIMEOUT_MILLIS = 5_000;
   private static final long LONGEST_SWEEP_MILLIS = 500;
-
-  /** Owner of the slots of this process. Owners of other processes are random. */
-  private static final long OWN_THREADS = 1;
 
   private final RateLimitedLog droppedLog = new RateLimitedLog(LOG, Clock.SYSTEM);
   private final ChannelGroup channels =
@@ -89,7 +87,7 @@ class TcpStorageServer extends HostedServer implements DataServerEnd.Owner {
     group = transport.newEventLoops("storage", loopCount);
     long mostHeld = transport.heldLimit(loopCount);
     for (EventExecutor executor : group) {
-      Hazard hazard = hosted().hazards().claim(OWN_THREADS);
+      Hazard hazard = hosted().hazards().claim(HazardTable.OWN_THREADS);
       if (hazard == null) {
         throw new IOException(
             "'" + TcpStorageKeys.CORES.name() + "' is " + cores + ", more than threads that write");

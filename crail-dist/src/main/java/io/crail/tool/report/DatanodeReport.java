@@ -18,6 +18,7 @@ import java.util.stream.Stream;
  * @param port port on which its tier serves
  * @param state how it stands; the worst of what the namenodes say
  * @param draining whether it is being removed, also while it is impaired or offline
+ * @param keeps whether its bytes outlast its process
  * @param silentMillis the time since its last sign of life; the longest at any namenode
  * @param lentBytes what it lends
  * @param freeBytes what can be given out now
@@ -37,6 +38,7 @@ public record DatanodeReport(
     int port,
     DatanodeState state,
     boolean draining,
+    boolean keeps,
     long silentMillis,
     long lentBytes,
     long freeBytes,
@@ -64,6 +66,7 @@ public record DatanodeReport(
         datanode.port(),
         datanode.state(),
         datanode.draining(),
+        datanode.keeps(),
         datanode.silentMillis(),
         lost ? 0 : datanode.lentBytes(),
         lost ? 0 : datanode.freeBytes(),
@@ -86,6 +89,7 @@ public record DatanodeReport(
         port,
         worse(state, other.state),
         draining || other.draining,
+        keeps || other.keeps,
         Math.max(silentMillis, other.silentMillis),
         lentBytes + other.lentBytes,
         freeBytes + other.freeBytes,

@@ -16,6 +16,7 @@ import java.util.List;
  * @param datanodes how many are registered
  * @param onlineDatanodes how many of them are in use and have been heard of lately
  * @param drainingDatanodes how many of them are being removed and have been heard of lately
+ * @param keepingDatanodes how many of all have bytes that outlast their process
  * @param capacityBytes the space of all classes
  * @param freeBytes what of it can be given out now
  * @param logs the logs of the namenodes that keep their metadata; empty if they are lost with them
@@ -28,6 +29,7 @@ public record StatusReport(
     int datanodes,
     int onlineDatanodes,
     int drainingDatanodes,
+    int keepingDatanodes,
     long capacityBytes,
     long freeBytes,
     List<NamenodeReport.Log> logs,
@@ -43,6 +45,7 @@ public record StatusReport(
         cluster.members().size(),
         cluster.onlineDatanodes(),
         cluster.drainingDatanodes(),
+        (int) cluster.members().stream().filter(DatanodeReport::keeps).count(),
         cluster.capacityBytes(),
         cluster.freeBytes(),
         cluster.namenodes().stream().flatMap(each -> each.log().stream()).toList(),
@@ -68,6 +71,9 @@ public record StatusReport(
               .min(Instant::compareTo)
               .map(at -> at.truncatedTo(ChronoUnit.SECONDS).toString())
               .orElse("a later time"));
+    }
+    if (keepingDatanodes > 0) {
+      text.line("%d of %d datanodes keep their bytes over a restart", keepingDatanodes, datanodes);
     }
     Finding.print(text, problems);
   }

@@ -201,6 +201,7 @@ class HostChecksTest {
             port,
             DatanodeState.ONLINE,
             false,
+            false,
             0,
             0,
             0,

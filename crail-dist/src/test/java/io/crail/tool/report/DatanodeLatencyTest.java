@@ -27,6 +27,7 @@ class DatanodeLatencyTest {
             storageClass,
             DatanodeState.ONLINE,
             false,
+            false,
             0,
             1,
             1,

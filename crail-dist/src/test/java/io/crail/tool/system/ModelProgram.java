@@ -97,6 +97,7 @@ public final class ModelProgram {
         Boolean.parseBoolean(take(options, "--fill", "false")),
         Boolean.parseBoolean(take(options, "--network", "false")),
         Boolean.parseBoolean(take(options, "--durable", "false")),
+        Boolean.parseBoolean(take(options, "--keep", "false")),
         (int) number(options, "--standbys", 0));
   }
 

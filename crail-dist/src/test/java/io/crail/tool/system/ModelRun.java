@@ -88,13 +88,14 @@ final class ModelRun implements Nemesis.Victims {
       boolean fill,
       boolean network,
       boolean durable,
+      boolean keep,
       int standbys) {
     /** The line that repeats the run. */
     String command() {
       return String.format(
           "ci/torture --seed %d --seconds %d --mapped %s --namenodes %d --datanodes %d --clients %d"
               + " --threads %d --mebibytes %d --longest-fault %d --fill %s --network %s"
-              + " --durable %s --standbys %d",
+              + " --durable %s --keep %s --standbys %d",
           seed,
           seconds,
           mapped,
@@ -107,6 +108,7 @@ final class ModelRun implements Nemesis.Victims {
           fill,
           network,
           durable,
+          keep,
           standbys);
     }
 
@@ -216,6 +218,9 @@ final class ModelRun implements Nemesis.Victims {
     settings.put("crail.rpctimeout", "2s");
     settings.put("crail.datatimeout", "2s");
     settings.put("crail.namenode.smallfiles", Boolean.toString(parameters.seed % 2 == 0));
+    if (parameters.keep) {
+      settings.put("crail.storage.keep", "true");
+    }
     if (parameters.durable) {
       settings.put("crail.namenode.durability", "sync");
       settings.put("crail.namenode.datapath", ModelLogs.of(directory).toString());
@@ -330,7 +335,10 @@ final class ModelRun implements Nemesis.Victims {
     List<Plan.Choice> choices = new ArrayList<>();
     choices.add(new Plan.Choice(Fault.KILL, Role.CLIENT, 8));
     choices.add(new Plan.Choice(Fault.STOP, Role.CLIENT, 12));
-    choices.add(new Plan.Choice(Fault.KILL, Role.DATANODE, 1));
+    choices.add(new Plan.Choice(Fault.KILL, Role.DATANODE, parameters.keep ? 24 : 1));
+    if (parameters.keep) {
+      choices.add(new Plan.Choice(Fault.KILL_ALL, Role.DATANODE, 8));
+    }
     choices.add(new Plan.Choice(Fault.STOP, Role.DATANODE, 4));
     choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, parameters.durable ? 24 : 1));
     if (parameters.durable) {
@@ -579,19 +587,34 @@ final class ModelRun implements Nemesis.Victims {
         } else if (role == Role.NAMENODE) {
           board.increment(Counter.NAMENODE_LOSS, index);
         } else if (role == Role.DATANODE) {
-          board.increment(Counter.DATANODE_LOSS, 0);
+          loses();
         } else {
           stop(victim, role, index);
           dead.add(victim);
         }
         victim.kill();
-        if (role == Role.DATANODE) {
+        if (role == Role.DATANODE && !parameters.keep) {
           // What begins after this is not lost, also where clients map the datanode's memory.
           TimeUnit.MILLISECONDS.sleep(LOSS_MILLIS);
           board.increment(Counter.DATANODE_LOSS, 0);
         }
       }
-      case KILL_ALL -> killNamenodes(0, parameters.processes());
+      case KILL_ALL -> {
+        if (role == Role.NAMENODE) {
+          killNamenodes(0, parameters.processes());
+          return;
+        }
+        for (int i = 0; i < parameters.datanodes; i++) {
+          cluster.datanode(i).kill();
+        }
+      }
+    }
+  }
+
+  /** A datanode is about to be killed, which takes its bytes along unless it keeps them. */
+  private void loses() {
+    if (!parameters.keep) {
+      board.increment(Counter.DATANODE_LOSS, 0);
     }
   }
 
@@ -717,7 +740,15 @@ final class ModelRun implements Nemesis.Victims {
           startClient(index);
         }
       }
-      case KILL_ALL -> startNamenodes();
+      case KILL_ALL -> {
+        if (role == Role.NAMENODE) {
+          startNamenodes();
+        } else {
+          for (int i = 0; i < parameters.datanodes; i++) {
+            cluster.startDatanodeAgain(i);
+          }
+        }
+      }
     }
     lasting--;
   }

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Short runs of {@code ci/torture}. */
 @Tag("once")
@@ -28,6 +29,17 @@ class ModelSystemTest {
 
   private static ModelRun.Parameters parameters(
       boolean mapped, int namenodes, boolean fill, boolean network, boolean durable, int standbys) {
+    return parameters(mapped, namenodes, fill, network, durable, false, standbys);
+  }
+
+  private static ModelRun.Parameters parameters(
+      boolean mapped,
+      int namenodes,
+      boolean fill,
+      boolean network,
+      boolean durable,
+      boolean keep,
+      int standbys) {
     return new ModelRun.Parameters(
         Long.getLong("crail.seed", System.nanoTime()),
         SECONDS,
@@ -41,6 +53,7 @@ class ModelSystemTest {
         fill,
         network,
         durable,
+        keep,
         standbys);
   }
 
@@ -54,6 +67,14 @@ class ModelSystemTest {
   @Test
   void findsNothingLostByDurableNamenodes() throws Exception {
     ModelRun.Parameters parameters = parameters(true, 2, false, false, true, 0);
+    assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
+  }
+
+  /** Nor by datanodes that are killed, over the network and in mapped memory. */
+  @ParameterizedTest(name = "mapped: {0}")
+  @ValueSource(booleans = {true, false})
+  void findsNothingLostByDatanodesThatKeep(boolean mapped) throws Exception {
+    ModelRun.Parameters parameters = parameters(mapped, 2, false, false, true, true, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 

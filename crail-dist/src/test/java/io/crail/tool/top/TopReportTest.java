@@ -43,6 +43,7 @@ class TopReportTest {
         50020,
         DatanodeState.ONLINE,
         false,
+        false,
         0,
         1,
         1,

@@ -24,7 +24,8 @@ public final class ChangeRecords {
           ShareChange.CODEC,
           LimitChange.CODEC,
           ReserveChange.CODEC,
-          NumberChange.CODEC);
+          NumberChange.CODEC,
+          SpaceChange.Kept.CODEC);
 
   /** The number of kinds; their numbers are 1 to this. */
   public static final int COUNT = CODECS.size();

@@ -3,6 +3,7 @@ package io.crail.namenode.change;
 
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.SpaceWriter;
+import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.part.Region;
 import java.util.List;
 
@@ -48,6 +49,34 @@ public final class DatanodeApplier {
       sink.changed(new SpaceChange.LentRegion(datanode.id(), generation, region));
     }
     space.add(datanode, region, generation, restNanos);
+  }
+
+  /**
+   * A process has the bytes that a datanode keeps: the first one, or one that has come back with
+   * them.
+   *
+   * @param host number of its host
+   */
+  public void keep(DatanodeSpace datanode, int host, RegisterDatanode.Request process) {
+    keep(
+        new SpaceChange.Kept(
+            datanode.id(), host, process.keeper(), process.start(), process.description()),
+        datanode);
+  }
+
+  void keep(SpaceChange.Kept change, DatanodeSpace datanode) {
+    if (sink != null) {
+      sink.changed(change);
+    }
+    space.keep(datanode, change.keeper(), change.start(), change.host(), change.description());
+  }
+
+  /** A region that is lent has another address and key. */
+  public void renew(DatanodeSpace datanode, Region region) {
+    if (sink != null) {
+      sink.changed(new SpaceChange.LentRegion(datanode.id(), 0, region));
+    }
+    space.renew(datanode, region);
   }
 
   /** A datanode may be used for something else, or may end. */

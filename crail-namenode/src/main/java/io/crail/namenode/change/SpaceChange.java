@@ -8,6 +8,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TextLimits;
+import java.util.UUID;
 import java.util.function.ObjIntConsumer;
 
 /**
@@ -99,7 +100,7 @@ public sealed interface SpaceChange extends Change {
    * @param description what it has said of itself
    */
   record Datanode(
-      int id, int host, int state, boolean stopped, RegisterDatanode.Request description)
+      int id, int host, int state, boolean stopped, RegisterDatanode.Description description)
       implements SpaceChange {
     /** It is there no more. Another one may get its id. */
     public static final int FORGOTTEN = 3;
@@ -115,7 +116,7 @@ public sealed interface SpaceChange extends Change {
             .part(
                 "description",
                 "descriptionLength",
-                RegisterDatanode.Request.CODEC,
+                RegisterDatanode.Description.CODEC,
                 "what it has said of itself");
 
     /** The codec. */
@@ -137,7 +138,56 @@ public sealed interface SpaceChange extends Change {
   }
 
   /**
-   * A region that a datanode lends.
+   * A datanode that keeps its bytes, and the process that has them now. Its regions have the
+   * addresses and keys that the records before this one have.
+   *
+   * @param id its id
+   * @param host number of its host
+   * @param keeper the identity of the bytes
+   * @param start how many processes have had them
+   * @param description what the process has said of itself
+   */
+  record Kept(int id, int host, UUID keeper, long start, RegisterDatanode.Description description)
+      implements SpaceChange {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("SpaceChange.Kept")
+            .i32("id", "its id")
+            .u16("host", "number of its host")
+            .struct("keeper", Codec.UUID, "the identity of the bytes")
+            .i64("start", "how many processes have had them")
+            .u16("descriptionLength", "bytes of the description")
+            .part(
+                "description",
+                "descriptionLength",
+                RegisterDatanode.Description.CODEC,
+                "what the process has said of itself");
+
+    /** The codec. */
+    public static final Codec<Kept> CODEC = Codec.of(Kept.class, LAYOUT);
+
+    static Kept of(DatanodeSpace datanode) {
+      return new Kept(
+          datanode.id(),
+          datanode.host(),
+          datanode.keeping().keeper(),
+          datanode.keeping().start(),
+          datanode.description());
+    }
+
+    @Override
+    public int number() {
+      return 15;
+    }
+
+    @Override
+    public Codec<Kept> codec() {
+      return CODEC;
+    }
+  }
+
+  /**
+   * A region that a datanode lends. One that it has lent before has another address and key.
    *
    * @param datanode the datanode's id
    * @param generation the number above which the generations of its space begin

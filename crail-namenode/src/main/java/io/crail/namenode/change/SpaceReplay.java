@@ -8,6 +8,7 @@ import io.crail.common.error.CrailException;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.SpaceWriter;
+import io.crail.protocol.part.Region;
 import java.util.List;
 
 /** The part of {@link Replay} that makes what nodes refer to by number. For one thread. */
@@ -50,6 +51,11 @@ final class SpaceReplay {
       require(state.hosts().restore(host.host(), host.name()), change, "the number is in use");
     } else if (change instanceof SpaceChange.Datanode datanode) {
       datanode(datanode);
+    } else if (change instanceof SpaceChange.Kept kept) {
+      requireHost(kept.host(), change);
+      DatanodeSpace datanode = state.datanodes().find(kept.id());
+      require(datanode != null, change, "no such datanode");
+      datanodes.keep(kept, datanode);
     } else {
       region((SpaceChange.LentRegion) change);
     }
@@ -87,6 +93,11 @@ final class SpaceReplay {
   private void region(SpaceChange.LentRegion change) throws CrailException {
     DatanodeSpace datanode = state.datanodes().find(change.datanode());
     require(datanode != null, change, "no such datanode");
+    Region known = datanode.region(change.region().index());
+    if (known != null && known.length() == change.region().length()) {
+      datanodes.renew(datanode, change.region());
+      return;
+    }
     datanode.admit(change.region(), change.generation());
     // In the hands of an earlier start's clients, unless it is new.
     datanodes.add(

@@ -64,6 +64,9 @@ public final class StateRecords {
 
   private void datanode(DatanodeSpace datanode) {
     out.changed(SpaceChange.Datanode.of(datanode, datanode.state().number(), datanode.isStopped()));
+    if (datanode.keeping().keeps()) {
+      out.changed(SpaceChange.Kept.of(datanode));
+    }
     space.forEachRegion(
         datanode,
         (region, generation, isResting) -> {

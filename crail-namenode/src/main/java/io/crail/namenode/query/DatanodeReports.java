@@ -166,7 +166,7 @@ public final class DatanodeReports {
       throws CrailException {
     DatanodeSpace datanode = datanodes.require(request.datanode());
     int firstRegion = request.firstRegion();
-    RegisterDatanode.Request description = datanode.description();
+    RegisterDatanode.Description description = datanode.description();
     List<Region> regions = datanode.regions();
     int most =
         Math.min(DescribeDatanode.MAX_REGIONS, MAX_REGIONS_LENGTH / Region.LAYOUT.fixedLength());
@@ -178,6 +178,7 @@ public final class DatanodeReports {
         description.port(),
         description.storageClass(),
         isOnline(datanode),
+        datanode.keeping().keeps() && !datanode.isGone(),
         regions.size(),
         description.tier(),
         description.host(),
@@ -222,7 +223,7 @@ public final class DatanodeReports {
   }
 
   private ReportDatanodes.Datanode of(DatanodeSpace datanode) {
-    RegisterDatanode.Request description = datanode.description();
+    RegisterDatanode.Description description = datanode.description();
     DatanodeState state = state(datanode);
     DatanodeSpace.Accounts accounts = datanode.accounts(isOnline(datanode));
     return new ReportDatanodes.Datanode(
@@ -233,6 +234,7 @@ public final class DatanodeReports {
         description.storageClass(),
         state,
         state != DatanodeState.LOST && datanode.state() == DatanodeSpace.State.DRAINING,
+        datanode.keeping().keeps(),
         datanode.signs().silentNanos(clock.nanoTime()) / 1_000_000,
         datanode.totalBlocks() * options.blockSize(),
         accounts.free(),

@@ -7,6 +7,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.DatanodeApplier;
 import io.crail.namenode.change.Locks;
+import io.crail.namenode.change.ReturningDatanodes;
 import io.crail.namenode.change.State;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.query.DatanodeReports;
@@ -49,6 +50,7 @@ public final class DatanodeRule {
   private final Allocator allocator;
   private final Locks locks;
   private final DatanodeApplier applier;
+  private final ReturningDatanodes returns;
   private final DatanodeReports reports;
   private final RateLimitedLog log;
   // What was logged, so that it is logged once. Guarded by the lock of the datanodes.
@@ -70,6 +72,7 @@ public final class DatanodeRule {
     this.allocator = state.space();
     this.locks = locks;
     this.applier = applier;
+    this.returns = new ReturningDatanodes(options, state, applier);
     this.reports = reports;
     this.log = new RateLimitedLog(LOG, clock, LOG_BURST);
   }
@@ -92,12 +95,10 @@ public final class DatanodeRule {
    * @param caller who asks
    */
   public int register(RegisterDatanode.Request request, Caller caller) throws CrailException {
-    if (request.storageClass() < 0 || request.storageClass() >= options.storageClasses()) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          "storage class " + request.storageClass() + ", there are " + options.storageClasses());
-    }
-    if (request.port() < 1 || request.port() > 65535) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("port " + request.port());
+    RegisterDatanode.Description description = request.description();
+    requireClass(description.storageClass());
+    if (description.port() < 1 || description.port() > 65535) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("port " + description.port());
     }
     return locks.ofDatanodes(() -> decide(request)).id();
   }
@@ -105,10 +106,7 @@ public final class DatanodeRule {
   /** Notes that somebody starts datanodes when space runs out. */
   public AnnounceSpace.Response announce(AnnounceSpace.Request request) throws CrailException {
     int storageClass = request.storageClass();
-    if (storageClass < 0 || storageClass >= options.storageClasses()) {
-      throw ErrorCode.INVALID_ARGUMENT.exception(
-          "storage class " + storageClass + ", there are " + options.storageClasses());
-    }
+    requireClass(storageClass);
     if (request.millis() < 0 || request.millis() > AnnounceSpace.MAX_MILLIS) {
       throw ErrorCode.INVALID_ARGUMENT.exception("for " + request.millis() + " ms");
     }
@@ -116,8 +114,16 @@ public final class DatanodeRule {
     return new AnnounceSpace.Response(storageClass);
   }
 
-  private DatanodeSpace decide(RegisterDatanode.Request request) throws CrailException {
+  private void requireClass(int storageClass) throws CrailException {
+    if (storageClass < 0 || storageClass >= options.storageClasses()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception(
+          "storage class " + storageClass + ", there are " + options.storageClasses());
+    }
+  }
+
+  private DatanodeSpace decide(RegisterDatanode.Request process) throws CrailException {
     long now = clock.nanoTime();
+    RegisterDatanode.Description request = process.description();
     if (request.lentBefore() && !successor) {
       successor = true;
       LOG.warn("datanodes have lent their space to an earlier namenode: its nodes are gone");
@@ -130,13 +136,20 @@ public final class DatanodeRule {
       known.signs().seen(now);
       return known;
     }
-    if (datanodes.isFull()) {
+    DatanodeSpace kept = returns.find(process, now);
+    if (kept == null && datanodes.isFull()) {
       throw ErrorCode.LIMIT_EXCEEDED.exception(datanodes.all().size() + " datanodes");
     }
     // One may have been at the address, and another on the devices.
-    for (DatanodeSpace old = predecessor(request); old != null; old = predecessor(request)) {
+    DatanodeSpace old;
+    while ((old = predecessor(request, kept)) != null) {
       requireGone(old, request, now);
       bury(old, "was replaced by another process");
+    }
+    if (kept != null) {
+      kept.keeping().comes(process, kept.regions());
+      comeBackIfWhole(kept, now);
+      return kept;
     }
     DatanodeSpace datanode =
         new DatanodeSpace(
@@ -147,8 +160,18 @@ public final class DatanodeRule {
             now,
             state.budget());
     applier.add(datanode);
+    if (process.keeps()) {
+      applier.keep(datanode, datanode.host(), process);
+    }
     log.info(datanode + (request.draining() ? " registered, and is being removed" : " registered"));
     return datanode;
+  }
+
+  private void comeBackIfWhole(DatanodeSpace datanode, long now) throws CrailException {
+    if (returns.isBack(datanode, now)) {
+      reportedOffline.remove(datanode.id());
+      log.info(datanode + " is back with the bytes that it kept");
+    }
   }
 
   /**
@@ -172,7 +195,10 @@ public final class DatanodeRule {
           "region " + request.index() + " of datanode " + datanode.id());
     }
     requireKnown(datanode);
-    datanode.signs().seen(clock.nanoTime());
+    boolean isComing = datanode.keeping().coming() != null;
+    if (!isComing) {
+      datanode.signs().seen(clock.nanoTime());
+    }
     if (!datanode.isStopped() && datanode.wasLentElsewhere(request.index(), request.generation())) {
       // The other namenode's clients may have overwritten the data that this namenode knows.
       bury(datanode, "has lent its space to another namenode meanwhile");
@@ -181,8 +207,14 @@ public final class DatanodeRule {
     Region region = new Region(request.index(), request.length(), request.address(), request.key());
     Region known = datanode.region(region.index());
     // A stopped datanode may have lent the region to another namenode.
-    if (known != null && (known.equals(region) || datanode.isStopped())) {
+    if (known != null && (known.equals(region) || datanode.isStopped() || isComing)) {
+      returns.brought(datanode, known, region);
+      comeBackIfWhole(datanode, clock.nanoTime());
       return;
+    }
+    if (known != null && datanode.keeping().keeps()) {
+      // This namenode has restarted since the process began to come back.
+      throw Datanodes.unknown(datanode.id());
     }
     datanode.admit(region, request.generation());
     long restNanos = request.generation() == 0 ? 0 : allocator.restNanos(datanode);
@@ -195,15 +227,15 @@ public final class DatanodeRule {
   /**
    * Notes that a datanode has cut off clients. Space that waited for this becomes free.
    *
-   * @param number number of the list of clients; ignored unless it is the list of the last answer
+   * @param sign names the list of clients; ignored unless it is the list of the last answer
    */
-  public void haveCutOff(int id, long number) {
+  public void haveCutOff(KeepAlive.Request sign) {
     // So that it is not forgotten in between.
     locks.ofDatanodes(
         () -> {
-          DatanodeSpace datanode = datanodes.find(id);
-          if (datanode != null) {
-            allocator.haveCutOff(datanode, number);
+          DatanodeSpace datanode = datanodes.find(sign.datanode());
+          if (datanode != null && datanode.keeping().isOf(sign.start())) {
+            allocator.haveCutOff(datanode, sign.cutOff());
           }
           return null;
         });
@@ -212,20 +244,25 @@ public final class DatanodeRule {
   /**
    * Notes a sign of life, and answers which clients the datanode must cut off.
    *
-   * @param heard the number of the last answer that the datanode has got; 0 for none
    * @param caller who asks
    */
-  public KeepAlive.Response keepAlive(int id, boolean impaired, long heard, Caller caller)
-      throws CrailException {
-    return locks.ofDatanodes(() -> decide(id, impaired, heard));
+  public KeepAlive.Response keepAlive(KeepAlive.Request sign, Caller caller) throws CrailException {
+    return locks.ofDatanodes(() -> decide(sign));
   }
 
-  private KeepAlive.Response decide(int id, boolean impaired, long heard) throws CrailException {
+  private KeepAlive.Response decide(KeepAlive.Request sign) throws CrailException {
+    int id = sign.datanode();
+    boolean impaired = sign.impaired();
     DatanodeSpace datanode = datanodes.require(id);
     requireKnown(datanode);
+    if (!datanode.keeping().isOf(sign.start())) {
+      throw Datanodes.unknown(id);
+    }
     long now = clock.nanoTime();
-    datanode.signs().seen(now);
-    if (reportedOffline.remove(id)) {
+    if (datanode.keeping().coming() == null) {
+      datanode.signs().seen(now);
+    }
+    if (datanode.keeping().coming() == null && reportedOffline.remove(id)) {
       log.info(datanode + " is back");
     }
     if (datanode.signs().impair(impaired)) {
@@ -247,7 +284,7 @@ public final class DatanodeRule {
         isDraining,
         datanode.freeBlocks(),
         datanode.totalBlocks(),
-        datanode.signs().answer(heard),
+        datanode.signs().answer(sign.heard()),
         page.number(),
         page.clients());
   }
@@ -404,12 +441,18 @@ public final class DatanodeRule {
     }
   }
 
-  /** The datanode whose place a new one takes: at its address, or on its foreign devices. */
-  private DatanodeSpace predecessor(RegisterDatanode.Request request) {
+  /**
+   * The datanode whose place another one takes: at its address, or on its foreign devices.
+   *
+   * @param kept the other one, if it has come back; then one that was at the address may come back
+   *     elsewhere, and keeps its place
+   */
+  private DatanodeSpace predecessor(RegisterDatanode.Description request, DatanodeSpace kept) {
     return find(
         datanode ->
-            datanode.isAt(request.host(), request.port())
-                || request.hasDevicesOf(datanode.description()));
+            (kept == null || !datanode.keeping().keeps())
+                && (datanode.isAt(request.host(), request.port())
+                    || request.hasDevicesOf(datanode.description())));
   }
 
   private DatanodeSpace find(Predicate<DatanodeSpace> wanted) {
@@ -422,7 +465,8 @@ public final class DatanodeRule {
   }
 
   /** Two live datanodes in one place would keep replacing each other and lose all data. */
-  private void requireGone(DatanodeSpace predecessor, RegisterDatanode.Request request, long now)
+  private void requireGone(
+      DatanodeSpace predecessor, RegisterDatanode.Description request, long now)
       throws CrailException {
     if (predecessor.isStopped() || !predecessor.isOnline(now, options.presentNanos())) {
       return;

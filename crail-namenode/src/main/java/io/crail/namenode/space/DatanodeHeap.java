@@ -29,16 +29,23 @@ final class DatanodeHeap {
   private boolean forgotten;
 
   /** Takes the heap for a datanode without regions. */
-  DatanodeHeap(HeapBudget budget, RegisterDatanode.Request description) throws CrailException {
-    long bytes =
-        DATANODE
-            + description.host().length()
-            + description.tier().length()
-            + description.traits().directory().length()
-            + description.traits().details().length();
+  DatanodeHeap(HeapBudget budget, RegisterDatanode.Description description) throws CrailException {
+    long bytes = DATANODE + texts(description);
     budget.require(bytes, 0, "datanode " + description.host() + ":" + description.port());
     this.budget = budget;
     this.taken = bytes;
+  }
+
+  private static long texts(RegisterDatanode.Description description) {
+    return description.host().length()
+        + description.tier().length()
+        + description.traits().directory().length()
+        + description.traits().details().length();
+  }
+
+  /** Another description takes the place of one. */
+  void describe(RegisterDatanode.Description old, RegisterDatanode.Description description) {
+    add(texts(description) - texts(old));
   }
 
   /** Takes the heap for a region. */

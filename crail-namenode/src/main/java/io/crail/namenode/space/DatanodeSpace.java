@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 
 /**
  * A datanode and the space that it lends: whole blocks, and blocks that are split into smaller
@@ -65,8 +66,7 @@ public final class DatanodeSpace {
   public record Accounts(long capacity, long free, long used, long waiting, int largest) {}
 
   private final int id;
-  private final int host;
-  private final RegisterDatanode.Request description;
+  private final Keeping keeping = new Keeping();
   private final int blockSize;
   private final Map<Integer, RegionSpace> regions = new TreeMap<>();
   // Regions whose space is not given out yet.
@@ -75,6 +75,8 @@ public final class DatanodeSpace {
   private final FreePieces pieces;
   private final SignsOfLife signs;
 
+  private volatile int host;
+  private volatile RegisterDatanode.Description description;
   private volatile State state;
   private volatile boolean stopped;
   private volatile long drainNanos;
@@ -93,7 +95,7 @@ public final class DatanodeSpace {
   public DatanodeSpace(
       int id,
       int host,
-      RegisterDatanode.Request description,
+      RegisterDatanode.Description description,
       int blockSize,
       long nowNanos,
       HeapBudget budget)
@@ -127,8 +129,27 @@ public final class DatanodeSpace {
   }
 
   /** What it has said of itself. */
-  public RegisterDatanode.Request description() {
+  public RegisterDatanode.Description description() {
     return description;
+  }
+
+  /** Whose bytes it has, if it keeps them. */
+  public Keeping keeping() {
+    return keeping;
+  }
+
+  /** A process has the bytes that this keeps, and is another one than before, or the first. */
+  synchronized void keep(
+      UUID keeper, long start, int newHost, RegisterDatanode.Description process) {
+    heap.describe(description, process);
+    description = process;
+    host = newHost;
+    keeping.set(keeper, start);
+  }
+
+  /** Another address and key for a region. */
+  synchronized void renew(Region region) {
+    regions.get(region.index()).renew(region);
   }
 
   public boolean isAt(Utf8 address, int port) {
@@ -319,14 +340,9 @@ public final class DatanodeSpace {
   }
 
   private CrailException refuse(Region region, String why) {
+    String bytes = " with " + region.length() + " bytes ";
     return ErrorCode.INVALID_ARGUMENT.exception(
-        String.format(
-            Locale.ROOT,
-            "region %d of datanode %d with %d bytes %s",
-            region.index(),
-            id,
-            region.length(),
-            why));
+        "region " + region.index() + " of datanode " + id + bytes + why);
   }
 
   /**
@@ -377,11 +393,6 @@ public final class DatanodeSpace {
     free -= length;
     used += length;
     return true;
-  }
-
-  /** Notes that the generation of a place was given out. */
-  void haveGiven(Place place) {
-    haveGiven(place.region(), place.generation());
   }
 
   /** Notes that a generation was given out in a region. */
@@ -481,12 +492,7 @@ public final class DatanodeSpace {
   @Override
   public String toString() {
     String address = Addresses.text(description.host().toString(), description.port());
-    return String.format(
-        Locale.ROOT,
-        "datanode %d (%s at %s, class %d)",
-        id,
-        description.tier(),
-        address,
-        storageClass());
+    String where = description.tier() + " at " + address;
+    return String.format(Locale.ROOT, "datanode %d (%s, class %d)", id, where, storageClass());
   }
 }

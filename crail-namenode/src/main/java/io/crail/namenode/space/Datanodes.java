@@ -73,6 +73,16 @@ public final class Datanodes {
     return null;
   }
 
+  /** The datanode that keeps some bytes, unless they are given up; null for none. */
+  public DatanodeSpace findKeeper(UUID keeper) {
+    for (DatanodeSpace datanode : byId.values()) {
+      if (!datanode.isGone() && datanode.keeping().keeper().equals(keeper)) {
+        return datanode;
+      }
+    }
+    return null;
+  }
+
   /** An id that no datanode has. Under the lock of the datanodes. */
   public int newId() {
     int next = lastId;

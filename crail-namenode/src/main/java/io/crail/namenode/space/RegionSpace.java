@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  */
 final class RegionSpace {
   private final DatanodeHeap heap;
-  private final Region region;
+  private Region region;
   private final int blocks;
 
   private long generation;
@@ -53,6 +53,11 @@ final class RegionSpace {
 
   Region region() {
     return region;
+  }
+
+  /** Another address and key for the same space. */
+  void renew(Region renewed) {
+    region = renewed;
   }
 
   int index() {

@@ -46,6 +46,11 @@ public final class SignsOfLife {
     connection = newConnection;
   }
 
+  /** True when it was heard of lately, and its connection has not ended since. */
+  public synchronized boolean isConnected(long nowNanos, long presentNanos) {
+    return connection != null && silentNanos(nowNanos) < presentNanos;
+  }
+
   /**
    * Notes that a connection has ended. The kernel ends the connections of a killed process at once.
    *

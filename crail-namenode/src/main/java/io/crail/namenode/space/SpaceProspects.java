@@ -14,6 +14,9 @@ import java.util.stream.IntStream;
 
 /** Says whether space will come by itself to a node that has found none. Thread-safe. */
 final class SpaceProspects {
+  /** How long writers are asked to wait for a datanode that keeps its bytes and is away. */
+  private static final long RETURN_NANOS = 60_000_000_000L;
+
   private final NameNodeOptions options;
   private final Clock clock;
   private final RestingRegions resting;
@@ -84,6 +87,9 @@ final class SpaceProspects {
     if (waiting > 0) {
       return "; " + ByteText.of(waiting) + " come when no client may use them any more";
     }
+    if (datanodes.stream().filter(takesPart).anyMatch(each -> isToReturn(each, now))) {
+      return "; a datanode with space is away, and keeps its bytes, so that it may return";
+    }
     long age = now - startNanos;
     if (IntStream.range(0, announcedNanos.length())
         .anyMatch(each -> takes.test(each) && announcedNanos.get(each) > age)) {
@@ -92,6 +98,14 @@ final class SpaceProspects {
     return mayMissDatanodes(datanodes, now)
         ? "; this namenode began " + age / 1_000_000 + " ms ago, and datanodes may be on their way"
         : "";
+  }
+
+  /** True when a datanode that keeps its bytes has gone lately, and has space. */
+  private boolean isToReturn(DatanodeSpace datanode, long now) {
+    return datanode.keeping().keeps()
+        && !datanode.isOnline(now, options.presentNanos())
+        && datanode.isOnline(now, RETURN_NANOS)
+        && datanode.freeBytes() > 0;
   }
 
   /**

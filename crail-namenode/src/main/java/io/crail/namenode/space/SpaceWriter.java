@@ -3,9 +3,11 @@ package io.crail.namenode.space;
 
 import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
+import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.Region;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.BiConsumer;
 
 /**
@@ -31,6 +33,24 @@ public final class SpaceWriter {
   public void add(DatanodeSpace datanode) {
     datanodes.add(datanode);
     allocator.use(datanodes.all());
+  }
+
+  /**
+   * A process has the bytes that a datanode keeps, and is another one than before, or the first.
+   */
+  public void keep(
+      DatanodeSpace datanode,
+      UUID keeper,
+      long start,
+      int host,
+      RegisterDatanode.Description process) {
+    datanode.keep(keeper, start, host, process);
+    allocator.use(datanodes.all());
+  }
+
+  /** A region that a datanode lends has another address and key. */
+  public void renew(DatanodeSpace datanode, Region region) {
+    datanode.renew(region);
   }
 
   /** Lets the id of the next datanode follow one that may have been given. */
@@ -193,7 +213,7 @@ public final class SpaceWriter {
   public void mayBeAccessed(Extent extent, int allocated, Quarantine.Writer writer) {
     DatanodeSpace datanode = datanodes.find(extent.place().datanode());
     if (datanode != null) {
-      datanode.haveGiven(extent.place());
+      datanode.haveGiven(extent.place().region(), extent.place().generation());
       allocator.mayBeAccessed(new Allocation(datanode, extent, allocated), writer);
     }
   }

@@ -143,7 +143,10 @@ final class ChangeModel implements ChangeSink {
     }
 
     static String text(
-        int state, boolean stopped, RegisterDatanode.Request description, List<Region> regions) {
+        int state,
+        boolean stopped,
+        RegisterDatanode.Description description,
+        List<Region> regions) {
       return "state " + state + (stopped ? " stopped " : " ") + description + " lends " + regions;
     }
   }
@@ -234,6 +237,7 @@ final class ChangeModel implements ChangeSink {
       case 11 -> share((ShareChange) read);
       case 12 -> limit((LimitChange) read);
       case 13 -> reserve((ReserveChange) read);
+      case 15 -> kept((SpaceChange.Kept) read);
       default -> throw new AssertionError(read);
     }
   }
@@ -317,6 +321,18 @@ final class ChangeModel implements ChangeSink {
     } else {
       lenders.computeIfAbsent(datanode.id(), id -> new Lender()).datanode = datanode;
     }
+  }
+
+  private void kept(SpaceChange.Kept kept) {
+    host(kept.host());
+    Lender lender = lenders.get(kept.id());
+    lender.datanode =
+        new SpaceChange.Datanode(
+            kept.id(),
+            kept.host(),
+            lender.datanode.state(),
+            lender.datanode.stopped(),
+            kept.description());
   }
 
   private void region(SpaceChange.LentRegion lentRegion) {

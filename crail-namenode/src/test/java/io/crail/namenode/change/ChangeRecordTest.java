@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -103,7 +104,7 @@ class ChangeRecordTest {
             92,
             SpaceChange.Datanode.FORGOTTEN,
             true,
-            TestStore.registration(93, "host", 94, 95, true)),
+            TestStore.registration(93, "host", 94, 95, true).description()),
         "5b0000005c00030135005d000000000000005d000000000000005f0000005e0000000000030004000e00746370686f73740100000000000000000100000000");
     golden.put(
         new SpaceChange.LentRegion(101, 102, new Region(103, 104, 105, 106)),
@@ -117,6 +118,15 @@ class ChangeRecordTest {
     golden.put(new ReserveChange(121, 122, 123), "79000000000000007a0000007b00000000000000");
     golden.put(
         new NumberChange(1, 131, 132, 133), "01830000000000000084000000" + "8500000000000000");
+    golden.put(
+        new SpaceChange.Kept(
+            141,
+            142,
+            new UUID(143, 144),
+            145,
+            TestStore.registration(146, "host", 147, 148, true).description()),
+        "8d0000008e008f000000000000009000000000000000910000000000000035009200000000000000"
+            + "920000000000000094000000930000000000030004000e00746370686f73740100000000000000000100000000");
     return golden;
   }
 
@@ -135,7 +145,7 @@ class ChangeRecordTest {
   @Test
   void numbersArePermanent() {
     List<Integer> numbers = golden().keySet().stream().map(Change::number).toList();
-    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14), numbers);
+    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), numbers);
     assertEquals(ChangeRecords.CODECS, golden().keySet().stream().map(Change::codec).toList());
     Set<Class<?>> kinds = new HashSet<>();
     for (Class<?> holder : List.of(Change.class, SpaceChange.class)) {
@@ -151,7 +161,7 @@ class ChangeRecordTest {
 
   @Test
   void noOtherNumberIsThatOfRecords() {
-    for (int number : new int[] {-1, 0, 15, Integer.MAX_VALUE}) {
+    for (int number : new int[] {-1, 0, 16, Integer.MAX_VALUE}) {
       CrailException refusal =
           assertThrows(CrailException.class, () -> ChangeRecords.codec(number));
       assertEquals(ErrorCode.PROTOCOL, refusal.code());

@@ -405,7 +405,10 @@ class ChangeTest {
                 new RemoveDatanode.Request(
                     random.nextInt(4) == 0, 1000 + which, Utf8.of("crowd-" + which)));
         case 5 -> region(which, random.nextInt(3), random.nextInt(3) / 2 * 1_000_000);
-        default -> store.rule().keepAlive(ids[which], false, Long.MAX_VALUE, TestStore.caller(""));
+        default ->
+            store
+                .rule()
+                .keepAlive(TestStore.sign(ids[which], Long.MAX_VALUE), TestStore.caller(""));
       }
     }
 

@@ -35,7 +35,12 @@ class DatanodeSpaceTest {
   void start() throws Exception {
     datanode =
         new DatanodeSpace(
-            1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0, budget);
+            1,
+            0,
+            TestStore.registration(1, "host", 1000, 0, true).description(),
+            TestStore.BLOCK,
+            0,
+            budget);
   }
 
   private RegionSpace region(int index) throws Exception {

@@ -30,7 +30,12 @@ class QuarantineTest {
   void start() throws Exception {
     datanode =
         new DatanodeSpace(
-            1, 0, TestStore.registration(1, "host", 1000, 0, true), TestStore.BLOCK, 0, budget);
+            1,
+            0,
+            TestStore.registration(1, "host", 1000, 0, true).description(),
+            TestStore.BLOCK,
+            0,
+            budget);
     datanode.wake(datanode.add(new Region(0, 4L * TestStore.BLOCK, 0, 0), 0));
   }
 

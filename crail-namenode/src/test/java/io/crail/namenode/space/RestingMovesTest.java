@@ -22,7 +22,7 @@ class RestingMovesTest {
         new DatanodeSpace(
             id,
             0,
-            TestStore.registration(id, "host", 1000 + id, 0, true),
+            TestStore.registration(id, "host", 1000 + id, 0, true).description(),
             TestStore.BLOCK,
             nowNanos,
             budget);

@@ -26,7 +26,7 @@ class SpaceAuditTest {
         new DatanodeSpace(
             1,
             0,
-            TestStore.registration(1, "host", 1000, 0, true),
+            TestStore.registration(1, "host", 1000, 0, true).description(),
             BLOCK,
             0,
             new HeapBudget(1 << 20, ""));

@@ -401,7 +401,7 @@ class ConcurrencyTest {
     int datanode = store.datanode(files * 4096L);
     Worker refill =
         (wire, random) -> {
-          store.rule().keepAlive(datanode, false, 0, TestStore.caller(""));
+          store.rule().keepAlive(TestStore.sign(datanode, 0), TestStore.caller(""));
           create(wire, NodeType.DIRECTORY, "/d");
           for (int i = 0; i < files; i++) {
             long id = create(wire, NodeType.DATAFILE, "/d/" + i).id();

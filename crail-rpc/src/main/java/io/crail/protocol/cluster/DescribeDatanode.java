@@ -41,6 +41,7 @@ public final class DescribeDatanode {
    * @param port port on which its tier serves
    * @param storageClass storage class that it serves
    * @param online whether it has sent a sign of life recently
+   * @param keeps whether its bytes outlast its process, so that it is worth waiting for
    * @param totalRegions regions at this namenode
    * @param tier name of its tier
    * @param host name or address under which clients reach it
@@ -53,6 +54,7 @@ public final class DescribeDatanode {
       int port,
       int storageClass,
       boolean online,
+      boolean keeps,
       int totalRegions,
       Utf8 tier,
       Utf8 host,
@@ -66,6 +68,7 @@ public final class DescribeDatanode {
             .i32("port", "port that its tier serves on")
             .i32("storageClass", "storage class that it serves")
             .u8("online", "whether it was heard of lately; 0 or 1")
+            .u8("keeps", "whether its bytes outlast its process; 0 or 1")
             .i32("totalRegions", "regions at this namenode")
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")

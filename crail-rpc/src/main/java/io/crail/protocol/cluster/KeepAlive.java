@@ -21,6 +21,8 @@ public final class KeepAlive {
    * The request.
    *
    * @param datanode datanode id
+   * @param start as in {@link RegisterDatanode.Request}; a namenode that knows another one has the
+   *     datanode register again
    * @param impaired whether the datanode itself does not reach a part of its space for now, such as
    *     what is behind a target that is lost: new data go elsewhere if there is room
    * @param cutOff number of the last answer whose clients have been cut off; 0 for none
@@ -31,11 +33,18 @@ public final class KeepAlive {
    * @param writtenBytes the same for bytes that they have written
    */
   public record Request(
-      int datanode, boolean impaired, long cutOff, long heard, long readBytes, long writtenBytes) {
+      int datanode,
+      long start,
+      boolean impaired,
+      long cutOff,
+      long heard,
+      long readBytes,
+      long writtenBytes) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("KeepAlive.Request")
             .i32("datanode", "datanode id")
+            .i64("start", "how many processes have had its bytes; 0 if it keeps none")
             .u8("impaired", "whether it does not reach a part of its space for now; 0 or 1")
             .i64("cutOff", "number of the last answer whose clients are cut off; 0 for none")
             .i64("heard", "number of the last answer that has arrived; 0 for none")
@@ -44,6 +53,17 @@ public final class KeepAlive {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** That of a datanode which keeps nothing. */
+    public Request(
+        int datanode,
+        boolean impaired,
+        long cutOff,
+        long heard,
+        long readBytes,
+        long writtenBytes) {
+      this(datanode, 0, impaired, cutOff, heard, readBytes, writtenBytes);
+    }
   }
 
   /**

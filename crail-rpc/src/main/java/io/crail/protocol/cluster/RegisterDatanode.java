@@ -8,12 +8,75 @@ import io.crail.protocol.part.TextLimits;
 import io.crail.protocol.part.TierTraits;
 import java.util.UUID;
 
-/** Registers a datanode. The same incarnation keeps its id. */
+/**
+ * Registers a datanode. The same process keeps its id, and so does a process that has the bytes of
+ * an earlier one.
+ */
 public final class RegisterDatanode {
+  /** In place of an identity of bytes, of a datanode that keeps none. */
+  public static final UUID KEEPS_NOTHING = new UUID(0, 0);
+
   private RegisterDatanode() {}
 
   /**
    * The request.
+   *
+   * @param keeperHigh identity of the bytes, which stays the same over starts of the process, upper
+   *     half; {@link #KEEPS_NOTHING} if the datanode does not keep them
+   * @param keeperLow the lower half
+   * @param start how many processes have had these bytes so far, this one included; 0 if it does
+   *     not keep them
+   * @param description the datanode
+   */
+  public record Request(long keeperHigh, long keeperLow, long start, Description description) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("RegisterDatanode.Request")
+            .i64("keeperHigh", "identity of the bytes that it keeps, upper half; 0 for none")
+            .i64("keeperLow", "identity of the bytes that it keeps, lower half")
+            .i64("start", "how many processes have had these bytes; 0 if it keeps none")
+            .u16("descriptionLength", "bytes of the description")
+            .part("description", "descriptionLength", Description.CODEC, "the datanode");
+
+    /** The codec. */
+    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** That of a datanode which keeps nothing. */
+    public Request(
+        long uuidHigh,
+        long uuidLow,
+        int storageClass,
+        int port,
+        boolean draining,
+        boolean lentBefore,
+        Utf8 tier,
+        Utf8 host,
+        TierTraits traits) {
+      this(
+          KEEPS_NOTHING,
+          0,
+          new Description(
+              uuidHigh, uuidLow, storageClass, port, draining, lentBefore, tier, host, traits));
+    }
+
+    /** That of a datanode which may keep its bytes. */
+    public Request(UUID keeper, long start, Description description) {
+      this(keeper.getMostSignificantBits(), keeper.getLeastSignificantBits(), start, description);
+    }
+
+    /** The identity of the bytes. */
+    public UUID keeper() {
+      return new UUID(keeperHigh, keeperLow);
+    }
+
+    /** Whether the datanode keeps its bytes. */
+    public boolean keeps() {
+      return !keeper().equals(KEEPS_NOTHING);
+    }
+  }
+
+  /**
+   * What a datanode says of itself.
    *
    * @param uuidHigh identity of the datanode process, upper half
    * @param uuidLow identity of the datanode process, lower half
@@ -26,7 +89,7 @@ public final class RegisterDatanode {
    * @param host name or address under which clients reach it
    * @param traits what its tier can do
    */
-  public record Request(
+  public record Description(
       long uuidHigh,
       long uuidLow,
       int storageClass,
@@ -38,7 +101,7 @@ public final class RegisterDatanode {
       TierTraits traits) {
     /** The layout. */
     public static final Layout LAYOUT =
-        Layout.of("RegisterDatanode.Request")
+        Layout.of("RegisterDatanode.Description")
             .i64("uuidHigh", "identity of the datanode process, upper half")
             .i64("uuidLow", "identity of the datanode process, lower half")
             .i32("storageClass", "storage class that it serves")
@@ -58,7 +121,7 @@ public final class RegisterDatanode {
             .part("traits", "traitsLength", TierTraits.CODEC, "what its tier can do");
 
     /** The codec. */
-    public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+    public static final Codec<Description> CODEC = Codec.of(Description.class, LAYOUT);
 
     /** The identity of the datanode process. */
     public UUID uuid() {
@@ -66,16 +129,17 @@ public final class RegisterDatanode {
     }
 
     /** Whether this is the same datanode with the same values, whatever has become of it. */
-    public boolean describesAs(Request other) {
+    public boolean describesAs(Description other) {
       return withoutFate().equals(other.withoutFate());
     }
 
-    private Request withoutFate() {
-      return new Request(uuidHigh, uuidLow, storageClass, port, false, false, tier, host, traits);
+    private Description withoutFate() {
+      return new Description(
+          uuidHigh, uuidLow, storageClass, port, false, false, tier, host, traits);
     }
 
     /** Whether another datanode lends the same foreign devices. */
-    public boolean hasDevicesOf(Request other) {
+    public boolean hasDevicesOf(Description other) {
       return traits.details().length() > 0
           && traits.details().equals(other.traits.details())
           && tier.equals(other.tier);

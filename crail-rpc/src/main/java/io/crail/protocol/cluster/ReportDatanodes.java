@@ -43,6 +43,7 @@ public final class ReportDatanodes {
    * @param storageClass storage class that it serves
    * @param state how it stands
    * @param draining whether it is being removed, also while it is impaired or offline
+   * @param keeps whether its bytes outlast its process
    * @param silentMillis the time since its last sign of life
    * @param lentBytes bytes of all its regions at this namenode
    * @param freeBytes bytes that a node can get now
@@ -62,6 +63,7 @@ public final class ReportDatanodes {
       int storageClass,
       DatanodeState state,
       boolean draining,
+      boolean keeps,
       long silentMillis,
       long lentBytes,
       long freeBytes,
@@ -81,6 +83,7 @@ public final class ReportDatanodes {
             .i32("storageClass", "storage class that it serves")
             .struct("state", DatanodeState.CODEC, "how it stands")
             .u8("draining", "whether it is being removed, in any state but lost; 0 or 1")
+            .u8("keeps", "whether its bytes outlast its process; 0 or 1")
             .i64("silentMillis", "time since its last sign of life")
             .i64("lentBytes", "bytes of all its regions at this namenode")
             .i64("freeBytes", "bytes that can be given out now")

@@ -13,6 +13,7 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.storage.DatanodeDescription;
+import io.crail.storage.LastingBytes;
 import io.crail.storage.LocalHost;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageServer;
@@ -85,6 +86,7 @@ public final class Datanode implements AutoCloseable {
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> server.targets().containsValue(false),
+            server.kept().orElse(null),
             server::statistics,
             () -> LockSupport.unpark(thread));
   }
@@ -131,6 +133,9 @@ public final class Datanode implements AutoCloseable {
               servedClass,
               server);
       LOG.info("datanode {} of tier {} serves on {}", uuid, tier.name(), server.address());
+      if (configuration.get(StorageKeys.KEEP) && server.kept().isEmpty()) {
+        LOG.warn("tier {} does not keep its bytes over a restart", tier.name());
+      }
       Datanode datanode =
           new Datanode(
               configuration, server, description, transport, transport.newClientLoop("datanode"));
@@ -305,6 +310,10 @@ public final class Datanode implements AutoCloseable {
     }
     namenodes.close();
     loop.close();
+    if (registration.isRemoved()) {
+      // Its data are elsewhere.
+      server.kept().ifPresent(LastingBytes::discard);
+    }
     server.close();
     if (interrupted) {
       Thread.currentThread().interrupt();

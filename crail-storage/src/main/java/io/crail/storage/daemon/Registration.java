@@ -10,11 +10,13 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCall;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.part.Region;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
+import io.crail.storage.LastingBytes;
 import io.crail.storage.StorageServer;
 import io.crail.storage.daemon.RegistrationStatus.State;
 import java.io.IOException;
@@ -23,6 +25,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -41,6 +44,9 @@ import org.slf4j.LoggerFactory;
  * or another namenode has taken that address. Clients that got space from the earlier one may still
  * write there. A request that is repeated because its answer was lost brings no second fence, since
  * the namenode may have given out the region's space by then.
+ *
+ * <p>A datanode that keeps its bytes begins with what the process before it has lent. A namenode
+ * that still knows that process takes this one in its place, and no region is fenced.
  *
  * <p>A namenode may not learn that a writer has stopped writing. Before the namenode gives the
  * writer's space to another client, it names the writer in its answers. A later sign of life
@@ -72,6 +78,8 @@ public final class Registration {
   private final Fencer fencer;
   private final long keepAliveNanos;
   private final BooleanSupplier impaired;
+
+  private final LastingBytes kept;
   private final Supplier<Optional<StorageServer.Statistics>> statistics;
   private final Runnable onAnswer;
   private final List<Link> links = new ArrayList<>();
@@ -85,6 +93,7 @@ public final class Registration {
    * @param fencer ends the access of clients that had a region before
    * @param keepAliveNanos pause between two signs of life
    * @param impaired whether the datanode does not reach all of its regions now
+   * @param kept the bytes that the datanode keeps; null when it keeps none
    * @param statistics what clients have read and written so far; empty if the datanode does not see
    *     it
    * @param onAnswer runs in the loop when an answer makes another step due; must not block
@@ -95,6 +104,7 @@ public final class Registration {
       Fencer fencer,
       long keepAliveNanos,
       BooleanSupplier impaired,
+      LastingBytes kept,
       Supplier<Optional<StorageServer.Statistics>> statistics,
       Runnable onAnswer) {
     this.namenodes = namenodes;
@@ -104,6 +114,7 @@ public final class Registration {
     this.impaired = impaired;
     this.statistics = statistics;
     this.onAnswer = onAnswer;
+    this.kept = kept;
     for (int i = 0; i < namenodes.count(); i++) {
       links.add(new Link(i));
     }
@@ -166,22 +177,12 @@ public final class Registration {
     };
   }
 
-  /**
-   * The namenode that a region was lent to.
-   *
-   * @param datanode the id that the namenode had given this datanode
-   * @param incarnation the incarnation of the namenode
-   * @param generation the namenode's generations begin above this; 0 when no namenode had the
-   *     region before
-   */
-  private record Lending(int datanode, long incarnation, long generation) {}
-
   /** The registration at one namenode. */
   private final class Link {
     private final int index;
     private final List<Region> regions = new ArrayList<>();
     // The last lending of each region; null while the region was never lent.
-    private final List<Lending> lendings = new ArrayList<>();
+    private final List<LastingBytes.Lending> lendings = new ArrayList<>();
     // Regions that were fenced and have not been lent since.
     private final Set<Integer> fenced = new HashSet<>();
     // These three are read by other threads too.
@@ -210,7 +211,7 @@ public final class Registration {
       for (int i = index; i < description.regions().size(); i += namenodes.count()) {
         regions.add(description.regions().get(i));
       }
-      lendings.addAll(Collections.nCopies(regions.size(), null));
+      regions.forEach(region -> lendings.add(kept == null ? null : kept.lending(region.index())));
     }
 
     void step(long now) {
@@ -243,7 +244,9 @@ public final class Registration {
     private OperationCall<?, ?> send() {
       switch (state) {
         case UNKNOWN:
-          return submit(NameNodeOperations.REGISTER_DATANODE, registerDatanode());
+          return isToBeHeard()
+              ? submit(NameNodeOperations.PING, new Ping.Request(0))
+              : submit(NameNodeOperations.REGISTER_DATANODE, registerDatanode());
         case LENDING:
           return findQuiet()
               ? submit(NameNodeOperations.REGISTER_REGION, registerRegion())
@@ -260,6 +263,7 @@ public final class Registration {
           NameNodeOperations.KEEP_ALIVE,
           new KeepAlive.Request(
               datanode,
+              kept == null ? 0 : kept.start(),
               toldImpaired,
               doneCutOff,
               heard,
@@ -293,22 +297,30 @@ public final class Registration {
 
     private RegisterDatanode.Request registerDatanode() {
       return new RegisterDatanode.Request(
-          description.uuid().getMostSignificantBits(),
-          description.uuid().getLeastSignificantBits(),
-          description.storageClass(),
-          description.address().getPort(),
-          draining,
-          lentBefore(),
-          Utf8.of(description.tier()),
-          Utf8.of(description.address().getHostString()),
-          description.traits());
+          kept == null ? RegisterDatanode.KEEPS_NOTHING : kept.keeper(),
+          kept == null ? 0 : kept.start(),
+          new RegisterDatanode.Description(
+              description.uuid().getMostSignificantBits(),
+              description.uuid().getLeastSignificantBits(),
+              description.storageClass(),
+              description.address().getPort(),
+              draining,
+              lentBefore(),
+              Utf8.of(description.tier()),
+              Utf8.of(description.address().getHostString()),
+              description.traits()));
+    }
+
+    /** True before the handshake, which shows whether it is the namenode of an earlier process. */
+    private boolean isToBeHeard() {
+      return namenodes.hello(index) == null && lendings.stream().anyMatch(Objects::nonNull);
     }
 
     /** True when an earlier start of the namenode had some of the regions. */
     private boolean lentBefore() {
       return lendings.stream()
           .anyMatch(
-              each -> each != null && each.incarnation != namenodes.hello(index).incarnation());
+              each -> each != null && each.incarnation() != namenodes.hello(index).incarnation());
     }
 
     private RegisterRegion.Request registerRegion() {
@@ -319,15 +331,15 @@ public final class Registration {
           region.length(),
           region.address(),
           region.key(),
-          lendings.get(lent).generation);
+          lendings.get(lent).generation());
     }
 
     /** True when a region was never lent to the present start of the namenode. */
     private boolean isLentOtherwise(int position) {
-      Lending last = lendings.get(position);
+      LastingBytes.Lending last = lendings.get(position);
       return last == null
-          || last.datanode != datanode
-          || last.incarnation != namenodes.hello(index).incarnation();
+          || last.datanode() != datanode
+          || last.incarnation() != namenodes.hello(index).incarnation();
     }
 
     /** True when clients may know a region. */
@@ -336,19 +348,24 @@ public final class Registration {
     }
 
     private void lendAnew() {
-      long generation = 0;
-      if (isKnown(lent)) {
-        try {
+      try {
+        long generation = 0;
+        if (isKnown(lent)) {
           Fencer.Fence fence = fencer.fence(regions.get(lent).index());
           regions.set(lent, fence.region());
           generation = fence.generation();
           fenced.add(fence.region().index());
-        } catch (IOException e) {
-          throw cannotLend(e);
         }
+        // Noted before it is known whether the request arrives.
+        LastingBytes.Lending lending =
+            new LastingBytes.Lending(datanode, namenodes.hello(index).incarnation(), generation);
+        if (kept != null) {
+          kept.lend(regions.get(lent).index(), lending);
+        }
+        lendings.set(lent, lending);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e); // this process has to end
       }
-      // Noted before it is known whether the request arrives.
-      lendings.set(lent, new Lending(datanode, namenodes.hello(index).incarnation(), generation));
     }
 
     /** Shuts out the clients that had any of the regions before. */
@@ -363,14 +380,9 @@ public final class Registration {
         try {
           fencer.beforeFences(others);
         } catch (IOException e) {
-          throw cannotLend(e);
+          throw new UncheckedIOException(e); // this process has to end
         }
       }
-    }
-
-    /** The region cannot be lent again: this process has to end. */
-    private static UncheckedIOException cannotLend(IOException cause) {
-      return new UncheckedIOException(cause);
     }
 
     private void take(OperationCall<?, ?> call, long now) {
@@ -383,7 +395,11 @@ public final class Registration {
       backOffNanos = FIRST_BACK_OFF_NANOS;
       switch (state) {
         case UNKNOWN:
-          datanode = ((RegisterDatanode.Response) call.response()).datanode();
+          due = true;
+          if (!(call.response() instanceof RegisterDatanode.Response registered)) {
+            break;
+          }
+          datanode = registered.datanode();
           toldImpaired = false;
           lent = 0;
           // The list came from another namenode, or from this one, which sends unconfirmed clients
@@ -394,7 +410,6 @@ public final class Registration {
           cuttingOff = null;
           shutOut();
           state = State.LENDING;
-          due = true;
           break;
         default:
           if (call.response() instanceof KeepAlive.Response answer) {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.host;
 
+import io.crail.common.config.ConfigException;
 import io.crail.protocol.part.Extent;
 import io.crail.rpc.login.Mechanisms;
+import io.crail.storage.LastingBytes;
+import io.crail.storage.StorageKeys;
 import io.crail.storage.region.DataPath;
 import io.crail.storage.region.HazardTable;
 import io.crail.storage.region.HugePages;
+import io.crail.storage.region.KeptPlace;
 import io.crail.storage.region.RegionDirectory;
 import io.crail.storage.region.RegionMemory;
 import java.io.IOException;
@@ -74,14 +78,28 @@ public final class HostedRegions implements AutoCloseable {
     return hugePages == null ? Extent.MIN_LENGTH : hugePages.pageLength();
   }
 
-  /** Makes the regions; closes nothing when it fails. */
-  void make(UUID uuid, List<Integer> lengths, Mechanisms mechanisms) throws IOException {
+  /**
+   * Makes the regions, or takes those that an earlier process has left; closes nothing when it
+   * fails.
+   *
+   * @param keeper who keeps their bytes for the next process; null if none are kept
+   */
+  void make(UUID uuid, List<Integer> lengths, Mechanisms mechanisms, KeptPlace.Owner keeper)
+      throws IOException {
     if (dataPath == null) {
+      if (keeper != null) {
+        throw new ConfigException(
+            "'" + StorageKeys.KEEP.name() + "' needs regions in files, and they are in memory");
+      }
       makeAnonymous(lengths);
       return;
     }
     RegionDirectory made =
-        RegionDirectory.create(dataPath.path(), uuid, lengths, preallocate, hugePages, mechanisms);
+        RegionDirectory.create(
+            dataPath.path(),
+            uuid,
+            lengths,
+            new RegionDirectory.Manner(preallocate, hugePages, mechanisms, keeper));
     hazards = made.hazards();
     memories = made.regions();
     directory = made;
@@ -122,6 +140,12 @@ public final class HostedRegions implements AutoCloseable {
     return hazards;
   }
 
+  /** What is known of the bytes that are kept; empty when none are. */
+  public Optional<LastingBytes> kept() {
+    RegionDirectory living = directory;
+    return living == null ? Optional.empty() : Optional.ofNullable(living.kept());
+  }
+
   /** The directory of the region files, if clients of this host may map them; else empty. */
   public String mappablePath() {
     RegionDirectory living = directory;
@@ -151,7 +175,7 @@ public final class HostedRegions implements AutoCloseable {
     return living == null || living.areIdle(revoked);
   }
 
-  /** Closes the regions and removes their files. */
+  /** Closes the regions and removes their files, unless they are kept. */
   @Override
   public void close() {
     // A reference to a closed server keeps no memory.

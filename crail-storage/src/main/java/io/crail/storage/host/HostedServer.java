@@ -7,12 +7,16 @@ import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
 import io.crail.rpc.login.Mechanisms;
+import io.crail.storage.LastingBytes;
 import io.crail.storage.LocalHost;
+import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageServer;
+import io.crail.storage.region.KeptPlace;
 import io.crail.storage.region.RegionPlan;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -110,7 +114,14 @@ public abstract class HostedServer implements StorageServer {
             LocalHost.address(configuration.get(keys.networkInterface()), namenodes.all()),
             configuration.get(keys.port()));
     prepare(address, lengths);
-    hosted.make(uuid, lengths, mechanisms());
+    KeptPlace.Owner keeper =
+        configuration.get(StorageKeys.KEEP)
+            ? new KeptPlace.Owner(
+                configuration.get(ClusterKeys.CLUSTER_NAME),
+                keys.tier(),
+                configuration.get(keys.port()))
+            : null;
+    hosted.make(uuid, lengths, mechanisms(), keeper);
     serve(address);
   }
 
@@ -122,6 +133,11 @@ public abstract class HostedServer implements StorageServer {
     return hosted.all().stream()
         .map(region -> new Region(region.index(), region.length(), 0, 0))
         .toList();
+  }
+
+  @Override
+  public final Optional<LastingBytes> kept() {
+    return hosted.kept();
   }
 
   @Override

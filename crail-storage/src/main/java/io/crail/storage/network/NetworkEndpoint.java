@@ -207,7 +207,9 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>> extends Netw
    */
   protected final void helloRefused(ErrorCode code, String cause) {
     if (code == ErrorCode.DATA_LOST) {
-      refused(code.exception("datanode " + addressText() + " was restarted"));
+      // One that keeps its bytes has them, perhaps elsewhere.
+      ErrorCode meaning = datanode.keeps() ? ErrorCode.UNAVAILABLE : code;
+      refused(meaning.exception("datanode " + addressText() + " was restarted"));
     } else if (code == ErrorCode.PROTOCOL) {
       refused(
           code.exception(

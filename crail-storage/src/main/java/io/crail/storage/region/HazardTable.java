@@ -10,6 +10,8 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * The writes that are under way, with their places: memory that all writers of a datanode's regions
@@ -40,6 +42,10 @@ public final class HazardTable {
   static final int SLOTS = 4096;
 
   static final String FILE = "hazards";
+
+  /** Owner of the slots of the datanode's own threads. Owners of other processes are random. */
+  public static final long OWN_THREADS = 1;
+
   private static final int SLOT_LENGTH = 64;
 
   /** Bytes of the table. */
@@ -79,7 +85,7 @@ public final class HazardTable {
         });
   }
 
-  private static HazardTable open(SafeDirectory directory) throws IOException {
+  static HazardTable open(SafeDirectory directory) throws IOException {
     try (FileChannel channel =
         directory.open(FILE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       if (channel.size() != LENGTH) {
@@ -174,6 +180,28 @@ public final class HazardTable {
       }
     }
     VarHandle.fullFence();
+  }
+
+  /** The owners of slots. */
+  Set<Long> owners() {
+    Set<Long> owners = new HashSet<>();
+    int slots = slots();
+    for (int slot = 0; slot < slots; slot++) {
+      owners.add(owner(slot));
+    }
+    owners.remove(0L);
+    return owners;
+  }
+
+  /** True when no write is under way. */
+  boolean isQuiet() {
+    int slots = slots();
+    for (int slot = 0; slot < slots; slot++) {
+      if (owner(slot) != 0 && piece(slot) != 0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** True when no write of an owner is under way. */

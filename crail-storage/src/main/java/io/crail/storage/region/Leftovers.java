@@ -31,6 +31,8 @@ final class Leftovers {
           Heartbeat.FILE,
           HazardTable.FILE,
           LocalWriters.FILE,
+          KeptFile.FILE,
+          KeptFile.NEW_FILE,
           HugePages.FILE);
   private static final Logger LOG = LoggerFactory.getLogger(Leftovers.class);
 
@@ -81,10 +83,15 @@ final class Leftovers {
     }
   }
 
-  /** The heartbeat in a directory; null when it is none of a datanode of this user. */
+  /**
+   * The heartbeat in a directory; null when it is none of a datanode of this user, or its datanode
+   * keeps what is there.
+   */
   private static Long beat(Path entry) {
     try (SafeDirectory files = SafeDirectory.ofUser(entry)) {
-      return files.contains(RegionDirectory.LOCK_FILE) ? Heartbeat.peek(files) : null;
+      return files.contains(RegionDirectory.LOCK_FILE) && !files.contains(KeptFile.FILE)
+          ? Heartbeat.peek(files)
+          : null;
     } catch (IOException e) {
       return null;
     }
@@ -120,7 +127,7 @@ final class Leftovers {
     List<String> names = files.names();
     deletePages(files, names);
     for (String name : names) {
-      if (FILES.contains(name) || name.startsWith(REGION_FILES)) {
+      if (FILES.contains(name) || name.startsWith(REGION_FILES) || LocalWriters.isOfWriter(name)) {
         files.deleteIfExists(name);
       }
     }

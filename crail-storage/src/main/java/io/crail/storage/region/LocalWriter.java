@@ -3,7 +3,11 @@ package io.crail.storage.region;
 
 import io.crail.rpc.login.ClientLogin;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
@@ -23,14 +27,17 @@ public final class LocalWriter implements AutoCloseable {
 
   private final HazardTable hazards;
   private final SocketChannel connection;
+  private final ServerSocketChannel signOfLife;
   private final long owner;
   private volatile Hazard[] slots = NONE;
   private volatile boolean closed;
   private boolean released;
 
-  private LocalWriter(HazardTable hazards, SocketChannel connection, long owner) {
+  private LocalWriter(
+      HazardTable hazards, SocketChannel connection, ServerSocketChannel signOfLife, long owner) {
     this.hazards = hazards;
     this.connection = connection;
+    this.signOfLife = signOfLife;
     this.owner = owner;
   }
 
@@ -47,13 +54,51 @@ public final class LocalWriter implements AutoCloseable {
       owner = ThreadLocalRandom.current().nextLong();
     } while (owner == 0);
     ClientLogin login = new ClientLogin(client.credentials());
-    SocketChannel connection = LocalWriters.connect(directory, owner, client.id(), login);
-    LocalWriter writer = new LocalWriter(hazards, connection, owner);
+    // Before the datanode knows this writer, so that it is never without a sign of life.
+    ServerSocketChannel signOfLife = signOfLife(directory, owner);
+    SocketChannel connection = null;
+    try {
+      connection = LocalWriters.connect(directory, owner, client.id(), login);
+    } finally {
+      if (connection == null && signOfLife != null) {
+        end(signOfLife);
+      }
+    }
+    LocalWriter writer = new LocalWriter(hazards, connection, signOfLife, owner);
     if (writer.grow(NONE) == null) {
       writer.close();
       throw new IOException(HazardTable.SLOTS + " writes are under way in " + directory);
     }
     return writer;
+  }
+
+  /**
+   * A socket by which the next process of a datanode that keeps its bytes sees whether this process
+   * lives; null where it keeps none.
+   */
+  private static ServerSocketChannel signOfLife(Path directory, long owner) throws IOException {
+    try (SafeDirectory files = SafeDirectory.ofUser(directory)) {
+      if (!files.contains(KeptFile.FILE)) {
+        return null;
+      }
+    }
+    ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    boolean listens = false;
+    try {
+      socket.bind(UnixDomainSocketAddress.of(LocalWriters.fileOf(directory, owner)));
+      listens = true;
+      return socket;
+    } finally {
+      if (!listens) {
+        socket.close();
+      }
+    }
+  }
+
+  private static void end(ServerSocketChannel signOfLife) throws IOException {
+    UnixDomainSocketAddress address = (UnixDomainSocketAddress) signOfLife.getLocalAddress();
+    signOfLife.close();
+    Files.deleteIfExists(address.getPath());
   }
 
   /**
@@ -133,6 +178,9 @@ public final class LocalWriter implements AutoCloseable {
     }
     try {
       connection.close();
+      if (signOfLife != null) {
+        end(signOfLife);
+      }
     } catch (IOException e) {
       LOG.warn("cannot close the connection to a datanode of this host", e);
     }

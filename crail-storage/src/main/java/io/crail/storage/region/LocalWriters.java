@@ -52,6 +52,8 @@ final class LocalWriters implements AutoCloseable {
   /** The socket. */
   static final String FILE = "writers";
 
+  private static final String WRITER_FILES = "w-";
+
   /**
    * The length that fits into the address of such a socket everywhere. Linux takes four bytes more.
    */
@@ -81,6 +83,9 @@ final class LocalWriters implements AutoCloseable {
     }
   }
 
+  /** Null unless writers may have begun before this datanode process. */
+  private final Path keptDirectory;
+
   private final HazardTable hazards;
   private final Mechanisms mechanisms;
   private final Selector selector;
@@ -94,16 +99,39 @@ final class LocalWriters implements AutoCloseable {
   private final long[] sinceNanos = new long[HazardTable.SLOTS];
 
   private LocalWriters(
-      HazardTable hazards, Mechanisms mechanisms, Selector selector, ServerSocketChannel listener) {
+      Path keptDirectory,
+      HazardTable hazards,
+      Mechanisms mechanisms,
+      Selector selector,
+      ServerSocketChannel listener) {
+    this.keptDirectory = keptDirectory;
     this.hazards = hazards;
     this.mechanisms = mechanisms;
     this.selector = selector;
     this.listener = listener;
   }
 
-  /** Whether a directory's name leaves room for the socket in it. */
-  static boolean fits(Path directory) {
-    return file(directory).toString().getBytes(StandardCharsets.UTF_8).length <= MAX_PATH_LENGTH;
+  /**
+   * Whether a directory's name leaves room for the sockets in it.
+   *
+   * @param keeps whether writers have sockets of their own there
+   */
+  static boolean fits(Path directory, boolean keeps) {
+    Path longest = keeps ? fileOf(directory, -1) : file(directory);
+    return longest.toString().getBytes(StandardCharsets.UTF_8).length <= MAX_PATH_LENGTH;
+  }
+
+  /**
+   * The socket of a writer, where the datanode keeps its bytes. It shows the next datanode process,
+   * which has no connection of the writer, whether it lives.
+   */
+  static Path fileOf(Path directory, long owner) {
+    return directory.resolve(WRITER_FILES + Long.toUnsignedString(owner, Character.MAX_RADIX));
+  }
+
+  /** Whether a file is a writer's socket. */
+  static boolean isOfWriter(String name) {
+    return name.startsWith(WRITER_FILES);
   }
 
   private static Path file(Path directory) {
@@ -111,7 +139,8 @@ final class LocalWriters implements AutoCloseable {
   }
 
   /** Listens in a datanode's directory. */
-  static LocalWriters listen(Path directory, HazardTable hazards, Mechanisms mechanisms)
+  static LocalWriters listen(
+      Path directory, HazardTable hazards, Mechanisms mechanisms, boolean keeps)
       throws IOException {
     Selector selector = Selector.open();
     ServerSocketChannel listener = null;
@@ -125,7 +154,7 @@ final class LocalWriters implements AutoCloseable {
       Files.setPosixFilePermissions(file(directory), SafeDirectory.FILE_RIGHTS);
       listener.register(selector, SelectionKey.OP_ACCEPT);
       listens = true;
-      return new LocalWriters(hazards, mechanisms, selector, listener);
+      return new LocalWriters(keeps ? directory : null, hazards, mechanisms, selector, listener);
     } finally {
       if (!listens) {
         if (listener != null) {
@@ -181,6 +210,7 @@ final class LocalWriters implements AutoCloseable {
   /** Accepts new writers, and notices writers that have gone; never waits. */
   void poll(long nowNanos) {
     select();
+    strangers().forEach(this::clearIfDead);
     lookForSilence(nowNanos);
   }
 
@@ -241,12 +271,44 @@ final class LocalWriters implements AutoCloseable {
       // It has gone with bytes unread, but it has gone.
     }
     if (writer.owner() != NO_OWNER) {
-      hazards.clear(writer.owner());
+      clear(writer.owner());
     }
     try {
       channel.close();
     } catch (IOException e) {
       LOG.warn("cannot close the connection of a process of this host", e);
+    }
+  }
+
+  private void clear(long owner) {
+    hazards.clear(owner);
+    if (keptDirectory != null) {
+      try {
+        Files.deleteIfExists(fileOf(keptDirectory, owner));
+      } catch (IOException e) {
+        log.warn("cannot remove what a writer has left", e);
+      }
+    }
+  }
+
+  /** The owners of slots that have no connection, since they had one to an earlier process. */
+  private Set<Long> strangers() {
+    if (keptDirectory == null) {
+      return Set.of();
+    }
+    Set<Long> owners = hazards.owners();
+    owners.remove(HazardTable.OWN_THREADS);
+    for (SelectionKey key : selector.keys()) {
+      if (key.attachment() instanceof Writer writer) {
+        owners.remove(writer.owner());
+      }
+    }
+    return owners;
+  }
+
+  private void clearIfDead(long owner) {
+    if (!KeptPlace.accepts(fileOf(keptDirectory, owner))) {
+      clear(owner);
     }
   }
 
@@ -344,6 +406,11 @@ final class LocalWriters implements AutoCloseable {
         hazards.revoke(writer.owner());
         owners.add(writer.owner());
       }
+    }
+    for (long stranger : strangers()) {
+      // It may be one of these clients.
+      hazards.revoke(stranger);
+      owners.add(stranger);
     }
     return owners;
   }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
-import io.crail.common.ByteText;
-import io.crail.common.OtherUserException;
-import io.crail.common.ProcessUser;
-import io.crail.protocol.part.Extent;
 import io.crail.rpc.login.Mechanisms;
+import io.crail.storage.LastingBytes;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,12 +31,16 @@ import org.slf4j.LoggerFactory;
  *   <li>{@code writers}: a socket for the processes that map the regions, see {@link LocalWriters}
  * </ul>
  *
- * A killed datanode leaves its directory behind; the next datanode with the same data path removes
- * it. It does so only when the directory has all the marks of a datanode's directory, the heartbeat
- * stops for a second and a half, and the lock is free. Neither heartbeat nor lock alone proves
- * enough. A stopped process has a still heartbeat. A POSIX lock is lost when its own process closes
- * any other descriptor of the file, so the lock file of a process that may be this one is not even
- * opened.
+ * <p>A datanode that keeps its bytes has one more file, {@code kept}, see {@link KeptFile}. Its
+ * directory stays, has the name of the bytes' own identity, and goes to the next process. So do the
+ * announcements in {@code hazards}, since processes that map the regions may live on.
+ *
+ * <p>Else a killed datanode leaves its directory behind; the next datanode with the same data path
+ * removes it. It does so only when the directory has all the marks of a datanode's directory, the
+ * heartbeat stops for a second and a half, and the lock is free. Neither heartbeat nor lock alone
+ * proves enough. A stopped process has a still heartbeat. A POSIX lock is lost when its own process
+ * closes any other descriptor of the file, so the lock file of a process that may be this one is
+ * not even opened.
  *
  * <p>Other users of the host can neither read nor change what is in it, whatever the umask is, see
  * {@link SafeDirectory}.
@@ -65,7 +62,10 @@ public final class RegionDirectory implements AutoCloseable {
    */
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
-  private static final long CREATE_NANOS = TimeUnit.SECONDS.toNanos(10);
+  /** In which processes that map the regions notice the end of their datanode. */
+  private static final long LAST_WRITES_MILLIS = 20;
+
+  private static final long WRITERS_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final Logger LOG = LoggerFactory.getLogger(RegionDirectory.class);
 
   private final Path path;
@@ -73,6 +73,10 @@ public final class RegionDirectory implements AutoCloseable {
   private final Heartbeat heartbeat;
   private final HazardTable hazards;
   private final LocalWriters writers;
+
+  /** Null when nothing is kept. */
+  private final KeptFile kept;
+
   private List<RegionMemory> regions;
   private boolean closed;
 
@@ -82,12 +86,14 @@ public final class RegionDirectory implements AutoCloseable {
       Heartbeat heartbeat,
       HazardTable hazards,
       LocalWriters writers,
+      KeptFile kept,
       List<RegionMemory> regions) {
     this.path = path;
     this.lockChannel = lockChannel;
     this.heartbeat = heartbeat;
     this.hazards = hazards;
     this.writers = writers;
+    this.kept = kept;
     this.regions = regions;
   }
 
@@ -103,34 +109,51 @@ public final class RegionDirectory implements AutoCloseable {
    */
   public static RegionDirectory create(
       Path dataPath, UUID uuid, List<Integer> lengths, boolean preallocate) throws IOException {
-    return create(dataPath, uuid, lengths, preallocate, null, Mechanisms.ANYBODY);
+    return create(dataPath, uuid, lengths, new Manner(preallocate, null, Mechanisms.ANYBODY, null));
   }
 
   /**
-   * The same, with the bytes of the regions in huge pages, if there are any.
+   * How a directory is made.
+   *
+   * @param preallocate whether all memory is taken at once; huge pages always are
+   * @param hugePages a directory of a mount of huge pages for the bytes of the regions, or null
+   * @param mechanisms the ways to log in for processes that map the regions
+   * @param keeper who keeps the bytes for the next process, or null
+   */
+  public record Manner(
+      boolean preallocate, HugePages hugePages, Mechanisms mechanisms, KeptPlace.Owner keeper) {}
+
+  /**
+   * The same in another manner. If bytes are kept, and an earlier process has left some, the
+   * regions have these.
    *
    * @param lengths bytes of each region; with huge pages, multiples of the size of a page
-   * @param preallocate whether all memory is taken at once; huge pages always are
-   * @param hugePages a directory of a mount of huge pages, or null
-   * @param mechanisms the ways to log in for processes that map the regions
    */
   public static RegionDirectory create(
-      Path dataPath,
-      UUID uuid,
-      List<Integer> lengths,
-      boolean preallocate,
-      HugePages hugePages,
-      Mechanisms mechanisms)
-      throws IOException {
+      Path dataPath, UUID uuid, List<Integer> lengths, Manner manner) throws IOException {
     Path parent = dataPath.toAbsolutePath().normalize();
-    Path path = parent.resolve(uuid.toString());
-    make(path);
+    KeptPlace place =
+        manner.keeper() == null ? null : KeptPlace.take(parent, manner.keeper(), lengths);
+    if (place != null) {
+      RegionDirectory before = reopen(place, uuid, lengths, manner);
+      if (before != null) {
+        return before;
+      }
+    }
+    return createNew(
+        parent, manner.keeper() == null ? uuid : UUID.randomUUID(), uuid, lengths, manner);
+  }
+
+  private static RegionDirectory createNew(
+      Path parent, UUID name, UUID uuid, List<Integer> lengths, Manner manner) throws IOException {
+    Path path = parent.resolve(name.toString());
+    NewDirectory.make(path);
     boolean created = false;
     try {
       Leftovers.removeDead(parent);
-      checkSpace(parent, lengths, hugePages == null);
+      NewDirectory.checkSpace(parent, lengths, manner.hugePages() == null);
       try (SafeDirectory files = SafeDirectory.ofUser(path)) {
-        RegionDirectory directory = fill(files, uuid, lengths, preallocate, hugePages, mechanisms);
+        RegionDirectory directory = fill(files, name, uuid, lengths, manner);
         created = true;
         return directory;
       }
@@ -142,16 +165,13 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   private static RegionDirectory fill(
-      SafeDirectory files,
-      UUID uuid,
-      List<Integer> lengths,
-      boolean preallocate,
-      HugePages hugePages,
-      Mechanisms mechanisms)
+      SafeDirectory files, UUID name, UUID uuid, List<Integer> lengths, Manner manner)
       throws IOException {
     Path path = files.path();
+    HugePages hugePages = manner.hugePages();
     FileChannel lockChannel = null;
     LocalWriters writers = null;
+    KeptFile kept = null;
     List<RegionMemory> regions = new ArrayList<>();
     boolean filled = false;
     try {
@@ -159,7 +179,7 @@ public final class RegionDirectory implements AutoCloseable {
       lockChannel.lock();
       Heartbeat heartbeat = Heartbeat.create(files);
       HazardTable hazards = HazardTable.create(files);
-      writers = listen(path, hazards, mechanisms);
+      writers = listen(path, hazards, manner);
       if (hugePages != null) {
         hugePages.note(files);
       }
@@ -167,16 +187,22 @@ public final class RegionDirectory implements AutoCloseable {
         // Mapping takes huge pages, or fails.
         RegionMemory region = RegionMemory.create(files, i, lengths.get(i), hugePages, hazards);
         regions.add(region);
-        if (preallocate && hugePages == null) {
+        if (manner.preallocate() && hugePages == null) {
           region.growAll(heartbeat::beat);
         }
         heartbeat.beat();
+      }
+      if (manner.keeper() != null) {
+        kept = KeptFile.create(files, name, manner.keeper(), lengths, boot());
+        try (SafeDirectory parent = SafeDirectory.shared(path.getParent())) {
+          parent.force();
+        }
       }
       // Last, since this file shows that the others are complete.
       files.write(ID_FILE, identity(uuid).getBytes(StandardCharsets.US_ASCII));
       filled = true;
       return new RegionDirectory(
-          path, lockChannel, heartbeat, hazards, writers, List.copyOf(regions));
+          path, lockChannel, heartbeat, hazards, writers, kept, List.copyOf(regions));
     } catch (IOException e) {
       String where = hugePages == null ? path.toString() : hugePages.toString();
       throw new IOException("cannot create the regions in " + where + ": " + e, e);
@@ -186,8 +212,106 @@ public final class RegionDirectory implements AutoCloseable {
         if (writers != null) {
           writers.close();
         }
+        if (kept != null) {
+          kept.close();
+        }
         if (lockChannel != null) {
           lockChannel.close();
+        }
+      }
+    }
+  }
+
+  /**
+   * The regions that an earlier process has left, for this one. Null when their bytes are gone;
+   * then what is left is removed.
+   *
+   * @param place closed after this, unless its directory is returned
+   */
+  private static RegionDirectory reopen(
+      KeptPlace place, UUID uuid, List<Integer> lengths, Manner manner) throws IOException {
+    SafeDirectory files = place.files();
+    boolean opened = false;
+    try {
+      String boot = boot();
+      KeptFile.Standing before = place.file().standing();
+      boolean isSameBoot = !boot.isEmpty() && before.boot().toString().equals(boot);
+      String lack =
+          before.closed() || isSameBoot
+              ? RegionMemory.lack(files, place.file().lengths())
+              : "the host has restarted without an orderly end of the datanode";
+      if (lack != null) {
+        LOG.warn("the bytes in {} are lost, and its regions begin empty: {}", files.path(), lack);
+        Leftovers.delete(files.path());
+        return null;
+      }
+      if (!place.file().lengths().equals(lengths)) {
+        throw new IOException(
+            files.path()
+                + " keeps regions of other lengths or another number than those that are"
+                + " configured; configure the former ones, or remove the directory to start with"
+                + " empty regions");
+      }
+      RegionDirectory directory = reopen(place, uuid, isSameBoot, boot, manner);
+      opened = true;
+      return directory;
+    } finally {
+      if (opened) {
+        files.close();
+      } else {
+        place.close();
+      }
+    }
+  }
+
+  private static RegionDirectory reopen(
+      KeptPlace place, UUID uuid, boolean isSameBoot, String boot, Manner manner)
+      throws IOException {
+    SafeDirectory files = place.files();
+    // The identity goes first, so that no process maps files that have no datanode yet.
+    files.deleteIfExists(ID_FILE);
+    files.deleteIfExists(LocalWriters.FILE);
+    files.deleteIfExists(Heartbeat.FILE);
+    // Before the first byte can change.
+    place.file().begin(manner.keeper().port(), boot);
+    LocalWriters writers = null;
+    List<RegionMemory> regions = new ArrayList<>();
+    boolean opened = false;
+    try {
+      final Heartbeat heartbeat = Heartbeat.create(files);
+      if (!isSameBoot) {
+        // No process that has announced a write lives any more.
+        files.deleteIfExists(HazardTable.FILE);
+      }
+      HazardTable hazards = isSameBoot ? HazardTable.open(files) : HazardTable.create(files);
+      hazards.clear(HazardTable.OWN_THREADS);
+      writers = listen(files.path(), hazards, manner);
+      for (int i = 0; i < place.file().identity().regions(); i++) {
+        RegionMemory region = RegionMemory.open(files, i, hazards);
+        regions.add(region);
+        if (manner.preallocate() && manner.hugePages() == null) {
+          region.growAll(heartbeat::beat);
+        }
+      }
+      files.write(ID_FILE, identity(uuid).getBytes(StandardCharsets.US_ASCII));
+      LOG.info(
+          "{} has the bytes of an earlier process; this is start {}",
+          files.path(),
+          place.file().standing().start());
+      opened = true;
+      return new RegionDirectory(
+          files.path(),
+          place.lock(),
+          heartbeat,
+          hazards,
+          writers,
+          place.file(),
+          List.copyOf(regions));
+    } finally {
+      if (!opened) {
+        regions.forEach(RegionMemory::close);
+        if (writers != null) {
+          writers.close();
         }
       }
     }
@@ -198,21 +322,28 @@ public final class RegionDirectory implements AutoCloseable {
    * directory: its memory is not this host's, and its socket cannot be reached.
    */
   static String identity(UUID uuid) {
-    String boot;
+    return uuid + "\n" + boot();
+  }
+
+  private static String boot() {
     try {
-      boot = Files.readString(BOOT_ID);
+      return Files.readString(BOOT_ID);
     } catch (IOException e) {
       // Some sandboxes hide it. What two hosts share then looks like this host's own.
-      boot = "";
+      return "";
     }
-    return uuid + "\n" + boot;
   }
 
   /** Null when the directory's name is too long for a socket; the regions cannot be mapped then. */
-  private static LocalWriters listen(Path path, HazardTable hazards, Mechanisms mechanisms)
+  private static LocalWriters listen(Path path, HazardTable hazards, Manner manner)
       throws IOException {
-    if (LocalWriters.fits(path)) {
-      return LocalWriters.listen(path, hazards, mechanisms);
+    boolean keeps = manner.keeper() != null;
+    if (LocalWriters.fits(path, keeps)) {
+      return LocalWriters.listen(path, hazards, manner.mechanisms(), keeps);
+    }
+    if (keeps) {
+      // It is also how the next process sees that this one has ended.
+      throw new IOException("the data path is too long for a socket in " + path);
     }
     LOG.warn(
         "clients of this host go over the network: the data path is too long for a socket in {}",
@@ -233,6 +364,11 @@ public final class RegionDirectory implements AutoCloseable {
   /** The regions, by index; none once this was closed. */
   public List<RegionMemory> regions() {
     return regions;
+  }
+
+  /** What is known of the bytes that are kept; null when nothing is. */
+  public LastingBytes kept() {
+    return kept;
   }
 
   /** The table of writes that are under way to the regions. */
@@ -269,7 +405,7 @@ public final class RegionDirectory implements AutoCloseable {
 
   /**
    * Ends the connections of the processes that have mapped the regions, by which they know that
-   * these are gone, and removes the directory.
+   * these are gone, and removes the directory unless it is kept.
    */
   @Override
   public void close() {
@@ -278,12 +414,19 @@ public final class RegionDirectory implements AutoCloseable {
     }
     closed = true;
     regions.forEach(RegionMemory::close);
-    regions = List.of();
     if (writers != null) {
       writers.close();
     }
-    Leftovers.delete(path);
+    if (kept == null || kept.isDiscarded()) {
+      Leftovers.delete(path);
+    } else {
+      keep();
+    }
+    regions = List.of();
     try {
+      if (kept != null) {
+        kept.close();
+      }
       lockChannel.close();
     } catch (IOException e) {
       LOG.warn("cannot close the lock of {}", path, e);
@@ -291,103 +434,43 @@ public final class RegionDirectory implements AutoCloseable {
   }
 
   /**
-   * Makes the directory, with its parent. Another datanode that ends removes the parent if it is
-   * empty, so this may need more than one try. Once the directory exists, the parent stays. What is
-   * missing above the parent may be a disk that is not mounted, and is an error.
+   * Writes all bytes to the disk, and then says so. If a process that maps the regions is still in
+   * the middle of a write after a while, it is not said; then they are kept unless the host
+   * restarts.
    */
-  private static void make(Path path) throws IOException {
-    Path parent = path.getParent();
-    Path above = parent.getParent();
-    if (above != null && Files.notExists(above)) {
-      throw new IOException(
-          "cannot create the data path "
-              + parent
-              + ": there is no directory "
-              + above
-              + "; mount or make it first");
+  private void keep() {
+    try (SafeDirectory files = SafeDirectory.ofUser(path)) {
+      files.deleteIfExists(ID_FILE);
+      if (areWritersDone()) {
+        for (RegionMemory region : regions) {
+          RegionMemory.force(files, region.index());
+        }
+        files.force();
+        kept.end();
+      } else {
+        LOG.warn("{} is kept, but not over a restart of the host: a process still writes", path);
+      }
+    } catch (IOException e) {
+      LOG.warn("{} is kept, but not over a restart of the host", path, e);
     }
+  }
+
+  /** Waits until processes that have mapped the regions have noticed the end of this one. */
+  private boolean areWritersDone() {
     long start = System.nanoTime();
-    while (true) {
+    boolean done = false;
+    boolean interrupted = false;
+    while (!done && System.nanoTime() - start < WRITERS_NANOS && !interrupted) {
       try {
-        boolean made = makeIfAbsent(parent);
-        if (!made) {
-          SafeDirectory.shared(parent).close();
-        }
-        Files.createDirectory(path, SafeDirectory.DIRECTORY_RIGHTS);
-        if (made) {
-          checkParentOf(path);
-        }
-        return;
-      } catch (NoSuchFileException e) {
-        // A link that leads nowhere does so the next time, too.
-        if (Files.isSymbolicLink(parent) || System.nanoTime() - start > CREATE_NANOS) {
-          throw refused(parent, e.toString(), e);
-        }
-      } catch (AccessDeniedException e) {
-        throw refused(
-            parent,
-            "user "
-                + ProcessUser.idText()
-                + " may not make "
-                + e.getFile()
-                + "; change the rights of the directory above, or name another data path (-d)",
-            e);
-      } catch (OtherUserException e) {
-        throw refused(parent, e.getMessage() + "; name another data path (-d)", e);
-      } catch (FileSystemException e) {
-        throw refused(parent, e.toString(), e);
-      } catch (IOException e) {
-        throw refused(parent, e.getMessage(), e);
+        Thread.sleep(LAST_WRITES_MILLIS);
+      } catch (InterruptedException e) {
+        interrupted = true;
       }
+      done = hazards.isQuiet();
     }
-  }
-
-  private static boolean makeIfAbsent(Path parent) throws IOException {
-    try {
-      Files.createDirectory(parent, SafeDirectory.DIRECTORY_RIGHTS);
-      return true;
-    } catch (FileAlreadyExistsException e) {
-      return false;
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
-  }
-
-  /**
-   * Looks at a parent that was just made, once it can no longer be removed. Looking first would
-   * leave more time to remove it, and another user could still make it in between.
-   */
-  private static void checkParentOf(Path path) throws IOException {
-    boolean safe = false;
-    try {
-      SafeDirectory.shared(path.getParent()).close();
-      safe = true;
-    } finally {
-      if (!safe) {
-        Files.deleteIfExists(path);
-      }
-    }
-  }
-
-  private static IOException refused(Path dataPath, String why, IOException cause) {
-    return new IOException("cannot use the data path " + dataPath + ": " + why, cause);
-  }
-
-  private static void checkSpace(Path parent, List<Integer> lengths, boolean withData)
-      throws IOException {
-    long needed = 0;
-    for (int length : lengths) {
-      needed += (withData ? (long) length : 0) + GenerationTable.lengthFor(length);
-      needed += RegionFile.grownLengthFor(length);
-    }
-    needed += HazardTable.LENGTH + Extent.MIN_LENGTH;
-    long available = FreeSpace.bytes(parent);
-    if (available < needed) {
-      throw new IOException(
-          "the data path "
-              + parent
-              + " has "
-              + ByteText.of(available)
-              + " free, needed are "
-              + ByteText.of(needed));
-    }
+    return done;
   }
 }

@@ -148,7 +148,7 @@ final class RegionFile implements AutoCloseable {
   }
 
   /**
-   * Makes the whole file grow, which is not in use yet.
+   * Makes the whole file grow, as far as it has not, and which is not in use yet.
    *
    * @param meanwhile runs every few milliseconds during that
    */
@@ -156,8 +156,25 @@ final class RegionFile implements AutoCloseable {
     ByteBuffer zeros = ByteBuffer.allocateDirect(FILL_LENGTH);
     int end = mapped.length << UNIT_SHIFT;
     for (int at = 0; at < end; at += zeros.capacity()) {
-      write(at, zeros.slice(0, Math.min(zeros.capacity(), end - at)));
+      int length = Math.min(zeros.capacity(), end - at);
+      if (!isGrown(at, length)) {
+        growMissing(at, length, zeros);
+      }
       meanwhile.run();
+    }
+  }
+
+  private void growMissing(int from, int length, ByteBuffer zeros) throws IOException {
+    for (int at = from; at < from + length; ) {
+      int unit = at >>> UNIT_SHIFT;
+      int end = at;
+      while (end < from + length && grown.get(end >>> UNIT_SHIFT) == 0) {
+        end += Extent.MIN_LENGTH;
+      }
+      if (end > at) {
+        write(at, zeros.slice(0, end - at));
+      }
+      at = Math.max(end, (unit + 1) << UNIT_SHIFT);
     }
   }
 

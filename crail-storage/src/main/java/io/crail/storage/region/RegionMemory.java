@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -98,18 +99,63 @@ public final class RegionMemory implements AutoCloseable {
   static RegionMemory open(Path directory, int index, HazardTable hazards) throws IOException {
     return Uninterrupted.run(
         () -> {
-          try (SafeDirectory files = SafeDirectory.ofUser(directory);
-              FileChannel data = openData(files, index)) {
-            long length = data.size();
-            if (length < Extent.MIN_LENGTH
-                || length > MAX_LENGTH
-                || length % Extent.MIN_LENGTH != 0) {
-              throw new IOException(
-                  directory.resolve(RegionFile.dataFile(index)) + " has " + length + " bytes");
-            }
-            return map(files, index, data, (int) length, hazards);
+          try (SafeDirectory files = SafeDirectory.ofUser(directory)) {
+            return open(files, index, hazards);
           }
         });
+  }
+
+  static RegionMemory open(SafeDirectory files, int index, HazardTable hazards) throws IOException {
+    try (FileChannel data = openData(files, index)) {
+      long length = data.size();
+      if (length < Extent.MIN_LENGTH || length > MAX_LENGTH || length % Extent.MIN_LENGTH != 0) {
+        throw new IOException(
+            files.path().resolve(RegionFile.dataFile(index)) + " has " + length + " bytes");
+      }
+      return map(files, index, data, (int) length, hazards);
+    }
+  }
+
+  /** What is missing of the files of regions of these lengths; null when they are there. */
+  static String lack(SafeDirectory files, List<Integer> lengths) throws IOException {
+    try {
+      String lack = lack(files, HazardTable.FILE, HazardTable.LENGTH);
+      for (int i = 0; i < lengths.size() && lack == null; i++) {
+        int length = lengths.get(i);
+        try (FileChannel data = openData(files, i)) {
+          lack = data.size() == length ? null : RegionFile.dataFile(i) + " has another length";
+        }
+        lack =
+            lack == null
+                ? lack(files, RegionFile.generationFile(i), GenerationTable.lengthFor(length))
+                : lack;
+        lack =
+            lack == null
+                ? lack(files, RegionFile.grownFile(i), RegionFile.grownLengthFor(length))
+                : lack;
+      }
+      return lack;
+    } catch (NoSuchFileException e) {
+      return e.getFile() + " is missing";
+    }
+  }
+
+  private static String lack(SafeDirectory files, String name, int length) throws IOException {
+    try (FileChannel channel = files.open(name, StandardOpenOption.READ)) {
+      return channel.size() == length ? null : name + " has another length";
+    }
+  }
+
+  /** Writes all bytes and generations of a region to the disk. */
+  static void force(SafeDirectory files, int index) throws IOException {
+    try (FileChannel data = openData(files, index);
+        FileChannel generations =
+            files.open(RegionFile.generationFile(index), StandardOpenOption.WRITE);
+        FileChannel grown = files.open(RegionFile.grownFile(index), StandardOpenOption.WRITE)) {
+      data.force(true);
+      generations.force(true);
+      grown.force(true);
+    }
   }
 
   private static FileChannel openData(SafeDirectory files, int index) throws IOException {

@@ -203,6 +203,18 @@ final class SafeDirectory implements Closeable {
     }
   }
 
+  /** Gives a file another name, in place of a file that has it. */
+  void rename(String name, String newName) throws IOException {
+    handle.move(Path.of(name), handle, Path.of(newName));
+  }
+
+  /** Makes the names of the files in it durable. */
+  void force() throws IOException {
+    try (FileChannel names = FileChannel.open(path, StandardOpenOption.READ)) {
+      names.force(true);
+    }
+  }
+
   /** A short file as text. */
   String read(String name) throws IOException {
     try (FileChannel channel = open(name, StandardOpenOption.READ)) {

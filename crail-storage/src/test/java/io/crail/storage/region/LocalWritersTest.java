@@ -275,7 +275,12 @@ class LocalWritersTest {
   private void serve(Mechanism mechanism) throws IOException {
     directory.close();
     Mechanisms mechanisms = new Mechanisms(List.of(mechanism));
-    directory = RegionDirectory.create(dataPath, uuid, List.of(LENGTH), false, null, mechanisms);
+    directory =
+        RegionDirectory.create(
+            dataPath,
+            uuid,
+            List.of(LENGTH),
+            new RegionDirectory.Manner(false, null, mechanisms, null));
   }
 
   @Test

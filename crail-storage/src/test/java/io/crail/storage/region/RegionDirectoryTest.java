@@ -98,7 +98,11 @@ class RegionDirectoryTest {
     UUID uuid = UUID.randomUUID();
     HugePages pages = new HugePages(huge, LENGTH);
     RegionDirectory directory =
-        RegionDirectory.create(dataPath, uuid, List.of(LENGTH), true, pages, Mechanisms.ANYBODY);
+        RegionDirectory.create(
+            dataPath,
+            uuid,
+            List.of(LENGTH),
+            new RegionDirectory.Manner(true, pages, Mechanisms.ANYBODY, null));
     Path file = huge.resolve("crail-" + uuid + "-region-0");
     assertEquals(LENGTH, Files.size(file));
     // Such files cannot be written, so a client takes them for whole from the beginning.

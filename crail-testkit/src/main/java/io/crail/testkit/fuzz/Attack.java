@@ -141,7 +141,8 @@ public final class Attack {
         || operation == NameNodeOperations.ANNOUNCE_SPACE) {
       return false;
     } else if (operation == NameNodeOperations.REGISTER_DATANODE) {
-      return field(frame, RegisterDatanode.Request.LAYOUT, "storageClass") == LIAR_CLASS;
+      int at = Frame.HEADER_LENGTH + RegisterDatanode.Request.LAYOUT.fixedLength();
+      return field(frame, at, RegisterDatanode.Description.LAYOUT, "storageClass") == LIAR_CLASS;
     } else if (operation == NameNodeOperations.REGISTER_REGION) {
       return field(frame, RegisterRegion.Request.LAYOUT, "datanode") == liar;
     } else if (operation == DataNodeOperations.WRITE) {
@@ -154,7 +155,11 @@ public final class Attack {
   }
 
   private static int field(byte[] frame, Layout layout, String name) {
-    int at = Frame.HEADER_LENGTH + layout.offset(name);
+    return field(frame, Frame.HEADER_LENGTH, layout, name);
+  }
+
+  private static int field(byte[] frame, int from, Layout layout, String name) {
+    int at = from + layout.offset(name);
     return frame.length < at + Integer.BYTES ? -1 : little(frame).getInt(at);
   }
 

@@ -120,6 +120,7 @@ public final class RecordingProxy implements AutoCloseable {
             datanode.address().getPort(),
             described.storageClass(),
             described.online(),
+            described.keeps(),
             described.totalRegions(),
             described.tier(),
             described.host(),

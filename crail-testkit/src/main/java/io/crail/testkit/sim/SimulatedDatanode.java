@@ -87,6 +87,7 @@ public final class SimulatedDatanode implements AutoCloseable {
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> false,
+            null,
             server::statistics,
             () -> {});
     alive = true;

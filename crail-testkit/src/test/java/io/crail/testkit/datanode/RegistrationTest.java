@@ -27,6 +27,7 @@ import io.crail.rpc.Service;
 import io.crail.rpc.Transport.ServerEndpoint;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.Fencer;
+import io.crail.storage.LastingBytes;
 import io.crail.storage.StorageServer;
 import io.crail.storage.daemon.Registration;
 import io.crail.storage.daemon.RegistrationStatus;
@@ -71,6 +72,7 @@ class RegistrationTest {
   private Optional<StorageServer.Statistics> statistics = Optional.empty();
   private final Set<Integer> unquiet = new HashSet<>();
   private NameNodeClient client;
+  private ScriptedKept kept;
 
   @AfterEach
   void stop() {
@@ -94,6 +96,10 @@ class RegistrationTest {
             new NameNodeClient.Identity(Hello.ROLE_DATANODE, 1, "host", "crail"),
             RpcPeer.Options.defaults(),
             Duration.ofSeconds(1).toNanos());
+    register(regionCount);
+  }
+
+  private void register(int regionCount) {
     Map<Integer, Region> regions = new HashMap<>();
     for (int i = 0; i < regionCount; i++) {
       regions.put(i, new Region(i, 1 << 20, 0, 0));
@@ -111,8 +117,74 @@ class RegistrationTest {
             new ScriptedFencer(),
             KEEP_ALIVE.toNanos(),
             () -> impaired,
+            kept,
             () -> statistics,
             () -> {});
+  }
+
+  /** What the next process knows. */
+  private static final class ScriptedKept implements LastingBytes {
+    private final Map<Integer, Lending> lendings = new TreeMap<>();
+    private long start;
+
+    @Override
+    public UUID keeper() {
+      return new UUID(7, 7);
+    }
+
+    @Override
+    public long start() {
+      return start;
+    }
+
+    @Override
+    public Lending lending(int region) {
+      return lendings.get(region);
+    }
+
+    @Override
+    public void lend(int region, Lending lending) {
+      lendings.put(region, lending);
+    }
+
+    @Override
+    public void discard() {
+      throw new AssertionError();
+    }
+  }
+
+  /** It knows to whom the process before it has lent its regions. */
+  @Test
+  void theNextProcessFencesWhatTheOneBeforeWouldHaveFenced() throws IOException {
+    kept = new ScriptedKept();
+    kept.start = 1;
+    start(1, 3);
+    ScriptedNamenode namenode = namenodes.get(0);
+    namenode.listen();
+    pass(Duration.ofSeconds(1));
+    assertEquals(1, namenode.start);
+    assertEquals(Set.of(0, 1, 2), kept.lendings.keySet());
+
+    kept.start = 2;
+    register(3);
+    pass(Duration.ofSeconds(1));
+    assertTrue(registration.isRegistered());
+    assertEquals(2, namenode.start);
+    assertEquals(Map.of(), fences, "the namenode knows who has had its space");
+    assertEquals(Map.of(0, 0L, 1, 0L, 2, 0L), namenode.generations);
+    assertFalse(namenode.registered.lentBefore());
+
+    kept.lendings.remove(1);
+    kept.lendings.put(2, new LastingBytes.Lending(-1, 0, 0));
+    register(3);
+    pass(Duration.ofSeconds(1));
+    assertEquals(Map.of(2, 100L), fences, "others may have had it");
+    assertTrue(namenode.registered.lentBefore());
+
+    namenode.forget();
+    register(3);
+    pass(Duration.ofSeconds(1));
+    assertEquals(Map.of(0, 100L, 1, 100L, 2, 200L), fences);
   }
 
   /** Fences regions with new generations. */
@@ -559,7 +631,8 @@ class RegistrationTest {
     private final Map<Integer, Long> generations = new TreeMap<>();
     private final Map<Integer, Long> keys = new TreeMap<>();
     private ServerEndpoint endpoint;
-    private RegisterDatanode.Request registered;
+    private RegisterDatanode.Description registered;
+    private long start;
     private ErrorCode refusal = ErrorCode.OK;
     private boolean stop;
     private boolean draining;
@@ -643,7 +716,9 @@ class RegistrationTest {
           responses.fail(batch.correlationId(i), refusal, "no");
           return;
         }
-        registered = read(batch, i, RegisterDatanode.Request.CODEC);
+        RegisterDatanode.Request request = read(batch, i, RegisterDatanode.Request.CODEC);
+        registered = request.description();
+        start = request.start();
         answer(
             batch,
             i,
