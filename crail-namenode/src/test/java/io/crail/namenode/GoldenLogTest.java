@@ -243,7 +243,7 @@ class GoldenLogTest {
       start(home);
       settle(home);
     }
-    try (LogHome home = home(snapshot, Integer.MAX_VALUE)) {
+    try (LogHome home = home(snapshot, Integer.MAX_VALUE).ahead(1_000_000_000)) {
       start(home);
       store.mkdir(own("/later"));
       settle(home);

@@ -9,6 +9,7 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
@@ -170,11 +171,11 @@ public final class Registration {
    * The namenode that a region was lent to.
    *
    * @param datanode the id that the namenode had given this datanode
-   * @param incarnation the incarnation of the namenode
+   * @param lineage the {@linkplain Hello.Response#lineage lineage} of the namenode
    * @param generation the namenode's generations begin above this; 0 when no namenode had the
    *     region before
    */
-  private record Lending(int datanode, long incarnation, long generation) {}
+  private record Lending(int datanode, long lineage, long generation) {}
 
   /** The registration at one namenode. */
   private final class Link {
@@ -307,8 +308,7 @@ public final class Registration {
     /** True when an earlier start of the namenode had some of the regions. */
     private boolean lentBefore() {
       return lendings.stream()
-          .anyMatch(
-              each -> each != null && each.incarnation != namenodes.hello(index).incarnation());
+          .anyMatch(each -> each != null && each.lineage != namenodes.hello(index).lineage());
     }
 
     private RegisterRegion.Request registerRegion() {
@@ -322,12 +322,12 @@ public final class Registration {
           lendings.get(lent).generation);
     }
 
-    /** True when a region was never lent to the present start of the namenode. */
+    /** True when a region was never lent to the namenode as it is now. */
     private boolean isLentOtherwise(int position) {
       Lending last = lendings.get(position);
       return last == null
           || last.datanode != datanode
-          || last.incarnation != namenodes.hello(index).incarnation();
+          || last.lineage != namenodes.hello(index).lineage();
     }
 
     /** True when clients may know a region. */
@@ -348,7 +348,7 @@ public final class Registration {
         }
       }
       // Noted before it is known whether the request arrives.
-      lendings.set(lent, new Lending(datanode, namenodes.hello(index).incarnation(), generation));
+      lendings.set(lent, new Lending(datanode, namenodes.hello(index).lineage(), generation));
     }
 
     /** Shuts out the clients that had any of the regions before. */
