@@ -389,7 +389,9 @@ class SimulatedAheadTest {
       if (random.nextInt(5) > 0 && each.issued.length < MOST_BYTES) {
         byte[] piece = Bytes.random(random, 1 + random.nextInt(MOST_PIECE));
         each.issued = concatenated(each.issued, piece);
-        written.put(each.path, concatenated(written.get(each.path), piece));
+        if (!each.isOld) {
+          written.put(each.path, concatenated(written.get(each.path), piece));
+        }
         try {
           // Not waited for.
           each.writes.add(each.stream.write(Bytes.buffer(piece)));
@@ -515,6 +517,27 @@ class SimulatedAheadTest {
       known.clear();
       known.addAll(written.keySet());
       checkOthers();
+      for (Open each : open) {
+        appendTo(each.path);
+      }
+    }
+
+    /** The other client goes on with its stream, and does not know that it is not its own now. */
+    private void appendTo(String path) throws Exception {
+      byte[] present = read(path);
+      if (present == null || random.nextInt(4) == 0) {
+        return;
+      }
+      byte[] piece = Bytes.random(random, 1 + random.nextInt(MOST_PIECE));
+      note("appends " + piece.length + " to " + path + " with " + present.length);
+      written.put(path, concatenated(present, piece));
+      try {
+        Bytes.append(store.lookup(path).get().asFile(), piece);
+        acknowledged.put(path, written.get(path));
+        count("appended");
+      } catch (Exception e) {
+        code(e);
+      }
     }
 
     private void finish() throws Exception {
