@@ -27,7 +27,12 @@ class ModelSystemTest {
   private static final int LONGEST_FAULT_MILLIS = 5000;
 
   private static ModelRun.Parameters parameters(
-      boolean mapped, int namenodes, boolean fill, boolean network, boolean durable, int standbys) {
+      boolean mapped,
+      int namenodes,
+      boolean fill,
+      boolean network,
+      ModelRun.Kept durable,
+      int standbys) {
     return new ModelRun.Parameters(
         Long.getLong("crail.seed", System.nanoTime()),
         SECONDS,
@@ -47,20 +52,27 @@ class ModelSystemTest {
   @ParameterizedTest(name = "mapped: {0}, namenodes: {1}")
   @CsvSource({"true, 1", "false, 4"})
   void findsNothingWrong(boolean mapped, int namenodes) throws Exception {
-    ModelRun.Parameters parameters = parameters(mapped, namenodes, false, false, false, 0);
+    ModelRun.Parameters parameters =
+        parameters(mapped, namenodes, false, false, ModelRun.Kept.FALSE, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
   @Test
   void findsNothingLostByDurableNamenodes() throws Exception {
-    ModelRun.Parameters parameters = parameters(true, 2, false, false, true, 0);
+    ModelRun.Parameters parameters = parameters(true, 2, false, false, ModelRun.Kept.TRUE, 0);
+    assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
+  }
+
+  @Test
+  void findsOnlyTheLastChangesLostWhereAnswersDoNotWait() throws Exception {
+    ModelRun.Parameters parameters = parameters(true, 2, false, false, ModelRun.Kept.ASYNC, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
   /** Each has two, and one of three processes may be lost at any time. */
   @Test
   void findsNothingLostByNamenodesWithStandbys() throws Exception {
-    ModelRun.Parameters parameters = parameters(true, 1, false, false, true, 2);
+    ModelRun.Parameters parameters = parameters(true, 1, false, false, ModelRun.Kept.TRUE, 2);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
@@ -70,7 +82,7 @@ class ModelSystemTest {
     assumeTrue(networks.isEmpty(), "no network namespaces can be made: " + networks);
     String memory = SmallMemory.unavailable();
     assumeTrue(memory.isEmpty(), "no memory can be mounted: " + memory);
-    ModelRun.Parameters parameters = parameters(false, 2, true, true, false, 0);
+    ModelRun.Parameters parameters = parameters(false, 2, true, true, ModelRun.Kept.FALSE, 0);
     assertTrue(ModelProgram.inNetworks(parameters, true), parameters.command());
   }
 }
