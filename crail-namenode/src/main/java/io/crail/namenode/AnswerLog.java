@@ -19,6 +19,7 @@ import io.crail.rpc.reply.ReplyLog;
 import io.crail.rpc.reply.ReplyPeer;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -248,6 +249,19 @@ final class AnswerLog implements ReplyLog {
   static Codec<?> codec(int kind) throws CrailException {
     require(kind >= PEER && kind <= GONE, "kind " + kind);
     return kind == PEER ? Peer.CODEC : kind == ANSWER ? Answer.CODEC : Gone.CODEC;
+  }
+
+  /** Whether a kind is that of answers, or of peers that do not come back. */
+  static boolean isAnswer(int kind) {
+    return kind == ANSWER || kind == GONE;
+  }
+
+  /** Forgets all that was restored. Returns the clients whose answers these were. */
+  List<Long> forget(ReplyCache cache) {
+    List<Long> clients = restored.values().stream().map(each -> each.peer().client()).toList();
+    restored.values().forEach(cache::unrestore);
+    restored.clear();
+    return clients;
   }
 
   /** Remembers what a record says. */

@@ -4,6 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Clock;
 import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.ClosedSegments;
+import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.log.Snapshots;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
@@ -43,6 +44,7 @@ final class Checkpoints implements AutoCloseable {
   private static final long CLOSE_MILLIS = 10_000;
 
   private final ChangeLog log;
+  private final CommitLog commits;
   private final Snapshots snapshots;
   private final Maker maker;
   private final Executor executor;
@@ -78,6 +80,8 @@ final class Checkpoints implements AutoCloseable {
   /**
    * Creates it.
    *
+   * @param log has the files
+   * @param commits says why no changes may be made
    * @param snapshots the present one, which was read
    * @param executor runs one task at a time, which may take long
    * @param leastRecords how many a snapshot takes the place of, at least
@@ -86,6 +90,7 @@ final class Checkpoints implements AutoCloseable {
    */
   Checkpoints(
       ChangeLog log,
+      CommitLog commits,
       Snapshots snapshots,
       Maker maker,
       Executor executor,
@@ -95,6 +100,7 @@ final class Checkpoints implements AutoCloseable {
       long leaseNanos,
       String namenode) {
     this.log = log;
+    this.commits = commits;
     this.snapshots = snapshots;
     this.maker = maker;
     this.executor = executor;
@@ -107,10 +113,15 @@ final class Checkpoints implements AutoCloseable {
     this.last = new Last(snapshots.position(), 0, snapshots.millis(), 0);
   }
 
+  /** Makes none for as long as between two of them. */
+  void pause() {
+    nextNanos = clock.nanoTime() + pauseNanos;
+  }
+
   /** How the log stands. */
   LogStanding standing() {
     Last present = last;
-    String refusal = log.refusal();
+    String refusal = commits.refusal();
     return new LogStanding(
         log.last(),
         log.last() - present.position,

@@ -55,6 +55,24 @@ record Lineage(
   /** The codec. */
   static final Codec<Lineage> CODEC = Codec.of(Lineage.class, LAYOUT);
 
+  /**
+   * A start whose answers do not wait for the log, or that follows on such a one.
+   *
+   * @param incarnation that of the lineage, or of this start if it is lossy
+   * @param ahead whether answers leave before their changes are durable from here on
+   * @param lossy whether the changes before this record may be missing that clients know
+   */
+  record Start(long incarnation, boolean ahead, boolean lossy) {
+    /** The codec. */
+    static final Codec<Start> CODEC =
+        Codec.of(
+            Start.class,
+            Layout.of("Lineage.Start")
+                .i64("incarnation", "by which clients tell this start from others")
+                .u8("ahead", "1: from here on, answers may be known whose changes are not here")
+                .u8("lossy", "1: that may be so before this record"));
+  }
+
   /** That of a namenode which begins without nodes. */
   static Lineage begin(NameNodeOptions options, Clock clock, RandomGenerator random) {
     final long incarnation = random.nextLong();

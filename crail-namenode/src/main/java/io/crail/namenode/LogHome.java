@@ -5,10 +5,12 @@ import io.crail.common.Clock;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.namenode.ahead.AheadLog;
 import io.crail.namenode.conf.Durability;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.log.ChangeLog;
+import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogDirectory;
 import io.crail.namenode.log.LogReader;
@@ -38,7 +40,9 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
   private final Clock clock;
   private final long segmentBytes;
   private final long snapshotRecords;
+  private long delayNanos;
   private ChangeLog log;
+  private CommitLog commits;
 
   /**
    * Takes a directory over.
@@ -127,17 +131,33 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
     ExecutorService preparing = Executors.newSingleThreadExecutor(Threads.factory(name + "-files"));
     ExecutorService snapshots =
         Executors.newSingleThreadExecutor(Threads.factory(name + "-snapshots"));
-    return new LogHome(
-        directory,
-        writing,
-        preparing,
-        snapshots,
-        () -> List.of(writing, preparing, snapshots).forEach(ExecutorService::shutdown),
-        clock,
-        ChangeLog.SEGMENT_BYTES,
-        conf.get(NameNodeKeys.SNAPSHOT_RECORDS),
-        options ->
-            isAlone ? new CheckpointProcess(path, conf, options, ChangeLog.SEGMENT_BYTES) : null);
+    LogHome home =
+        new LogHome(
+            directory,
+            writing,
+            preparing,
+            snapshots,
+            () -> List.of(writing, preparing, snapshots).forEach(ExecutorService::shutdown),
+            clock,
+            ChangeLog.SEGMENT_BYTES,
+            conf.get(NameNodeKeys.SNAPSHOT_RECORDS),
+            options ->
+                isAlone
+                    ? new CheckpointProcess(path, conf, options, ChangeLog.SEGMENT_BYTES)
+                    : null);
+    return conf.get(NameNodeKeys.DURABILITY) == Durability.ASYNC
+        ? home.ahead(conf.get(NameNodeKeys.LOG_DELAY).toNanos())
+        : home;
+  }
+
+  /**
+   * Lets answers leave before their changes are durable.
+   *
+   * @param mostNanos the span of the changes that a crash can lose
+   */
+  public LogHome ahead(long mostNanos) {
+    delayNanos = mostNanos;
+    return this;
   }
 
   LogDirectory directory() {
@@ -160,6 +180,12 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
   }
 
   @Override
+  public CommitLog commits(ChangeLog of) {
+    commits = delayNanos == 0 ? of : new AheadLog(of, clock, delayNanos, NameNodeLog::isFirst);
+    return commits;
+  }
+
+  @Override
   public Checkpoints snapshots(Snapshots present, NameNodeOptions options, RandomGenerator random) {
     Checkpoints.Maker process = makers.apply(options);
     Checkpoints.Maker here =
@@ -168,6 +194,7 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
                 directory, closed, name, segmentBytes, options, clock, random, isEnded);
     return new Checkpoints(
         log,
+        commits,
         present,
         process == null ? here : process,
         snapshots,
@@ -181,7 +208,7 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
   /** Does the periodic work. Returns whether changes may be made. */
   boolean tick() {
     log.tick();
-    return log.refusal() == null;
+    return commits.refusal() == null;
   }
 
   /** Writes nothing more, as at the end of a process that is killed; for tests. */

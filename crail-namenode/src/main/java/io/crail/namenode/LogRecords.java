@@ -71,6 +71,9 @@ public final class LogRecords {
     if (kind == NameNodeLog.LINEAGE) {
       return Lineage.CODEC;
     }
+    if (kind == NameNodeLog.START) {
+      return Lineage.Start.CODEC;
+    }
     return kind < NameNodeLog.LINEAGE ? ChangeRecords.codec(kind) : AnswerLog.codec(kind);
   }
 

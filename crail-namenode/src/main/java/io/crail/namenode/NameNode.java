@@ -110,6 +110,9 @@ public final class NameNode {
   private final Activity activity;
   private final ReplyCache replies;
 
+  /** How it has started last. */
+  private volatile Lineage.Start start;
+
   NameNode(NameNodeOptions options, Clock clock, RandomGenerator random) {
     this(options, clock, random, null, ALONE);
   }
@@ -157,6 +160,7 @@ public final class NameNode {
     this.clock = clock;
     this.startedMillis = clock.currentTimeMillis();
     this.lineage = lineage;
+    this.start = new Lineage.Start(lineage.incarnation(), false, false);
     HeapBudget budget = new HeapBudget(options.memory(), NameNodeKeys.MEMORY.name());
     HostNames hosts = new HostNames(budget, SpaceChange.Host.reports(sink));
     Allocator space = new Allocator(options, clock, random, new Quarantine(budget));
@@ -256,6 +260,16 @@ public final class NameNode {
   /** What remains the same from one start to the next. */
   Lineage lineage() {
     return lineage;
+  }
+
+  /** How it has started last. */
+  Lineage.Start start() {
+    return start;
+  }
+
+  /** Notes how it starts. */
+  void started(Lineage.Start newStart) {
+    start = newStart;
   }
 
   /**
@@ -391,7 +405,7 @@ public final class NameNode {
         state.values().maxLength(),
         options.smallFiles(),
         (int) (options.leaseNanos() / 1_000_000),
-        lineage.incarnation(),
+        start.incarnation(),
         state.tree().rootId(),
         Utf8.of(options.cluster()));
   }

@@ -4,9 +4,11 @@ package io.crail.namenode;
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.namenode.ahead.AheadLog;
 import io.crail.namenode.change.Change;
 import io.crail.namenode.change.ChangeRecords;
 import io.crail.namenode.change.Replay;
+import io.crail.namenode.change.SpaceChange;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.ClosedSegments;
@@ -18,6 +20,8 @@ import io.crail.namenode.log.RecordTarget;
 import io.crail.namenode.log.Snapshots;
 import io.crail.namenode.rule.SpreadRule;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.part.NodeInfo;
+import io.crail.rpc.CommitGate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CancellationException;
@@ -34,6 +38,9 @@ import org.slf4j.LoggerFactory;
 final class NameNodeLog implements LogReader.Visitor {
   /** The kind of the record that holds the lineage. */
   static final int LINEAGE = ChangeLog.FIRST_OWN_KIND;
+
+  /** The kind of the record that says how a namenode starts. */
+  static final int START = LINEAGE + 5;
 
   private static final Logger LOG = LoggerFactory.getLogger(NameNodeLog.class);
   private static final long REPORT_RECORDS = 1_000_000;
@@ -53,6 +60,9 @@ final class NameNodeLog implements LogReader.Visitor {
   private Checkpoints checkpoints;
   private BooleanSupplier isEnded = () -> false;
 
+  /** Whether a start has followed on one whose last changes are missing. */
+  private boolean hasLost;
+
   private NameNodeLog(
       NameNodeOptions options,
       Clock clock,
@@ -67,6 +77,11 @@ final class NameNodeLog implements LogReader.Visitor {
   /** Makes the log that goes on with what was read. */
   interface Writer {
     ChangeLog goOn(LogReader present) throws IOException;
+
+    /** Where changes go that are made from now on: the log, or what writes there. */
+    default CommitLog commits(ChangeLog log) {
+      return log;
+    }
 
     /** Makes what writes snapshots. */
     Checkpoints snapshots(Snapshots present, NameNodeOptions options, RandomGenerator random);
@@ -92,8 +107,12 @@ final class NameNodeLog implements LogReader.Visitor {
       snapshots.purge();
     }
     ChangeLog log = writer.goOn(present);
-    made.lead(log);
+    made.lead(writer.commits(log), present.isClosed());
     made.checkpoints = writer.snapshots(snapshots, options, random);
+    if (made.hasLost) {
+      // What rests since then is in no snapshot.
+      made.checkpoints.pause();
+    }
     return made;
   }
 
@@ -108,6 +127,25 @@ final class NameNodeLog implements LogReader.Visitor {
 
   /** Writes from now on, as the one that may make changes. */
   void lead(CommitLog to) {
+    lead(to, false);
+  }
+
+  /**
+   * As the other one.
+   *
+   * @param isWhole whether the namenode before has written all before its end
+   */
+  private void lead(CommitLog to, boolean isWhole) {
+    final boolean wasAhead = namenode != null && namenode.start().ahead();
+    final boolean isLossy = wasAhead && !isWhole;
+    final boolean isAhead = to instanceof AheadLog;
+    if (isLossy) {
+      lose();
+      LOG.warn(
+          "namenode {} has not ended in order: its last changes may be missing, and writers have to"
+              + " begin again",
+          options.index());
+    }
     if (replay != null) {
       replay.end();
       replay = null;
@@ -119,10 +157,49 @@ final class NameNodeLog implements LogReader.Visitor {
       begin(lineage);
       LOG.info("namenode {} begins a log", options.index());
     }
+    if (isAhead || wasAhead) {
+      // The first record, which no answer is ahead of. Without it, the end of the log would still
+      // say that nothing is missing.
+      long incarnation = isLossy ? random.nextLong() : namenode.start().incarnation();
+      Lineage.Start start = new Lineage.Start(incarnation, isAhead, isLossy);
+      to.append(START, Lineage.Start.CODEC, start);
+      namenode.started(start);
+    }
     answers.noteIn(to);
     namenode.locks().onError(to::fail);
     namenode.replies().restored();
     namenode.reserve();
+    if (to instanceof AheadLog ahead) {
+      namenode.allocator().returnAfter(ahead);
+    }
+    if (isLossy) {
+      namenode.leases().endAll();
+    }
+  }
+
+  /** The last changes are missing, and clients may know them. */
+  private void lose() {
+    hasLost = true;
+    replay.lost(answers.forget(namenode.replies()));
+  }
+
+  /**
+   * Which records come first where answers do not wait for the log: those that others than clients
+   * rest on, such as datanodes and other namenodes; numbers that are given out; and which clients
+   * there are, so that a start knows all that may have got space by changes that are lost.
+   */
+  static boolean isFirst(int kind, Object record) {
+    if (record instanceof Change.Link link) {
+      return (link.contents().flags() & NodeInfo.SPREAD) != 0;
+    }
+    boolean isOfNode =
+        record instanceof Change.Unlink
+            || record instanceof Change.Rename
+            || record instanceof Change.Attributes
+            || record instanceof Change.Contents
+            || record instanceof Change.Grant;
+    boolean isName = record instanceof SpaceChange.User || record instanceof SpaceChange.Host;
+    return !isOfNode && !isName && !AnswerLog.isAnswer(kind);
   }
 
   /** Says who makes snapshots of the files in which the records are. */
@@ -225,6 +302,11 @@ final class NameNodeLog implements LogReader.Visitor {
 
   private void writeState(RecordTarget target) {
     target.append(LINEAGE, Lineage.CODEC, namenode.lineage());
+    Lineage.Start start = namenode.start();
+    if (start.ahead() || start.incarnation() != namenode.lineage().incarnation()) {
+      target.append(
+          START, Lineage.Start.CODEC, new Lineage.Start(start.incarnation(), start.ahead(), false));
+    }
     namenode.writeState(change -> append(target, change));
     AnswerLog.write(namenode.replies(), target);
   }
@@ -241,6 +323,11 @@ final class NameNodeLog implements LogReader.Visitor {
 
   CommitLog log() {
     return log;
+  }
+
+  /** What requests to other namenodes wait for: all that was changed before them. */
+  CommitGate all() {
+    return log instanceof AheadLog ahead ? ahead.log() : log;
   }
 
   Checkpoints checkpoints() {
@@ -297,6 +384,12 @@ final class NameNodeLog implements LogReader.Visitor {
         Lineage.requireFormat(bytes, offset, length);
         begin(Lineage.CODEC.decode(bytes, offset, length));
         replay = namenode.replay();
+      } else if (kind == START) {
+        Lineage.Start start = Lineage.Start.CODEC.decode(bytes, offset, length);
+        if (start.lossy()) {
+          lose();
+        }
+        namenode.started(start);
       } else if (kind == RecordBytes.NOTHING) {
         // It was agreed on, which is all that it says.
       } else if (kind >= AnswerLog.FIRST_KIND) {

@@ -232,7 +232,7 @@ public final class NameNodeServer implements AutoCloseable {
       RandomGenerator random)
       throws IOException {
     if (log != null) {
-      neighbours.commitFirst(log.log(), log::handsOver);
+      neighbours.commitFirst(log.all(), log::handsOver);
     }
     // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();

@@ -84,6 +84,7 @@ public final class StandbyNamenode implements AutoCloseable {
     this.checkpoints =
         new Checkpoints(
             copy,
+            copy,
             present,
             maker,
             snapshots,

@@ -249,7 +249,7 @@ class GoldenLogTest {
       start(home);
       settle(home);
     }
-    try (LogHome home = home(snapshot, Integer.MAX_VALUE)) {
+    try (LogHome home = home(snapshot, Integer.MAX_VALUE).ahead(1_000_000_000)) {
       start(home);
       store.mkdir(own("/later"));
       settle(home);

@@ -13,11 +13,11 @@ public interface LastingBytes {
    * The namenode that a region was lent to.
    *
    * @param datanode the id that the namenode had given the datanode
-   * @param incarnation the incarnation of the namenode
+   * @param lineage the lineage of the namenode, which it keeps as long as it has its log
    * @param generation the namenode's generations begin above this; 0 when no namenode had the
    *     region before
    */
-  record Lending(int datanode, long incarnation, long generation) {}
+  record Lending(int datanode, long lineage, long generation) {}
 
   /** The identity of the bytes, which stays the same. */
   UUID keeper();

@@ -58,7 +58,7 @@ final class LogPlaceChecks {
       findings.add(
           Finding.warning(
               key + " is set, but " + NameNodeKeys.DURABILITY.name() + " is none: nothing is kept",
-              "set " + NameNodeKeys.DURABILITY.name() + " to sync, or remove " + key));
+              "set " + NameNodeKeys.DURABILITY.name() + " to sync or async, or remove " + key));
     } else if (text.isEmpty()) {
       findings.add(
           Finding.broken(

@@ -96,7 +96,7 @@ public final class ModelProgram {
         (int) number(options, "--longest-fault", 12_000),
         Boolean.parseBoolean(take(options, "--fill", "false")),
         Boolean.parseBoolean(take(options, "--network", "false")),
-        Boolean.parseBoolean(take(options, "--durable", "false")),
+        ModelRun.Kept.of(take(options, "--durable", "false")),
         Boolean.parseBoolean(take(options, "--keep", "false")),
         (int) number(options, "--standbys", 0));
   }

@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -74,6 +75,31 @@ final class ModelRun implements Nemesis.Victims {
   /** After the last fault: what was on its way when it began has arrived, or never will. */
   private static final long CALM_MILLIS = 2000;
 
+  /** Which changes namenodes keep when they are killed. */
+  enum Kept {
+    /** None. */
+    FALSE,
+    /** All that are not too new. */
+    ASYNC,
+    /** All. */
+    TRUE;
+
+    static Kept of(String text) {
+      return valueOf(text.toUpperCase(Locale.ROOT));
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** What a kill may lose, with {@link Kept#ASYNC}. */
+  private static final long LOG_DELAY_MILLIS = 200;
+
+  /** How long a namenode may have got no processor before it was killed. */
+  private static final long STARVED_MILLIS = 2000;
+
   /** The parameters of a run. They are enough to repeat it. */
   record Parameters(
       long seed,
@@ -87,9 +113,14 @@ final class ModelRun implements Nemesis.Victims {
       int longestFaultMillis,
       boolean fill,
       boolean network,
-      boolean durable,
+      Kept kept,
       boolean keep,
       int standbys) {
+    /** Whether namenodes keep logs. */
+    boolean durable() {
+      return kept != Kept.FALSE;
+    }
+
     /** The line that repeats the run. */
     String command() {
       return String.format(
@@ -107,7 +138,7 @@ final class ModelRun implements Nemesis.Victims {
           longestFaultMillis,
           fill,
           network,
-          durable,
+          kept,
           keep,
           standbys);
     }
@@ -182,6 +213,7 @@ final class ModelRun implements Nemesis.Victims {
     log = directory.resolve("nemesis.log");
     names = new ModelNames(parameters.clients, parameters.threads, parameters.namenodes);
     board = Board.create(directory.resolve("board"), names.count());
+    board.window(parameters.kept == Kept.ASYNC ? LOG_DELAY_MILLIS + STARVED_MILLIS : 0);
     clients = new CrailProcess[parameters.clients];
     incarnations = new int[parameters.clients];
     List<String> addresses = new ArrayList<>();
@@ -221,8 +253,9 @@ final class ModelRun implements Nemesis.Victims {
     if (parameters.keep) {
       settings.put("crail.storage.keep", "true");
     }
-    if (parameters.durable) {
-      settings.put("crail.namenode.durability", "sync");
+    if (parameters.durable()) {
+      settings.put("crail.namenode.durability", parameters.kept == Kept.ASYNC ? "async" : "sync");
+      settings.put("crail.namenode.logdelay", LOG_DELAY_MILLIS + "ms");
       settings.put("crail.namenode.datapath", ModelLogs.of(directory).toString());
       // In half of the runs requests outlast a start, and are sent again to one that has forgotten.
       settings.put("crail.rpctimeout", parameters.seed / 2 % 2 == 0 ? "2s" : "10s");
@@ -316,7 +349,7 @@ final class ModelRun implements Nemesis.Victims {
       if (mismatches().isEmpty()) {
         awaitAllOnline();
       }
-      if (parameters.durable && mismatches().isEmpty() && goesOn()) {
+      if (parameters.durable() && mismatches().isEmpty() && goesOn()) {
         // So the clients find at their end what the logs hold.
         restartNamenodes();
       }
@@ -340,8 +373,8 @@ final class ModelRun implements Nemesis.Victims {
       choices.add(new Plan.Choice(Fault.KILL_ALL, Role.DATANODE, 8));
     }
     choices.add(new Plan.Choice(Fault.STOP, Role.DATANODE, 4));
-    choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, parameters.durable ? 24 : 1));
-    if (parameters.durable) {
+    choices.add(new Plan.Choice(Fault.KILL, Role.NAMENODE, parameters.durable() ? 24 : 1));
+    if (parameters.durable()) {
       choices.add(new Plan.Choice(Fault.KILL_ALL, Role.NAMENODE, 12));
     }
     choices.add(new Plan.Choice(Fault.STOP, Role.NAMENODE, 4));
@@ -460,7 +493,9 @@ final class ModelRun implements Nemesis.Victims {
     if (tickFailure != null) {
       wrong.add("the controller failed: " + tickFailure);
     }
-    if (parameters.durable && wrong.isEmpty() && goesOn()) {
+    if (parameters.durable() && wrong.isEmpty() && goesOn()) {
+      // Until all that was removed is surely removed.
+      TimeUnit.MILLISECONDS.sleep(board.window());
       restartNamenodes();
     }
     wrong.addAll(logs.end(PATIENCE));
@@ -581,7 +616,7 @@ final class ModelRun implements Nemesis.Victims {
       case FILL -> memory.fill();
       case DRAIN, REBALANCE -> moves.begin(fault, index);
       case KILL -> {
-        if (role == Role.NAMENODE && parameters.durable) {
+        if (role == Role.NAMENODE && parameters.durable()) {
           killNamenodes(index, index + 1);
           return;
         } else if (role == Role.NAMENODE) {
@@ -627,7 +662,13 @@ final class ModelRun implements Nemesis.Victims {
     }
     TimeUnit.MILLISECONDS.sleep(mutes ? MUTE_MILLIS : 0);
     for (int i = first; i < end; i++) {
+      long millis = System.currentTimeMillis();
       cluster.namenode(i).kill();
+      if (parameters.kept == Kept.ASYNC) {
+        // What is acknowledged from here on, by the next start, is not lost.
+        board.killed(i, millis);
+        board.increment(Counter.NAMENODE_LOSS, i);
+      }
     }
     for (BreakingRelay each : muted) {
       each.mode(BreakingRelay.Mode.CUT);
@@ -652,7 +693,7 @@ final class ModelRun implements Nemesis.Victims {
   }
 
   private void startNamenode(int index) throws Exception {
-    if (parameters.durable) {
+    if (parameters.durable()) {
       logs.examine(index);
     }
     cluster.startNamenodeAgain(index);

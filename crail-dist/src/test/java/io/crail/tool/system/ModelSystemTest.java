@@ -28,7 +28,12 @@ class ModelSystemTest {
   private static final int LONGEST_FAULT_MILLIS = 5000;
 
   private static ModelRun.Parameters parameters(
-      boolean mapped, int namenodes, boolean fill, boolean network, boolean durable, int standbys) {
+      boolean mapped,
+      int namenodes,
+      boolean fill,
+      boolean network,
+      ModelRun.Kept durable,
+      int standbys) {
     return parameters(mapped, namenodes, fill, network, durable, false, standbys);
   }
 
@@ -37,7 +42,7 @@ class ModelSystemTest {
       int namenodes,
       boolean fill,
       boolean network,
-      boolean durable,
+      ModelRun.Kept durable,
       boolean keep,
       int standbys) {
     return new ModelRun.Parameters(
@@ -60,13 +65,20 @@ class ModelSystemTest {
   @ParameterizedTest(name = "mapped: {0}, namenodes: {1}")
   @CsvSource({"true, 1", "false, 4"})
   void findsNothingWrong(boolean mapped, int namenodes) throws Exception {
-    ModelRun.Parameters parameters = parameters(mapped, namenodes, false, false, false, 0);
+    ModelRun.Parameters parameters =
+        parameters(mapped, namenodes, false, false, ModelRun.Kept.FALSE, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
   @Test
   void findsNothingLostByDurableNamenodes() throws Exception {
-    ModelRun.Parameters parameters = parameters(true, 2, false, false, true, 0);
+    ModelRun.Parameters parameters = parameters(true, 2, false, false, ModelRun.Kept.TRUE, 0);
+    assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
+  }
+
+  @Test
+  void findsOnlyTheLastChangesLostWhereAnswersDoNotWait() throws Exception {
+    ModelRun.Parameters parameters = parameters(true, 2, false, false, ModelRun.Kept.ASYNC, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
@@ -74,14 +86,14 @@ class ModelSystemTest {
   @ParameterizedTest(name = "mapped: {0}")
   @ValueSource(booleans = {true, false})
   void findsNothingLostByDatanodesThatKeep(boolean mapped) throws Exception {
-    ModelRun.Parameters parameters = parameters(mapped, 2, false, false, true, true, 0);
+    ModelRun.Parameters parameters = parameters(mapped, 2, false, false, ModelRun.Kept.TRUE, true, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
   /** Each has two, and one of three processes may be lost at any time. */
   @Test
   void findsNothingLostByNamenodesWithStandbys() throws Exception {
-    ModelRun.Parameters parameters = parameters(true, 1, false, false, true, 2);
+    ModelRun.Parameters parameters = parameters(true, 1, false, false, ModelRun.Kept.TRUE, 2);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
@@ -91,7 +103,7 @@ class ModelSystemTest {
     assumeTrue(networks.isEmpty(), "no network namespaces can be made: " + networks);
     String memory = SmallMemory.unavailable();
     assumeTrue(memory.isEmpty(), "no memory can be mounted: " + memory);
-    ModelRun.Parameters parameters = parameters(false, 2, true, true, false, 0);
+    ModelRun.Parameters parameters = parameters(false, 2, true, true, ModelRun.Kept.FALSE, 0);
     assertTrue(ModelProgram.inNetworks(parameters, true), parameters.command());
   }
 }

@@ -287,6 +287,24 @@ final class ModelWorker implements Runnable {
     return future.get(LONGEST_SECONDS, TimeUnit.SECONDS);
   }
 
+  /** What a name may be after its namenode has lost all, or the last changes. */
+  private NameState afterLoss(int name) {
+    NameState state = state(name);
+    long losses = namenodeLoss(name);
+    if (board.window() == 0) {
+      return state.lost(quiet(), losses);
+    }
+    long killed = board.killMillis(names.namenodeOf(name));
+    if (names.isSpread(name)) {
+      killed = Math.max(killed, board.killMillis(names.namenodeOf(names.container(name))));
+    }
+    // What is known of the last kill only is not known of those before.
+    boolean isOld =
+        losses == state.namenodeLoss() + 1 && state.changedMillis() < killed - board.window();
+    count(isOld ? "changes kept" : "changes perhaps lost");
+    return isOld ? state.kept(losses) : state.rolledBack(quiet(), losses);
+  }
+
   /** A namenode that was started anew knows nothing: whatever it knew may be gone. */
   private boolean noticeLoss(int name) {
     boolean noticed = false;
@@ -295,7 +313,7 @@ final class ModelWorker implements Runnable {
     for (int i = all.size() - 1; i >= 0; i--) {
       int each = all.get(i);
       if (isLost(each)) {
-        board.write(each, state(each).lost(quiet(), namenodeLoss(each)));
+        board.write(each, afterLoss(each));
         noticed = true;
       }
     }
@@ -457,7 +475,13 @@ final class ModelWorker implements Runnable {
       throw new Mismatch(names.path(name) + " is there after its end: " + state.possible());
     }
     count(name, "observed");
-    if (state.isDoubtful() && (fenced || quietBefore >= state.doubtSince() + SETTLING)) {
+    // Of two contents that differ in their marks only, a look may not tell which one it is.
+    boolean isOne =
+        found == null
+            || found.marks != null
+            || names.isContainer(name)
+            || state.hasOneOf(found.bytes);
+    if (isOne && state.isDoubtful() && (fenced || quietBefore >= state.doubtSince() + SETTLING)) {
       settle(name, state, index, found);
     } else {
       board.write(name, state.found(index));
@@ -1642,6 +1666,10 @@ final class ModelWorker implements Runnable {
     if (!state(top).isKnown()) {
       observeDoubtful(top);
     } else if (state(top).last().isPresent()) {
+      if (board.window() > 0) {
+        // It might come back, and its children with it.
+        return;
+      }
       board.enter(kind, Phase.BEING_REMOVED);
       removeShared(top, kind);
     } else {

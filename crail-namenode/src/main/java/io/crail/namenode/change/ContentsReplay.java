@@ -122,6 +122,29 @@ final class ContentsReplay {
     abandoned.clear();
   }
 
+  /**
+   * Lets the next writers of all nodes continue in other space, since somebody may write behind the
+   * bytes of one that has no writer here.
+   */
+  void sealAll() {
+    tree.walk(
+        0,
+        Long.MAX_VALUE,
+        node -> {
+          seal(node);
+          return true;
+        });
+  }
+
+  private void seal(Node node) {
+    NodeSpace own = node.space();
+    int count = own == null || node.lease() != null ? 0 : own.count();
+    Allocation last = count == 0 ? null : own.at(count - 1);
+    if (last != null && last.fileOffset() < own.size() && own.size() < last.fileEnd()) {
+      nodes.space(node, AllocationList.withLast(own, last.sealedAt(own.size())));
+    }
+  }
+
   /** Notes that a client may access space of a node that is not there. */
   void mayBeAccessed(Change.Contents contents) {
     Quarantine.Writer writer =

@@ -28,6 +28,7 @@ import io.crail.protocol.part.NodeType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.LongConsumer;
 import org.slf4j.Logger;
@@ -109,6 +110,12 @@ public final class Replay {
     reservedVersion = Math.max(reservedVersion, numbers.versions());
     require(numbers.datanodeIds() >= 0, numbers, "below zero");
     writer.haveGiven(numbers.datanodeIds());
+  }
+
+  /** The last changes before this moment are missing. These clients may know them. */
+  public void lost(Collection<Long> clients) {
+    contents.sealAll();
+    writer.lost(clients);
   }
 
   /**

@@ -5,6 +5,8 @@ package io.crail.namenode.conf;
 public enum Durability {
   /** Nothing: a namenode that starts is empty. */
   NONE,
+  /** What was acknowledged is in its log soon; a crash loses the last changes. */
+  ASYNC,
   /** What was acknowledged is in its log, on the disk. */
   SYNC;
 }

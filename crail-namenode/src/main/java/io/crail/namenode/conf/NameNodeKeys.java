@@ -166,7 +166,22 @@ public final class NameNodeKeys implements ConfigKeys {
           "none",
           "Whether the metadata survive the end of a namenode. none: a namenode that starts is empty."
               + " sync: each change is in its log before it is answered, and the next start reads"
-              + " the log.");
+              + " the log. async: it is in its log soon after, and a crash loses the last changes.");
+
+  /** How much may be lost. */
+  public static final ConfigKey<Duration> LOG_DELAY =
+      ConfigKey.of(
+              "crail.namenode.logdelay",
+              ConfigType.duration(DurationUnit.MILLISECONDS),
+              "1000",
+              "With crail.namenode.durability async: a crash of a namenode loses changes of at most"
+                  + " such a span of time, the last ones. They are written at once. While one is not"
+                  + " on the disk after this time, further ones are refused.")
+          .check(
+              value ->
+                  value.toMillis() < 10 || value.toMillis() > 60_000
+                      ? "must be between 10 ms and 1 minute"
+                      : null);
 
   /** Where a namenode keeps its log. */
   public static final ConfigKey<String> DATA_PATH =
@@ -225,6 +240,7 @@ public final class NameNodeKeys implements ConfigKeys {
         SMALL_VALUES,
         SLOW_OPERATION,
         DURABILITY,
+        LOG_DELAY,
         DATA_PATH,
         SNAPSHOT_RECORDS);
   }

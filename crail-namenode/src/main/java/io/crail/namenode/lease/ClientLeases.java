@@ -93,6 +93,15 @@ public final class ClientLeases {
     seenUntilNanos = untilNanos;
   }
 
+  /** Lets all leases end, and not be renewed. */
+  synchronized void endAll(long nowNanos) {
+    for (Term lease = first; lease != null; lease = lease.next) {
+      lease.endAt(nowNanos);
+      lease.markOverdue();
+    }
+    seenUntilNanos = nowNanos;
+  }
+
   /** Removes a lease. Returns false when it was already removed. */
   synchronized boolean remove(Term lease) {
     if (!lease.queued) {

@@ -147,6 +147,12 @@ public final class LeaseTable<T> {
     clients.values().forEach(client -> client.renewAll(until));
   }
 
+  /** Lets all leases run out at once, whatever their clients do. Before anything is served. */
+  public void endAll() {
+    long now = clock.nanoTime();
+    clients.values().forEach(client -> client.endAll(now));
+  }
+
   /** Lets a lease that is held last for its whole time again. Returns false when it has run out. */
   public boolean renew(WriteLease<T> lease) {
     return lease.client().renew(lease, clock.nanoTime() + leaseNanos);

@@ -279,7 +279,8 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
    */
   private synchronized Target take() throws IOException {
     int padded = pages.isEmpty() ? 0 : LogFrame.padded(pages.nextLength());
-    boolean hasRoom = padded <= segmentBytes - position;
+    // A page is left for the end of the log.
+    boolean hasRoom = padded <= segmentBytes - LogFrame.PAGE - position;
     // The next file has nothing before all of this one is durable.
     if (padded == 0 || failure != null || (!hasRoom && !underWay.isEmpty())) {
       isScheduled = false;
@@ -336,8 +337,9 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
         nanosBefore + clock.nanoTime() - startNanos);
   }
 
-  /** Goes on in the next file, which has room for the next frame. */
-  private void roll(int needed) throws IOException {
+  /** Goes on in the next file, which has room for the next frame and the end of the log. */
+  private void roll(int padded) throws IOException {
+    int needed = padded + LogFrame.PAGE;
     file.close();
     file = takeNext();
     if (file.length() < needed) {
@@ -473,10 +475,14 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     file.close();
   }
 
-  /** Writes a frame without records, since only a later one says that a frame was durable. */
+  /**
+   * Writes a frame without records, since only a later one says that a frame was durable. It also
+   * says that nothing is missing.
+   */
   private void seal() throws IOException {
     Page page = Page.empty(reached + 1);
-    if (failure == null && underWay.isEmpty() && position > 0 && position < segmentBytes) {
+    boolean isAll = failure == null && underWay.isEmpty() && pages.isEmpty();
+    if (isAll && position > 0 && position < file.length()) {
       file.commit(page.seal(header(page)), position, problem -> {});
     }
   }

@@ -50,6 +50,7 @@ public final class LogReader {
   private long lastSegment;
   private long tornBytes;
   private long bytes;
+  private boolean isClosed;
 
   private LogReader(LogDirectory directory, Visitor visitor) {
     this.directory = directory;
@@ -127,6 +128,11 @@ public final class LogReader {
     return nanos;
   }
 
+  /** Whether it ends as a log does that was closed when all of it was durable. */
+  public boolean isClosed() {
+    return isClosed;
+  }
+
   /** Bytes of frames that were not whole. */
   public long tornBytes() {
     return tornBytes;
@@ -197,6 +203,7 @@ public final class LogReader {
   private void visit(String name, int at, ByteBuffer frame, LogFrame.Header header)
       throws CrailException, IOException {
     nanos = header.nanos();
+    isClosed = header.count() == 0;
     visitor.frame(name, at, header.padded());
     visitor.written(header.millis(), header.nanos());
     packing.begin();

@@ -31,20 +31,6 @@ public final class Allocator {
   /** A start sends fewer lists of clients to cut off than this many bits count, a millisecond. */
   private static final int CUT_OFF_SHIFT = 20;
 
-  /** The datanodes of a class that may get data, in the order of their registration. */
-  private record Members(DatanodeSpace[] datanodes) implements BlockSelection.Candidates {
-    @Override
-    public int count() {
-      return datanodes.length;
-    }
-
-    @Override
-    public long freeBytes(int index) {
-      // Otherwise one that gets nothing would soon be the first, and all would go to the next one.
-      return datanodes[index].signs().isAskedLast() ? 0 : datanodes[index].freeBytes();
-    }
-  }
-
   private final NameNodeOptions options;
   private final Clock clock;
   private final RateLimitedLog log;
@@ -53,7 +39,7 @@ public final class Allocator {
   private final SpaceProspects prospects;
   private final int[][] classOrders;
   private final BlockSelection[] selections;
-  private volatile Members[] classes;
+  private volatile ClassMembers[] classes;
   // While records are replayed; null before and afterwards.
   private volatile FreedByRecords freed;
 
@@ -67,11 +53,11 @@ public final class Allocator {
     this.prospects = new SpaceProspects(options, clock, resting);
     this.classOrders = new int[options.storageClasses()][];
     this.selections = new BlockSelection[options.storageClasses()];
-    this.classes = new Members[options.storageClasses()];
+    this.classes = new ClassMembers[options.storageClasses()];
     for (int i = 0; i < classOrders.length; i++) {
       classOrders[i] = options.classOrder(i);
       selections[i] = options.blockSelection().create(new Random(random.nextLong()));
-      classes[i] = new Members(new DatanodeSpace[0]);
+      classes[i] = new ClassMembers(new DatanodeSpace[0]);
     }
   }
 
@@ -121,11 +107,11 @@ public final class Allocator {
 
   /** Gives out space of the active ones of these datanodes from now on. */
   void use(Collection<DatanodeSpace> datanodes) {
-    Members[] fresh = new Members[classes.length];
+    ClassMembers[] fresh = new ClassMembers[classes.length];
     for (int i = 0; i < fresh.length; i++) {
       int storageClass = i;
       fresh[i] =
-          new Members(
+          new ClassMembers(
               datanodes.stream()
                   .filter(datanode -> datanode.state() == DatanodeSpace.State.ACTIVE)
                   .filter(datanode -> datanode.storageClass() == storageClass)
@@ -166,13 +152,13 @@ public final class Allocator {
   /** Takes an extent of one class: as long as wanted on any host rather than a shorter one. */
   private Allocation take(
       Purpose purpose, int storageClass, int length, boolean careful, long now) {
-    Members members = classes[storageClass];
-    int count = members.datanodes.length;
+    ClassMembers members = classes[storageClass];
+    int count = members.count();
     int first = count == 0 ? 0 : selections[storageClass].first(members);
     for (int choice = 0; choice < 2 * Purpose.HOSTS && count > 0; choice++) {
       boolean orLess = choice >= Purpose.HOSTS;
       for (int i = 0; i < count; i++) {
-        DatanodeSpace datanode = members.datanodes[(first + i) % count];
+        DatanodeSpace datanode = members.datanodes()[(first + i) % count];
         if (purpose.isOfHost(choice % Purpose.HOSTS, datanode)
             && mayAsk(datanode, purpose, careful, now)) {
           FreePieces.Piece piece = datanode.take(length, orLess);
@@ -242,7 +228,7 @@ public final class Allocator {
     }
     boolean lost = datanode.state() == DatanodeSpace.State.DEAD;
     if (lost || isSafe) {
-      extent.free();
+      quarantine.returned().free(extent);
       return;
     }
     long now = clock.nanoTime();
@@ -274,8 +260,8 @@ public final class Allocator {
   }
 
   /**
-   * Takes back an extent that no reader knows, and to which no write is on its way. On every tier
-   * the next owner may have it at once.
+   * Takes back an extent that no record has given to anybody. On every tier the next owner may have
+   * it at once.
    */
   public void giveBack(Allocation extent) {
     extent.free();
@@ -321,13 +307,13 @@ public final class Allocator {
   public boolean isWell(int id, int storageClass) {
     long now = clock.nanoTime();
     return id == BeginMove.ANY_DATANODE
-        || Arrays.stream(classes[storageClass].datanodes)
+        || Arrays.stream(classes[storageClass].datanodes())
             .anyMatch(each -> each.id() == id && each.isWell(now, options.presentNanos()));
   }
 
   /** Takes an extent at one datanode, which has to be of the right class. */
   private Allocation allocateAt(Purpose purpose, int id, int length) {
-    for (DatanodeSpace datanode : classes[purpose.storageClass()].datanodes) {
+    for (DatanodeSpace datanode : classes[purpose.storageClass()].datanodes()) {
       if (datanode.id() == id
           && datanode != purpose.except()
           && isOnline(datanode, purpose, clock.nanoTime())) {
@@ -425,6 +411,20 @@ public final class Allocator {
   }
 
   /**
+   * The changes before this moment are lost. Clients that know them may write to what is free.
+   *
+   * @param clients all that may have got space by them
+   */
+  void lost(Collection<Long> clients) {
+    freed.lost(clients);
+  }
+
+  /** Lets space that becomes free wait until the record is durable that says so. */
+  public void returnAfter(ReturnedSpace.Records records) {
+    quarantine.returned().waitFor(records);
+  }
+
+  /**
    * Lets rest what the last records have freed, since clients may still access it.
    *
    * @param datanodes those that are not forgotten
@@ -439,6 +439,7 @@ public final class Allocator {
     last.resting().stream()
         .filter(each -> known.contains(each.datanode()))
         .forEach(each -> rest(each.datanode(), each.region(), each.restNanos()));
+    known.forEach(each -> resting.hold(each, restNanos(each), last, cutOffs(each)));
     long now = clock.nanoTime();
     for (FreedByRecords.Freed each : last.latestFirst()) {
       Allocation extent = each.extent();
@@ -475,7 +476,7 @@ public final class Allocator {
    */
   public CrailException shortage(Object what, int storageClass, boolean strict) {
     List<DatanodeSpace> all =
-        Arrays.stream(classes).flatMap(each -> Arrays.stream(each.datanodes)).toList();
+        Arrays.stream(classes).flatMap(each -> Arrays.stream(each.datanodes())).toList();
     String where = (strict ? "strictly from storage class " : "from storage class ") + storageClass;
     return prospects.shortage(
         what,

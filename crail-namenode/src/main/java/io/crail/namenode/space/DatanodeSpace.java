@@ -85,6 +85,7 @@ public final class DatanodeSpace {
   private long waiting;
   // A part of the waiting bytes.
   private long granted;
+  private boolean isHeld;
 
   /**
    * Creates a datanode without regions, and takes heap for it.
@@ -317,6 +318,11 @@ public final class DatanodeSpace {
     return space;
   }
 
+  /** Gives out none of its space while it is held. */
+  synchronized void hold(boolean holds) {
+    isHeld = holds;
+  }
+
   /** Whether space of a region is not given out yet. */
   synchronized boolean isResting(RegionSpace region) {
     return resting.contains(region);
@@ -353,7 +359,7 @@ public final class DatanodeSpace {
    * @return null when there is none
    */
   synchronized FreePieces.Piece take(int length, boolean orLess) {
-    if (state != State.ACTIVE || free == 0) {
+    if (state != State.ACTIVE || free == 0 || isHeld) {
       return null;
     }
     int largest = pieces.largest();

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -111,12 +112,18 @@ public final class Quarantine {
   private final ConcurrentHashMap<DatanodeSpace, CutOffs> cutOffs = new ConcurrentHashMap<>();
   // Extents whose writers were cut off.
   private final ArrayDeque<Allocation> safe = new ArrayDeque<>();
+  private final ReturnedSpace returned = new ReturnedSpace();
   private volatile long lastCutOffNumber;
   private Rest[] heap = new Rest[FIRST_CAPACITY];
   private int count;
 
   public Quarantine(HeapBudget budget) {
     this.budget = budget;
+  }
+
+  /** What need not rest any more. */
+  ReturnedSpace returned() {
+    return returned;
   }
 
   /** The clients that a datanode must cut off before their space is given to others. */
@@ -175,7 +182,7 @@ public final class Quarantine {
     for (int looked = 0; looked < most; looked++) {
       Allocation extent = pollSafe();
       if (extent != null) {
-        extent.freeAwaited();
+        returned.freeAwaited(extent);
         reclaimed++;
         continue;
       }
@@ -185,7 +192,7 @@ public final class Quarantine {
       }
       reclaimed += timeHasCome(rest, nowNanos) ? 1 : 0;
     }
-    return reclaimed;
+    return reclaimed + returned.reclaim(most);
   }
 
   /** Frees an extent, unless a client must be cut off first. */
@@ -198,7 +205,7 @@ public final class Quarantine {
     if (datanode.cutsOff() && cutOffs(datanode).keep(rest.extent, client, nowNanos)) {
       return false;
     }
-    rest.extent.freeAwaited();
+    returned.freeAwaited(rest.extent);
     return true;
   }
 
@@ -220,7 +227,7 @@ public final class Quarantine {
       if (rest.writer instanceof Grant) {
         rest.extent.datanode().endGrant(rest.extent.allocatedLength());
       }
-      rest.extent.freeAwaited();
+      returned.freeAwaited(rest.extent);
     }
   }
 
@@ -262,7 +269,7 @@ public final class Quarantine {
 
   /** The number of extents that rest; for tests. */
   synchronized int extents() {
-    return count + safe.size();
+    return count + safe.size() + returned.extents();
   }
 
   /** Visits the extents that rest, each with the client that may write to it; null for none. */
@@ -271,6 +278,7 @@ public final class Quarantine {
       visitor.accept(heap[i].extent, heap[i].writer);
     }
     safe.forEach(extent -> visitor.accept(extent, null));
+    returned.forEach(extent -> visitor.accept(extent, null));
     cutOffs
         .values()
         .forEach(
@@ -286,15 +294,15 @@ public final class Quarantine {
 
   /** Bytes that wait at a datanode; for tests. */
   synchronized long bytesOf(DatanodeSpace datanode) {
-    long bytes = 0;
+    long[] bytes = {cutOffs(datanode).bytes()};
+    Consumer<Allocation> add =
+        extent -> bytes[0] += extent.datanode() == datanode ? extent.allocatedLength() : 0;
     for (int i = 0; i < count; i++) {
-      Allocation extent = heap[i].extent;
-      bytes += extent.datanode() == datanode ? extent.allocatedLength() : 0;
+      add.accept(heap[i].extent);
     }
-    for (Allocation extent : safe) {
-      bytes += extent.datanode() == datanode ? extent.allocatedLength() : 0;
-    }
-    return bytes + cutOffs(datanode).bytes();
+    safe.forEach(add);
+    returned.forEach(add);
+    return bytes[0];
   }
 
   /** Bytes of a datanode that are granted; for tests. */

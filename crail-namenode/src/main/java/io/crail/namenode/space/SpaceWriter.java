@@ -5,7 +5,9 @@ import io.crail.namenode.space.NodeSpace.Allocation;
 import io.crail.namenode.space.NodeSpace.SmallBytes;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.part.Extent;
+import io.crail.protocol.part.Generation;
 import io.crail.protocol.part.Region;
+import java.util.Collection;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.BiConsumer;
@@ -16,6 +18,9 @@ import java.util.function.BiConsumer;
  * for the space of a node under the node's monitor.
  */
 public final class SpaceWriter {
+  /** More than the generations that a region can have given by changes that are lost. */
+  private static final long LOST = Generation.GAP / 2;
+
   private final Datanodes datanodes;
   private final Allocator allocator;
   private final RestingMoves moves;
@@ -155,7 +160,7 @@ public final class SpaceWriter {
 
   /** Takes back an extent that no reader knows, and to which no write is on its way. */
   public void giveBack(Allocation extent) {
-    allocator.giveBack(extent);
+    allocator.quarantine().returned().free(extent);
   }
 
   /** Takes back the memory of a small value, which no node has any more. */
@@ -180,6 +185,20 @@ public final class SpaceWriter {
   /** Notes when the changes of the next records were made. */
   public void replayedAt(long nanos) {
     allocator.replayedAt(nanos);
+  }
+
+  /**
+   * The changes before this moment are lost. Nothing is given out again before clients that know
+   * them can write to it no more, and no generation that they may have got is given again.
+   *
+   * @param clients all that may have got space by them
+   */
+  public void lost(Collection<Long> clients) {
+    for (DatanodeSpace datanode : datanodes.all()) {
+      datanode.forEachRegion(
+          (region, given, isResting) -> datanode.haveGiven(region.index(), given + LOST));
+    }
+    allocator.lost(clients);
   }
 
   /** Lets rest what the last records have freed. */

@@ -122,9 +122,9 @@ public final class Hello {
    * @param smallValue most bytes of a value that travels with the metadata; 0 when none does
    * @param smallFiles whether data files may be as small as that, and travel so too
    * @param leaseMillis how long a location or a write lease is valid
-   * @param incarnation changes with each start of the namenode that has lost what there was, and
-   *     remembers no answers from before
-   * @param rootId node id of the root at this namenode
+   * @param incarnation changes with each start of the namenode that has lost changes, and remembers
+   *     no answers from before
+   * @param rootId node id of the root at this namenode, which changes if it has lost all
    * @param cluster name of the cluster
    * @param message the namenode's message of the login
    */
@@ -158,7 +158,7 @@ public final class Hello {
             .i32("smallValue", "most bytes of a value that travels with the metadata, or 0")
             .u8("smallFiles", "1: so do data files that are no longer")
             .i32("leaseMillis", "how long a location or a write lease is good for")
-            .i64("incarnation", "changes with each start that has lost what there was")
+            .i64("incarnation", "changes with each start that has lost changes")
             .i64("rootId", "node id of the root at this namenode")
             .u16("clusterLength", "bytes of cluster")
             .u16("messageLength", "bytes of message")
@@ -197,6 +197,14 @@ public final class Hello {
           rootId,
           cluster,
           SmallValue.NONE);
+    }
+
+    /**
+     * What stays the same over the starts of a namenode that knows what the earlier ones have
+     * known, except perhaps the last changes. What datanodes have of it is good then.
+     */
+    public long lineage() {
+      return rootId;
     }
 
     /** The answer that wants another message of the login. */

@@ -9,6 +9,7 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -319,8 +320,7 @@ public final class Registration {
     /** True when an earlier start of the namenode had some of the regions. */
     private boolean lentBefore() {
       return lendings.stream()
-          .anyMatch(
-              each -> each != null && each.incarnation() != namenodes.hello(index).incarnation());
+          .anyMatch(each -> each != null && each.lineage() != namenodes.hello(index).lineage());
     }
 
     private RegisterRegion.Request registerRegion() {
@@ -334,12 +334,12 @@ public final class Registration {
           lendings.get(lent).generation());
     }
 
-    /** True when a region was never lent to the present start of the namenode. */
+    /** True when a region was never lent to the namenode as it is now. */
     private boolean isLentOtherwise(int position) {
       LastingBytes.Lending last = lendings.get(position);
       return last == null
           || last.datanode() != datanode
-          || last.incarnation() != namenodes.hello(index).incarnation();
+          || last.lineage() != namenodes.hello(index).lineage();
     }
 
     /** True when clients may know a region. */
@@ -358,7 +358,7 @@ public final class Registration {
         }
         // Noted before it is known whether the request arrives.
         LastingBytes.Lending lending =
-            new LastingBytes.Lending(datanode, namenodes.hello(index).incarnation(), generation);
+            new LastingBytes.Lending(datanode, namenodes.hello(index).lineage(), generation);
         if (kept != null) {
           kept.lend(regions.get(lent).index(), lending);
         }

@@ -100,15 +100,15 @@ final class KeptFile implements LastingBytes, AutoCloseable {
    *
    * @param lent whether it was ever lent; else the other numbers are 0
    * @param datanode as in {@link LastingBytes.Lending}
-   * @param incarnation as there
+   * @param lineage as there
    * @param generation as there
    */
-  record Lent(boolean lent, int datanode, long incarnation, long generation) {
+  record Lent(boolean lent, int datanode, long lineage, long generation) {
     static final Layout LAYOUT =
         Layout.of("KeptFile.Lent")
             .u8("lent", "whether it was ever lent; 0 or 1")
             .i32("datanode", "id of the datanode at the namenode")
-            .i64("incarnation", "incarnation of the namenode")
+            .i64("lineage", "lineage of the namenode")
             .i64("generation", "generations begin above this");
 
     static final Codec<Lent> CODEC = Codec.of(Lent.class, LAYOUT);
@@ -220,7 +220,7 @@ final class KeptFile implements LastingBytes, AutoCloseable {
   }
 
   private static Lending lending(Lent lent) {
-    return lent.lent() ? new Lending(lent.datanode(), lent.incarnation(), lent.generation()) : null;
+    return lent.lent() ? new Lending(lent.datanode(), lent.lineage(), lent.generation()) : null;
   }
 
   @Override
@@ -279,7 +279,7 @@ final class KeptFile implements LastingBytes, AutoCloseable {
 
   @Override
   public synchronized void lend(int region, Lending lending) throws IOException {
-    Lent lent = new Lent(true, lending.datanode(), lending.incarnation(), lending.generation());
+    Lent lent = new Lent(true, lending.datanode(), lending.lineage(), lending.generation());
     write(channel, REGIONS + (long) region * REGION, Lent.CODEC, lent);
     channel.force(false);
     lendings.set(region, lending);

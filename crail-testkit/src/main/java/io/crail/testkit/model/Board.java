@@ -17,13 +17,15 @@ import java.nio.file.StandardOpenOption;
  * knows what the process had begun. One process writes to a name; all may read it. Thread-safe.
  *
  * <pre>
- *  4096 bytes: counters, clients that are to write, clients that are stopped, workers that write;
+ *  4096 bytes: counters, what a crash may lose, last kills of namenodes, clients that are to write, clients that are stopped, workers that write;
  *  then for each name:
  *  | versions (8) ... (64) | state of even versions | state of odd versions |
  * </pre>
  */
 public final class Board {
   private static final int HEADER = 4096;
+  private static final int WINDOW_AT = 512;
+  private static final int KILLS_AT = 520;
   private static final int WANTED_AT = 1024;
   private static final int STANDING_AT = 1536;
   private static final int BUSY_AT = 2048;
@@ -110,6 +112,26 @@ public final class Board {
   /** Adds to a counter. */
   public void add(Counter counter, int index, long count) {
     LONG.getAndAdd(memory, (counter.ordinal() + index) * Long.BYTES, count);
+  }
+
+  /** Sets how long before a kill a change may have been made that is lost; 0 if all is lost. */
+  public void window(long millis) {
+    LONG.setRelease(memory, WINDOW_AT, millis);
+  }
+
+  /** How long before a kill a change may have been made that is lost; 0 if all is lost. */
+  public long window() {
+    return (long) LONG.getAcquire(memory, WINDOW_AT);
+  }
+
+  /** Notes when a namenode was killed last, in milliseconds since 1970. */
+  public void killed(int namenode, long millis) {
+    LONG.setRelease(memory, KILLS_AT + namenode * Long.BYTES, millis);
+  }
+
+  /** When a namenode was killed last. */
+  public long killMillis(int namenode) {
+    return (long) LONG.getAcquire(memory, KILLS_AT + namenode * Long.BYTES);
   }
 
   /** The life of a shared container. */

@@ -19,6 +19,9 @@ import java.util.List;
  * @param datanodeLoss how often datanodes had lost everything when the bytes were written
  * @param partner another name, when only one of the two can have the file; or -1
  * @param life in which life of a shared container the name was used, by {@link Life}; 0 elsewhere
+ * @param former contents that were possible before the last changes, in order, if these were not
+ *     long ago: a namenode whose answers do not wait for its log may lose the changes
+ * @param changedMillis when the last of these changes was known, in milliseconds since 1970
  */
 public record NameState(
     List<Content> possible,
@@ -27,17 +30,26 @@ public record NameState(
     long namenodeLoss,
     long datanodeLoss,
     int partner,
-    long life) {
+    long life,
+    List<Content> former,
+    long changedMillis) {
   /** The most contents at a time. */
   public static final int MAX_POSSIBLE = 8;
 
-  private static final int FIELDS = 7;
+  /** The most former contents. */
+  private static final int MAX_FORMER = 6;
+
+  /** A change that is longer ago than this before the next one is never lost with it. */
+  private static final long FORMER_MILLIS = 10_000;
+
+  private static final int FIELDS = 9;
 
   /** The most longs of an encoded state. */
-  static final int MAX_LONGS = FIELDS + MAX_POSSIBLE * Content.MAX_LONGS;
+  static final int MAX_LONGS = FIELDS + (MAX_POSSIBLE + MAX_FORMER) * Content.MAX_LONGS;
 
   /** The state before the first operation: the name does not exist. */
-  public static final NameState NEW = new NameState(List.of(Content.ABSENT), 0, -1, 0, 0, -1, 0);
+  public static final NameState NEW =
+      new NameState(List.of(Content.ABSENT), 0, -1, 0, 0, -1, 0, List.of(), 0);
 
   /** The index when a content was found that is not possible. */
   public static final int NONE = -1;
@@ -45,6 +57,7 @@ public record NameState(
   /** Checks the arguments. */
   public NameState {
     possible = List.copyOf(possible);
+    former = List.copyOf(former);
     if (possible.isEmpty() || possible.size() > MAX_POSSIBLE) {
       throw new IllegalArgumentException(possible.size() + " possible contents");
     }
@@ -70,7 +83,58 @@ public record NameState(
     List<Content> more = new ArrayList<>(possible);
     more.addAll(List.of(after));
     return new NameState(
-        more, attempted + after.length, doubtSince, namenodeLoss, datanodeLoss, partner, life);
+        more,
+        attempted + after.length,
+        doubtSince,
+        namenodeLoss,
+        datanodeLoss,
+        partner,
+        life,
+        former,
+        changedMillis);
+  }
+
+  /** What may be there again if changes are lost from now on, which others follow. */
+  private List<Content> formerWith(List<Content> replaced, long nowMillis) {
+    List<Content> all = new ArrayList<>();
+    if (nowMillis - changedMillis < FORMER_MILLIS) {
+      all.addAll(former);
+    }
+    all.addAll(replaced);
+    List<Content> distinct = all.stream().distinct().toList();
+    return distinct.subList(Math.max(0, distinct.size() - MAX_FORMER), distinct.size());
+  }
+
+  /** The namenode has lost the last changes, and none of this name. */
+  public NameState kept(long losses) {
+    return new NameState(
+        possible,
+        attempted,
+        doubtSince,
+        losses,
+        datanodeLoss,
+        partner,
+        life,
+        former,
+        changedMillis);
+  }
+
+  /** The namenode has lost the last changes, perhaps some of this name. */
+  public NameState rolledBack(long quiet, long losses) {
+    List<Content> all = new ArrayList<>(former);
+    all.addAll(possible);
+    List<Content> distinct = all.stream().distinct().toList();
+    int first = Math.max(0, distinct.size() - MAX_POSSIBLE);
+    return new NameState(
+        distinct.subList(first, distinct.size()),
+        0,
+        quiet,
+        losses,
+        0,
+        partner,
+        life,
+        former,
+        changedMillis);
   }
 
   /**
@@ -80,13 +144,16 @@ public record NameState(
    * @param datanodes how often datanodes had lost everything before the oldest byte was written
    */
   public NameState done(Content content, long namenodes, long datanodes) {
-    return new NameState(List.of(content), 0, -1, namenodes, datanodes, -1, life);
+    long now = System.currentTimeMillis();
+    return new NameState(
+        List.of(content), 0, -1, namenodes, datanodes, -1, life, formerWith(possible, now), now);
   }
 
   /** The operation did not take place, and never will. */
   public NameState undone() {
     List<Content> left = possible.subList(0, possible.size() - attempted);
-    return new NameState(left, 0, doubtSince, namenodeLoss, datanodeLoss, partner, life);
+    return new NameState(
+        left, 0, doubtSince, namenodeLoss, datanodeLoss, partner, life, former, changedMillis);
   }
 
   /**
@@ -95,7 +162,8 @@ public record NameState(
    * @param quiet the count of quiet times now
    */
   public NameState unknown(long quiet, int partnerName) {
-    return new NameState(possible, 0, quiet, namenodeLoss, datanodeLoss, partnerName, life);
+    return new NameState(
+        possible, 0, quiet, namenodeLoss, datanodeLoss, partnerName, life, former, changedMillis);
   }
 
   /** The namenode has lost everything. */
@@ -104,12 +172,13 @@ public record NameState(
     if (last().isPresent()) {
       more.add(Content.ABSENT);
     }
-    return new NameState(more, 0, quiet, losses, datanodeLoss, partner, life);
+    return new NameState(
+        more, 0, quiet, losses, datanodeLoss, partner, life, former, changedMillis);
   }
 
   /** The name's shared container was made anew, and nothing was done to the name since. */
   public NameState anew(Life now, long losses) {
-    return new NameState(List.of(Content.ABSENT), 0, -1, losses, 0, -1, now.number());
+    return new NameState(List.of(Content.ABSENT), 0, -1, losses, 0, -1, now.number(), List.of(), 0);
   }
 
   /**
@@ -121,7 +190,8 @@ public record NameState(
   public NameState overtaken(long quiet, Life last, long losses) {
     List<Content> more = new ArrayList<>(List.of(Content.ABSENT));
     possible.stream().filter(Content::isPresent).distinct().forEach(more::add);
-    return new NameState(more, 0, quiet, losses, datanodeLoss, -1, last.number());
+    return new NameState(
+        more, 0, quiet, losses, datanodeLoss, -1, last.number(), former, changedMillis);
   }
 
   /** The index of the first content without a file, or NONE. */
@@ -154,6 +224,16 @@ public record NameState(
       }
     }
     return NONE;
+  }
+
+  /** True when all contents that match a whole file have the same marks. */
+  public boolean hasOneOf(ByteBuffer bytes) {
+    return possible.stream()
+            .filter(each -> each.mayHaveLength(bytes.limit()) && each.mismatch(bytes, 0) == null)
+            .map(Content::marks)
+            .distinct()
+            .count()
+        <= 1;
   }
 
   /** True when the lifetime of a node that may be there may be over. */
@@ -199,6 +279,7 @@ public record NameState(
       return this;
     }
     List<Content> left = possible.subList(index, possible.size());
+    long now = System.currentTimeMillis();
     return new NameState(
         left,
         Math.min(attempted, left.size() - 1),
@@ -206,17 +287,31 @@ public record NameState(
         namenodeLoss,
         datanodeLoss,
         partner,
-        life);
+        life,
+        formerWith(possible.subList(0, index), now),
+        now);
   }
 
   /** A content was found when no operation could be in progress any more. */
   public NameState settled(Content content) {
-    return new NameState(List.of(content), 0, -1, namenodeLoss, datanodeLoss, -1, life);
+    long now = System.currentTimeMillis();
+    return new NameState(
+        List.of(content),
+        0,
+        -1,
+        namenodeLoss,
+        datanodeLoss,
+        -1,
+        life,
+        formerWith(possible, now),
+        now);
   }
 
   void encode(LongBuffer target) {
     target.put(attempted).put(doubtSince).put(namenodeLoss).put(datanodeLoss).put(partner);
-    target.put(life).put(possible.size());
+    target.put(life).put(changedMillis).put(former.size());
+    former.forEach(content -> content.encode(target));
+    target.put(possible.size());
     possible.forEach(content -> content.encode(target));
   }
 
@@ -227,11 +322,26 @@ public record NameState(
     long datanodeLoss = source.get();
     int partner = (int) source.get();
     long life = source.get();
-    List<Content> possible = new ArrayList<>();
-    for (long left = source.get(); left > 0; left--) {
-      possible.add(Content.decode(source));
-    }
+    long changedMillis = source.get();
+    List<Content> former = decodeAll(source);
+    List<Content> possible = decodeAll(source);
     return new NameState(
-        possible, attempted, doubtSince, namenodeLoss, datanodeLoss, partner, life);
+        possible,
+        attempted,
+        doubtSince,
+        namenodeLoss,
+        datanodeLoss,
+        partner,
+        life,
+        former,
+        changedMillis);
+  }
+
+  private static List<Content> decodeAll(LongBuffer source) {
+    List<Content> contents = new ArrayList<>();
+    for (long left = source.get(); left > 0; left--) {
+      contents.add(Content.decode(source));
+    }
+    return contents;
   }
 }

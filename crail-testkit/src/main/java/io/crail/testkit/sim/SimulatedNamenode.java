@@ -6,6 +6,8 @@ import io.crail.common.config.Configuration;
 import io.crail.namenode.LogHome;
 import io.crail.namenode.LogStanding;
 import io.crail.namenode.NameNodeServer;
+import io.crail.namenode.conf.Durability;
+import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -121,6 +123,9 @@ public final class SimulatedNamenode implements AutoCloseable {
             network.clock(),
             SEGMENT_BYTES,
             network.random().nextInt(MOST_RECORDS));
+    if (configuration.get(NameNodeKeys.DURABILITY) == Durability.ASYNC) {
+      home.ahead(configuration.get(NameNodeKeys.LOG_DELAY).toNanos());
+    }
     return home;
   }
 
