@@ -4,6 +4,7 @@ package io.crail.namenode;
 import io.crail.common.Clock;
 import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.ClosedSegments;
+import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.log.Snapshots;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
@@ -107,19 +108,24 @@ final class Checkpoints implements AutoCloseable {
     this.last = new Last(snapshots.position(), 0, snapshots.millis(), 0);
   }
 
-  /** How the log stands. */
-  LogStanding standing() {
+  /**
+   * How a log stands.
+   *
+   * @param of the one that answers wait for: this one, or one of which this is a copy
+   */
+  LogStanding standing(CommitLog of) {
     Last present = last;
-    String refusal = log.refusal();
+    String refusal = of.refusal();
     return new LogStanding(
-        log.last(),
+        of.last(),
+        of.reached(),
         log.last() - present.position,
         log.counters().bytes() - present.bytes,
         present.millis,
         present.tookNanos,
         made,
         failures,
-        log.waitingBytes(),
+        of.waitingBytes(),
         log.counters().forces(),
         log.counters().forceNanos(),
         refusal == null ? "" : refusal);

@@ -105,6 +105,11 @@ public final class StandbyNamenode implements AutoCloseable {
     return copy.refusal();
   }
 
+  /** How the copy stands. Any thread. */
+  public LogStanding standing() {
+    return checkpoints.standing(copy);
+  }
+
   /** The copy. Its gate says what of it is on the disk. Any thread. */
   public ChangeLog copy() {
     return copy;
