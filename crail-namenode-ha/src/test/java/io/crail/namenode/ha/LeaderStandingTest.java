@@ -69,7 +69,7 @@ class LeaderStandingTest {
       try (NameNodeServer server = node.serve(log, Leadership.ALONE, any, transport)) {
         for (int i = 1; i < MOST_UNDER_WAY; i++) {
           sent.acquire();
-          RecordBytes.appendNothing(log);
+          append(log, 64 << 10);
         }
         sent.acquire();
         assertEquals(MOST_UNDER_WAY, log.underWay());
@@ -78,7 +78,7 @@ class LeaderStandingTest {
         assertEquals(0, before.finalRecords(), before::toString);
         assertEquals("", before.refusal());
         for (int i = 0; i < 20; i++) {
-          log.append(RecordBytes.NOTHING, RecordBytes.CODEC, ByteBuffer.allocate(1 << 20));
+          append(log, 1 << 20);
         }
         LogStanding after = server.log().orElseThrow();
         assertTrue(after.waitingBytes() >= 20 << 20, after::toString);
@@ -90,5 +90,9 @@ class LeaderStandingTest {
       sending.shutdown();
       tasks.shutdown();
     }
+  }
+
+  private static void append(LeaderLog log, int bytes) {
+    log.append(RecordBytes.NOTHING, RecordBytes.CODEC, ByteBuffer.allocate(bytes));
   }
 }
