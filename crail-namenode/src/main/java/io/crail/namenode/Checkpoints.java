@@ -44,7 +44,6 @@ final class Checkpoints implements AutoCloseable {
   private static final long CLOSE_MILLIS = 10_000;
 
   private final ChangeLog log;
-  private final CommitLog commits;
   private final Snapshots snapshots;
   private final Maker maker;
   private final Executor executor;
@@ -81,7 +80,6 @@ final class Checkpoints implements AutoCloseable {
    * Creates it.
    *
    * @param log has the files
-   * @param commits says why no changes may be made
    * @param snapshots the present one, which was read
    * @param executor runs one task at a time, which may take long
    * @param leastRecords how many a snapshot takes the place of, at least
@@ -90,7 +88,6 @@ final class Checkpoints implements AutoCloseable {
    */
   Checkpoints(
       ChangeLog log,
-      CommitLog commits,
       Snapshots snapshots,
       Maker maker,
       Executor executor,
@@ -100,7 +97,6 @@ final class Checkpoints implements AutoCloseable {
       long leaseNanos,
       String namenode) {
     this.log = log;
-    this.commits = commits;
     this.snapshots = snapshots;
     this.maker = maker;
     this.executor = executor;
@@ -118,19 +114,24 @@ final class Checkpoints implements AutoCloseable {
     nextNanos = clock.nanoTime() + pauseNanos;
   }
 
-  /** How the log stands. */
-  LogStanding standing() {
+  /**
+   * How a log stands.
+   *
+   * @param of the one that answers wait for: this one, or one of which this is a copy
+   */
+  LogStanding standing(CommitLog of) {
     Last present = last;
-    String refusal = commits.refusal();
+    String refusal = of.refusal();
     return new LogStanding(
-        log.last(),
+        of.last(),
+        of.reached(),
         log.last() - present.position,
         log.counters().bytes() - present.bytes,
         present.millis,
         present.tookNanos,
         made,
         failures,
-        log.waitingBytes(),
+        of.waitingBytes(),
         log.counters().forces(),
         log.counters().forceNanos(),
         refusal == null ? "" : refusal);

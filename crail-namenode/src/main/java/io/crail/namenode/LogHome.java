@@ -194,7 +194,6 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
                 directory, closed, name, segmentBytes, options, clock, random, isEnded);
     return new Checkpoints(
         log,
-        commits,
         present,
         process == null ? here : process,
         snapshots,

@@ -334,6 +334,11 @@ final class NameNodeLog implements LogReader.Visitor {
     return checkpoints;
   }
 
+  /** How the log stands that answers wait for. */
+  LogStanding standing() {
+    return checkpoints.standing(log);
+  }
+
   private void requireUse() {
     if (isEnded.getAsBoolean()) {
       throw new CancellationException("the namenode ends");

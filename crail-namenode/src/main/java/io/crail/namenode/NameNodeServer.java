@@ -42,7 +42,7 @@ public final class NameNodeServer implements AutoCloseable {
 
   private final NameNode namenode;
   private final Keeper keeper;
-  private final Checkpoints checkpoints;
+  private final NameNodeLog log;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
   private final NeighbourCalls neighbours;
@@ -55,7 +55,7 @@ public final class NameNodeServer implements AutoCloseable {
   private NameNodeServer(
       NameNode namenode,
       Keeper keeper,
-      Checkpoints checkpoints,
+      NameNodeLog log,
       OperationServer operations,
       Transport.ServerEndpoint endpoint,
       NeighbourCalls neighbours,
@@ -64,7 +64,7 @@ public final class NameNodeServer implements AutoCloseable {
       RandomGenerator random) {
     this.namenode = namenode;
     this.keeper = keeper;
-    this.checkpoints = checkpoints;
+    this.log = log;
     this.operations = operations;
     this.endpoint = endpoint;
     this.neighbours = neighbours;
@@ -243,15 +243,7 @@ public final class NameNodeServer implements AutoCloseable {
     listening.set(endpoint);
     NameNodeServer server =
         new NameNodeServer(
-            namenode,
-            keeper,
-            log == null ? null : log.checkpoints(),
-            operations,
-            endpoint,
-            neighbours,
-            conf,
-            transport,
-            random);
+            namenode, keeper, log, operations, endpoint, neighbours, conf, transport, random);
     LOG.info(
         "namenode {} of {} serves on {}",
         namenode.options().index(),
@@ -362,7 +354,7 @@ public final class NameNodeServer implements AutoCloseable {
 
   /** How its log stands; empty if its metadata end with it. The work is little. */
   public Optional<LogStanding> log() {
-    return Optional.ofNullable(checkpoints).map(Checkpoints::standing);
+    return Optional.ofNullable(log).map(NameNodeLog::standing);
   }
 
   /**

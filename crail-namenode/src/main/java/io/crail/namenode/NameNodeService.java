@@ -479,7 +479,7 @@ final class NameNodeService {
         requests,
         nanos,
         transport.getOrDefault(ConnectionScheduler.WAITED, 0L),
-        log == null ? List.of() : List.of(log.checkpoints().standing().usage()),
+        log == null ? List.of() : List.of(log.standing().usage()),
         caller);
   }
 

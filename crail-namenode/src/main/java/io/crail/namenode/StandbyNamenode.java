@@ -84,7 +84,6 @@ public final class StandbyNamenode implements AutoCloseable {
     this.checkpoints =
         new Checkpoints(
             copy,
-            copy,
             present,
             maker,
             snapshots,
@@ -104,6 +103,11 @@ public final class StandbyNamenode implements AutoCloseable {
   /** Why no more records can be taken now; null if they can. Any thread. */
   public String refusal() {
     return copy.refusal();
+  }
+
+  /** How the copy stands. Any thread. */
+  public LogStanding standing() {
+    return checkpoints.standing(copy);
   }
 
   /** The copy. Its gate says what of it is on the disk. Any thread. */

@@ -110,7 +110,7 @@ class CheckpointTest {
         makeFiles(FILES);
         long segment = ((ChangeLog) log.log()).closed().segment();
         checkpoint();
-        LogStanding standing = log.checkpoints().standing();
+        LogStanding standing = log.standing();
         assertEquals(round, standing.snapshots());
         assertEquals(clock.currentTimeMillis(), standing.snapshotMillis());
         assertTrue(standing.recordsBehind() < FILES, standing + "");
@@ -123,14 +123,14 @@ class CheckpointTest {
             kept);
         // There is nothing that the next one could cover.
         checkpoint();
-        assertEquals(round, log.checkpoints().standing().snapshots());
+        assertEquals(round, log.standing().snapshots());
       }
     }
     try (LogHome home = open(process(), Runnable::run)) {
       requireFiles();
-      long behind = log.checkpoints().standing().recordsBehind();
+      long behind = log.standing().recordsBehind();
       checkpoint();
-      assertTrue(log.checkpoints().standing().recordsBehind() < behind);
+      assertTrue(log.standing().recordsBehind() < behind);
     }
     try (LogHome home = open(null, Runnable::run)) {
       requireFiles();
@@ -143,7 +143,7 @@ class CheckpointTest {
       makeFiles(FILES);
       damage("0000000002.log");
       checkpoint();
-      LogStanding standing = log.checkpoints().standing();
+      LogStanding standing = log.standing();
       assertEquals(0, standing.snapshots());
       assertEquals(1, standing.failedSnapshots());
       assertEquals(List.of(), names(".whole"));
@@ -156,7 +156,7 @@ class CheckpointTest {
       damage("0000000002.log");
       makeFiles(FILES);
       checkpoint();
-      assertEquals(1, log.checkpoints().standing().snapshots());
+      assertEquals(1, log.standing().snapshots());
     }
     try (LogHome home = open(null, Runnable::run)) {
       requireFiles();
@@ -191,7 +191,7 @@ class CheckpointTest {
     long longest = 0;
     ExecutorService executor = Executors.newSingleThreadExecutor();
     try (LogHome home = open(maker, executor)) {
-      while (log.checkpoints().standing().snapshots() < 3) {
+      while (log.standing().snapshots() < 3) {
         long begin = System.nanoTime();
         makeFiles(1);
         longest = Math.max(longest, System.nanoTime() - begin);

@@ -80,7 +80,9 @@ public final class NameNodeClient {
   private static final long HELLO_NANOS = 2_000_000_000L;
 
   private final ClientLoop loop;
+  private final NamenodeAddresses addresses;
   private final Identity identity;
+  private final RpcPeer.Options options;
   private final HelloListener listener;
   private final long timeoutNanos;
   private final RpcPeer[] peers;
@@ -136,7 +138,9 @@ public final class NameNodeClient {
       RpcPeer.Listener calls,
       Routes routes) {
     this.loop = loop;
+    this.addresses = addresses;
     this.identity = identity;
+    this.options = options;
     this.listener = listener;
     this.timeoutNanos = timeoutNanos;
     this.routes = routes;
@@ -154,6 +158,22 @@ public final class NameNodeClient {
   /** The number of namenodes. */
   public int count() {
     return peers.length;
+  }
+
+  /** Where they are. */
+  public NamenodeAddresses addresses() {
+    return addresses;
+  }
+
+  /**
+   * A client of one process only, which it tries to reach once: to learn whether a peer of a
+   * namenode is there. The caller closes it.
+   *
+   * @param timeoutNanos deadline of a call
+   */
+  public NameNodeClient only(InetSocketAddress address, long timeoutNanos) {
+    RpcPeer.Options once = options.withPatienceNanos(0).withConnectTimeoutNanos(timeoutNanos);
+    return new NameNodeClient(loop, List.of(address), identity, once, timeoutNanos);
   }
 
   /** The loop. */

@@ -12,6 +12,7 @@ import io.crail.tool.command.CommandContext;
 import io.crail.tool.command.Example;
 import io.crail.tool.command.UsageException;
 import io.crail.tool.report.Display;
+import io.crail.tool.report.NamenodeReport;
 import io.crail.tool.report.ReportCommand;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -66,21 +67,13 @@ public final class LeaderCommand extends ReportCommand {
 
   private static PeersReport report(AdminClient cluster, NamenodeAddresses addresses)
       throws IOException, InterruptedException {
-    List<PeersReport.Peer> rows = new ArrayList<>();
+    List<NamenodeReport.Peer> rows = new ArrayList<>();
     List<String> missing = new ArrayList<>();
     for (int index = 0; index < addresses.size(); index++) {
       List<InetSocketAddress> peers = addresses.peers(index);
       if (peers.size() > 1) {
         try {
-          Lead.Response answer = ask(cluster, index, Lead.NONE);
-          for (int peer = 0; peer < peers.size(); peer++) {
-            long behind = peer < answer.behind().size() ? answer.behind().get(peer) : Lead.UNKNOWN;
-            String address = Addresses.text(peers.get(peer));
-            boolean serves = peer == answer.peer();
-            boolean joins = (answer.joining() >> peer & 1) != 0;
-            rows.add(
-                new PeersReport.Peer(index, peer, address, serves, joins, serves ? 0 : behind));
-          }
+          rows.addAll(NamenodeReport.Peer.of(index, peers, ask(cluster, index, Lead.NONE)));
         } catch (CrailException e) {
           missing.add(cluster.name(index) + ": " + e.getMessage());
         }

@@ -30,7 +30,7 @@ public final class Colours {
     String word = text.split("[ ,:]", 2)[0];
     String colour =
         switch (word) {
-          case "ok", "online", "alive", "answers", "healthy" -> GOOD;
+          case "ok", "online", "alive", "answers", "healthy", "serves" -> GOOD;
           case "warning", "draining", "silent", "waits" -> DOUBTFUL;
           case "broken",
                   "impaired",

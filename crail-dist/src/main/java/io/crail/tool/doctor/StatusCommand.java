@@ -18,8 +18,9 @@ public final class StatusCommand extends ReportCommand {
         "status",
         "says in short whether the cluster is healthy, or what is wrong",
         """
-        Exit code 0 means healthy: all namenodes answer, all datanodes are online and reach their
-        targets, no bytes of files are lost. Else it is 1. 'crail doctor' also looks at this host.
+        Exit code 0 means healthy: all namenodes and their standbys answer, all datanodes are online
+        and reach their targets, no bytes of files are lost. Else it is 1. 'crail doctor' also looks
+        at this host.
         """,
         bytes());
   }

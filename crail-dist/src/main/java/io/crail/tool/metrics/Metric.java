@@ -97,6 +97,12 @@ public enum Metric {
       "crail_namenode_log_records",
       "Records of its log, since that was begun; a namenode without a log has none of these"),
   /** Namenode with a log. */
+  LOG_FINAL_RECORDS(
+      Type.COUNTER,
+      "crail_namenode_log_final_records",
+      "Those of them that are on the disk, or with standbys that the peers have agreed on: answers"
+          + " wait for this"),
+  /** Namenode with a log. */
   LOG_RECORDS_BEHIND(
       Type.GAUGE,
       "crail_namenode_log_records_behind",
@@ -110,13 +116,14 @@ public enum Metric {
   LOG_WAITING_BYTES(
       Type.GAUGE,
       "crail_namenode_log_waiting_bytes",
-      "Bytes of records that are not on their way to the disk yet; if there are too many, changes"
-          + " are refused"),
+      "Bytes of records that are not on their way to the disk yet, or with standbys to the other"
+          + " peers; if there are too many, changes are refused"),
   /** Namenode with a log. */
   LOG_REFUSES(
       Type.GAUGE,
       "crail_namenode_log_refuses",
-      "1 while changes are refused, since the disk of the log is full or too slow, else 0"),
+      "1 while changes are refused, since the disk of the log is full or too slow, or the standbys"
+          + " are too slow, else 0"),
   /** Namenode with a log. */
   LOG_FORCES(
       Type.COUNTER,
@@ -147,6 +154,103 @@ public enum Metric {
       Type.GAUGE,
       "crail_namenode_snapshot_seconds",
       "How long it took to make the last snapshot; 0 if this start has made none"),
+  /** Namenode with standbys. */
+  PEER_LEADS(
+      Type.GAUGE,
+      "crail_namenode_peer_leads",
+      "1 if this peer of a namenode with standbys leads, so it serves; 0 if it is a standby. A"
+          + " namenode without standbys has none of these"),
+  /** Namenode with standbys. */
+  PEER_LEADER(
+      Type.GAUGE,
+      "crail_namenode_peer_leader",
+      "Which peer leads, from 0, as this one knows; not there while it knows none"),
+  /** Namenode with standbys. */
+  PEER_TERM(Type.GAUGE, "crail_namenode_peer_term", "The present term, which each election begins"),
+  /** Namenode with standbys. */
+  PEER_ELECTIONS(
+      Type.COUNTER,
+      "crail_namenode_peer_elections",
+      "Elections that this peer has learned the winner of; also when the lead was moved"),
+  /** Namenode with standbys. */
+  PEER_TAKE_OVER_SECONDS(
+      Type.GAUGE,
+      "crail_namenode_peer_take_over_seconds",
+      "How long no peer had served when this one began to, the last time; not there if it has not"
+          + " served since its start"),
+  /** Namenode with standbys. */
+  PEER_RECORDS(
+      Type.COUNTER,
+      "crail_namenode_peer_records",
+      "Records of the log that the peers have agreed on, and that this one has"),
+  /** Namenode with standbys. */
+  PEER_COPY_WAITING_BYTES(
+      Type.GAUGE,
+      "crail_namenode_peer_copy_waiting_bytes",
+      "Bytes of records that are not on their way into this peer's copy of the log yet; no answer"
+          + " waits for the copy"),
+  /** Namenode with standbys, a standby. */
+  STANDBY_BEHIND_ENTRIES(
+      Type.GAUGE,
+      "crail_namenode_standby_behind_entries",
+      "Entries that the peers have agreed on, as this standby has heard, and that it has not made"
+          + " yet; only at standbys"),
+  /** Namenode with standbys, a standby. */
+  STANDBY_SILENCE_SECONDS(
+      Type.GAUGE,
+      "crail_namenode_standby_silence_seconds",
+      "Time since this standby has heard the leader, or has lost it; only at standbys"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_REACHED(
+      Type.GAUGE,
+      "crail_namenode_peer_reached",
+      "1 if a peer has answered lately, else 0; only at the leader, as all that follow",
+      "peer"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_JOINING(
+      Type.GAUGE,
+      "crail_namenode_peer_joining",
+      "1 if a peer has lost its directories and does not count until it has joined anew, else 0",
+      "peer"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_SILENCE_SECONDS(
+      Type.GAUGE,
+      "crail_namenode_peer_silence_seconds",
+      "Time since a peer has answered the leader",
+      "peer"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_BEHIND_ENTRIES(
+      Type.GAUGE,
+      "crail_namenode_peer_behind_entries",
+      "Entries that were agreed on and that a peer does not have yet; not there until it has said"
+          + " which it has",
+      "peer"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_BEHIND_SECONDS(
+      Type.GAUGE,
+      "crail_namenode_peer_behind_seconds",
+      "Time since the first of these entries was agreed on; 0 if there is none",
+      "peer"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_LEASE(
+      Type.GAUGE,
+      "crail_namenode_peer_lease",
+      "1 while no other peer can lead, so that answers leave at once, else 0"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_ENTRIES_UNDER_WAY(
+      Type.GAUGE,
+      "crail_namenode_peer_entries_under_way",
+      "Entries that were sent to the peers, and are not agreed on yet"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_SENT_ENTRIES(
+      Type.COUNTER,
+      "crail_namenode_peer_sent_entries",
+      "Entries that were sent to the peers, each with the records of many changes"),
+  /** Namenode with standbys, the one that leads. */
+  PEER_SENT_BYTES(
+      Type.COUNTER,
+      "crail_namenode_peer_sent_bytes",
+      "Bytes of these entries, which go to each of the other peers"),
   /** Namenode. */
   CAPACITY_BYTES(
       Type.GAUGE, "crail_namenode_capacity_bytes", "Bytes that datanodes lend to it", "class"),

@@ -4,6 +4,7 @@ package io.crail.tool.metrics;
 import io.crail.common.Addresses;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
+import io.crail.namenode.ha.ReplicatedNamenode;
 import io.crail.protocol.ClusterKeys;
 import io.crail.storage.LocalHost;
 import io.crail.storage.daemon.Datanode;
@@ -70,6 +71,13 @@ public final class MetricsServer implements AutoCloseable {
       NameNodeServer namenode, Configuration configuration, Map<String, HttpPort.Page> more)
       throws IOException {
     return new MetricsServer(configuration, new NamenodeMetrics(namenode), more);
+  }
+
+  /** Serves the metrics of a peer of a namenode, as the other method. */
+  public static MetricsServer of(
+      ReplicatedNamenode peer, Configuration configuration, Map<String, HttpPort.Page> more)
+      throws IOException {
+    return new MetricsServer(configuration, new PeerMetrics(peer), more);
   }
 
   /** Serves the metrics of a datanode, as {@link #of(NameNodeServer, Configuration, Map)}. */

@@ -85,8 +85,10 @@ final class NamenodeMetrics implements MetricsSource {
             });
   }
 
-  private static void collect(Readings readings, LogStanding log) {
+  /** Adds how a log stands. */
+  static void collect(Readings readings, LogStanding log) {
     readings.add(Metric.LOG_RECORDS, log.records());
+    readings.add(Metric.LOG_FINAL_RECORDS, log.finalRecords());
     readings.add(Metric.LOG_RECORDS_BEHIND, log.recordsBehind());
     readings.add(Metric.LOG_BYTES_BEHIND, log.bytesBehind());
     readings.add(Metric.LOG_WAITING_BYTES, log.waitingBytes());

@@ -8,6 +8,9 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
 import io.crail.namenode.NameNodeServer;
+import io.crail.namenode.ha.PeerStanding;
+import io.crail.namenode.ha.ReplicatedNamenode;
+import io.crail.protocol.cluster.Lead;
 import io.crail.rpc.Transport;
 import io.crail.tool.metrics.HttpPort;
 import io.crail.tool.metrics.HttpPort.Answer;
@@ -98,9 +101,24 @@ public final class ClusterPage implements AutoCloseable {
    */
   public static ClusterPage of(
       NameNodeServer namenode, Configuration configuration, Transport transport) {
+    PageSource.Served served = new PageSource.Served(namenode.index(), Lead.NONE, () -> namenode);
+    return of(served, configuration, transport);
+  }
+
+  /** Makes the page of a peer of a namenode, as the other method. It is there at a standby too. */
+  public static ClusterPage of(
+      ReplicatedNamenode peer, Configuration configuration, Transport transport) {
+    PeerStanding standing = peer.standing();
+    PageSource.Served served =
+        new PageSource.Served(standing.namenode(), standing.peer(), peer::server);
+    return of(served, configuration, transport);
+  }
+
+  private static ClusterPage of(
+      PageSource.Served served, Configuration configuration, Transport transport) {
     return configuration.get(MetricsKeys.ADDRESS).isEmpty()
         ? new ClusterPage()
-        : new ClusterPage(new PageSource(namenode, configuration, transport));
+        : new ClusterPage(new PageSource(served, configuration, transport));
   }
 
   /** What is answered, by the path of the request. */

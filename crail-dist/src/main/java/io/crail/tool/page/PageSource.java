@@ -13,6 +13,7 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCounters;
+import io.crail.protocol.cluster.Lead;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
 import io.crail.spark.application.Applications;
@@ -30,16 +31,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /**
  * Where the page gets its numbers: from the namenodes, as any client asks them, and the counters of
- * the namenode that serves the page. Thread-safe.
+ * the namenode that serves the page, if it is no standby. Thread-safe.
  */
 final class PageSource implements AutoCloseable {
   /** A namenode that is down costs no more of a request, which lasts 10 s at most. */
   private static final long LONGEST_CALL_NANOS = 3_000_000_000L;
 
-  private final NameNodeServer server;
+  private final Served served;
   private final NamenodeAddresses addresses;
   private final TreeSet<String> hosts = new TreeSet<>();
   private final Configuration configuration;
@@ -47,19 +49,27 @@ final class PageSource implements AutoCloseable {
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
 
-  PageSource(NameNodeServer server, Configuration configuration, Transport transport) {
-    this.server = server;
+  /**
+   * The process that serves the page.
+   *
+   * @param namenode the index of its namenode
+   * @param peer which of the peers it is; {@link Lead#NONE} if it is the only one
+   * @param server gives the namenode that serves in this process; null if another peer serves
+   */
+  record Served(int namenode, int peer, Supplier<NameNodeServer> server) {}
+
+  PageSource(Served served, Configuration configuration, Transport transport) {
+    this.served = served;
     this.transport = transport;
     NamenodeAddresses named = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
-    List<List<InetSocketAddress>> served = new ArrayList<>(named.namenodes());
-    if (named.peers(server.index()).size() == 1) {
+    List<List<InetSocketAddress>> all = new ArrayList<>(named.namenodes());
+    if (served.peer == Lead.NONE) {
       // The configured port may be 0, or another one than on the command line.
-      String host = named.get(server.index()).getHostString();
-      served.set(
-          server.index(),
-          List.of(InetSocketAddress.createUnresolved(host, server.address().getPort())));
+      String host = named.get(served.namenode).getHostString();
+      int port = served.server.get().address().getPort();
+      all.set(served.namenode, List.of(InetSocketAddress.createUnresolved(host, port)));
     }
-    addresses = new NamenodeAddresses(served);
+    addresses = new NamenodeAddresses(all);
     this.configuration =
         configuration.toBuilder()
             .set(
@@ -102,7 +112,10 @@ final class PageSource implements AutoCloseable {
   /** The state of the cluster, as far as the namenodes answer. */
   Map<String, Object> cluster() throws InterruptedException {
     Map<String, Object> state = new LinkedHashMap<>();
-    state.put("servedBy", server.index());
+    state.put("servedBy", served.namenode);
+    if (served.peer != Lead.NONE) {
+      state.put("servedByPeer", served.peer);
+    }
     ClusterReport report = ClusterQuery.ofAny(namenodes);
     state.put("status", StatusReport.of(report));
     state.put("report", report);
@@ -131,9 +144,16 @@ final class PageSource implements AutoCloseable {
     }
   }
 
-  /** What this namenode has counted since its start, of the operations that were asked for. */
+  /**
+   * What this namenode has counted since its start, of the operations that were asked for; nothing
+   * at a standby.
+   */
   private List<Map<String, Object>> operations() {
     List<Map<String, Object>> all = new ArrayList<>();
+    NameNodeServer server = served.server.get();
+    if (server == null) {
+      return all;
+    }
     for (Operation<?, ?> operation : NameNodeOperations.all().values()) {
       OperationCounters counters = server.counters(operation);
       long count = counters.count();

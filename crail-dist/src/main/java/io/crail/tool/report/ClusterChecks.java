@@ -28,7 +28,10 @@ public final class ClusterChecks {
   /** What there is to say, good and bad. */
   public static List<Finding> of(ClusterReport cluster) {
     List<Finding> findings = new ArrayList<>();
-    cluster.namenodes().forEach(each -> findings.add(check(each)));
+    for (NamenodeReport each : cluster.namenodes()) {
+      findings.add(check(each));
+      each.peers().stream().map(ClusterChecks::check).forEach(findings::add);
+    }
     cluster.answering().stream()
         .filter(each -> isNewSuccessor(each, cluster.at()))
         .forEach(each -> findings.add(emptied(each)));
@@ -74,6 +77,12 @@ public final class ClusterChecks {
   }
 
   private static Finding check(NamenodeReport namenode) {
+    if (!namenode.answers() && !namenode.peers().isEmpty()) {
+      return Finding.broken(
+          namenode.name() + " does not answer: " + namenode.problem(),
+          "it serves while a majority of its peers can talk to each other, on their ports plus"
+              + " crail.namenode.peerport");
+    }
     if (!namenode.answers()) {
       return Finding.broken(
           namenode.name() + " does not answer: " + namenode.problem(),
@@ -99,6 +108,24 @@ public final class ClusterChecks {
                 ByteText.of(namenode.memoryLimitBytes())),
             "delete files, or give it more heap: CRAIL_NAMENODE_OPTS in conf/crail-env.sh")
         : Finding.ok(namenode.name() + " answers in " + namenode.micros() + " us");
+  }
+
+  private static Finding check(NamenodeReport.Peer peer) {
+    String state = peer.name() + ": " + peer.state();
+    if (peer.joins()) {
+      return Finding.warning(
+          state, "it joins by itself once it runs; until then, it is no part of the majority");
+    } else if (!peer.answers()) {
+      return Finding.broken(
+          state,
+          "on that host: crail namenode -i "
+              + peer.namenode()
+              + " -a <host>, or start-crail for all; without a majority nothing is served");
+    }
+    return peer.isLate()
+        ? Finding.warning(
+            state, "it catches up by itself if its processor, disk and network are fast enough")
+        : Finding.ok(state);
   }
 
   private static boolean isNewSuccessor(NamenodeReport namenode, Instant now) {

@@ -4,14 +4,17 @@ package io.crail.tool.report;
 import io.crail.common.Addresses;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.OperationCall;
+import io.crail.protocol.cluster.Lead;
 import io.crail.protocol.cluster.ListExtents;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.cluster.Usage;
 import io.crail.protocol.part.ClassUsage;
+import java.net.InetSocketAddress;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -26,6 +29,9 @@ import java.util.UUID;
  * time, so those that are down cost one deadline together. Used by one thread.
  */
 public final class ClusterQuery {
+  /** How long a peer is waited for while none of them serves. */
+  private static final long LOOK_NANOS = 2_000_000_000L;
+
   private final NameNodeClient namenodes;
   private final List<CrailException> failures = new ArrayList<>();
   private final Map<UUID, DatanodeReport> datanodes = new LinkedHashMap<>();
@@ -88,7 +94,7 @@ public final class ClusterQuery {
     String cluster = "";
     for (NamenodeAnswer answer : answers()) {
       if (!answer.answers()) {
-        reports.add(without(answer, answer.problem()));
+        reports.add(without(answer, answer.problem(), seen(answer.index())));
         continue;
       }
       try {
@@ -96,7 +102,7 @@ public final class ClusterQuery {
         cluster = namenodes.hello(answer.index()).cluster().toString();
       } catch (CrailException e) {
         failures.add(e);
-        reports.add(without(answer, e.getMessage()));
+        reports.add(without(answer, e.getMessage(), seen(answer.index())));
       }
     }
     return new ClusterReport(
@@ -110,7 +116,41 @@ public final class ClusterQuery {
         reports.stream().mapToLong(NamenodeReport::smallValueBytes).sum());
   }
 
-  private static NamenodeReport without(NamenodeAnswer answer, String problem) {
+  /** Which peers of a namenode answer while none of them serves. */
+  private List<NamenodeReport.Peer> seen(int index) throws InterruptedException {
+    List<InetSocketAddress> addresses = namenodes.addresses().peers(index);
+    if (addresses.size() == 1) {
+      return List.of();
+    }
+    List<NameNodeClient> clients = new ArrayList<>();
+    List<OperationCall<Ping.Request, Ping.Response>> calls = new ArrayList<>();
+    for (InetSocketAddress address : addresses) {
+      NameNodeClient client = namenodes.only(address, LOOK_NANOS);
+      clients.add(client);
+      calls.add(client.callAt(0, NameNodeOperations.PING, new Ping.Request(index)));
+    }
+    List<NamenodeReport.Peer> peers = new ArrayList<>();
+    for (int i = 0; i < addresses.size(); i++) {
+      boolean isThere = isThere(calls.get(i));
+      String address = Addresses.text(addresses.get(i));
+      peers.add(new NamenodeReport.Peer(index, i, address, 0, false, isThere, false, Lead.UNKNOWN, 0, 0));
+    }
+    clients.forEach(NameNodeClient::close);
+    return peers;
+  }
+
+  private static boolean isThere(OperationCall<Ping.Request, Ping.Response> call)
+      throws InterruptedException {
+    try {
+      call.join();
+      return true;
+    } catch (CrailException e) {
+      return !MissingNamenode.isDown(e.code());
+    }
+  }
+
+  private static NamenodeReport without(
+      NamenodeAnswer answer, String problem, List<NamenodeReport.Peer> peers) {
     return new NamenodeReport(
         answer.index(),
         answer.address(),
@@ -132,7 +172,8 @@ public final class ClusterQuery {
         0,
         0,
         0,
-        Optional.empty());
+        Optional.empty(),
+        peers);
   }
 
   /** Asks one namenode for everything, and only then adds its answers to those of others. */
@@ -140,6 +181,11 @@ public final class ClusterQuery {
     int index = answer.index();
     Usage.Response usage =
         namenodes.callAt(index, NameNodeOperations.USAGE, new Usage.Request()).join();
+    List<InetSocketAddress> addresses = namenodes.addresses().peers(index);
+    Lead.Response lead = new Lead.Response(0, 0, List.of());
+    if (addresses.size() > 1) {
+      lead = namenodes.callAt(index, NameNodeOperations.LEAD, new Lead.Request(Lead.NONE)).join();
+    }
     for (ReportDatanodes.Datanode each : datanodes(namenodes, index)) {
       DatanodeReport report = DatanodeReport.of(index, each);
       datanodes.merge(report.uuid(), report, DatanodeReport::plus);
@@ -166,7 +212,8 @@ public final class ClusterQuery {
         usage.memoryLimitBytes(),
         usage.datanodes(),
         usage.onlineDatanodes(),
-        usage.logs().stream().map(NamenodeReport.Log::of).findFirst());
+        usage.logs().stream().map(NamenodeReport.Log::of).findFirst(),
+        addresses.size() == 1 ? List.of() : NamenodeReport.Peer.of(index, addresses, lead));
   }
 
   /** How namenode {@code index} sees its datanodes, ascending by id. */

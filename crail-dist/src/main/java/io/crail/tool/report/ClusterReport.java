@@ -41,6 +41,11 @@ public record ClusterReport(
     return namenodes.stream().filter(NamenodeReport::answers).toList();
   }
 
+  /** The peers of namenodes with standbys. */
+  public List<NamenodeReport.Peer> peers() {
+    return namenodes.stream().flatMap(each -> each.peers().stream()).toList();
+  }
+
   /** The namenodes whose parts are missing here, each with the reason. */
   public List<String> missing() {
     return namenodes.stream()

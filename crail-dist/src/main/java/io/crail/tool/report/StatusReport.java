@@ -19,6 +19,7 @@ import java.util.List;
  * @param keepingDatanodes how many of all have bytes that outlast their process
  * @param capacityBytes the space of all classes
  * @param freeBytes what of it can be given out now
+ * @param peers the peers of namenodes with standbys
  * @param logs the logs of the namenodes that keep their metadata; empty if they are lost with them
  * @param problems what is wrong, warnings included
  */
@@ -32,6 +33,7 @@ public record StatusReport(
     int keepingDatanodes,
     long capacityBytes,
     long freeBytes,
+    List<NamenodeReport.Peer> peers,
     List<NamenodeReport.Log> logs,
     List<Finding> problems)
     implements CommandReport {
@@ -48,6 +50,7 @@ public record StatusReport(
         (int) cluster.members().stream().filter(DatanodeReport::keeps).count(),
         cluster.capacityBytes(),
         cluster.freeBytes(),
+        cluster.peers(),
         cluster.namenodes().stream().flatMap(each -> each.log().stream()).toList(),
         findings.stream().filter(each -> each.grade() != Grade.OK).toList());
   }
@@ -62,6 +65,9 @@ public record StatusReport(
         ClusterReport.datanodes(onlineDatanodes, drainingDatanodes, datanodes),
         text.size(freeBytes),
         text.size(capacityBytes));
+    if (!peers.isEmpty()) {
+      NamenodeReport.Peer.print(text, peers);
+    }
     if (!logs.isEmpty()) {
       text.line(
           "metadata are on disks: %s of log, and a snapshot of %s",

@@ -47,6 +47,10 @@ public record WholeReport(
     text.line("");
     namenodes().print(text);
     text.line("");
+    if (!cluster.peers().isEmpty()) {
+      NamenodeReport.Peer.print(text, cluster.peers());
+      text.line("");
+    }
     if (!cluster.datanodes().isEmpty()) {
       DatanodesReport.of(cluster).print(text);
       text.line("");

@@ -16,11 +16,13 @@ import io.crail.tool.command.OptionsCommand;
 import io.crail.tool.command.ShutdownGate;
 import io.crail.tool.command.ThreadDeaths;
 import io.crail.tool.command.UsageException;
+import io.crail.tool.metrics.HttpPort;
 import io.crail.tool.metrics.MetricsServer;
 import io.crail.tool.page.ClusterPage;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
 import org.apache.commons.cli.CommandLine;
 
 /** Runs a namenode until the process is asked to end. */
@@ -67,23 +69,7 @@ public final class NamenodeCommand extends OptionsCommand {
         AutoCloseable server =
             isAlone
                 ? alone(context, place, bind, transport)
-                : ReplicatedNamenode.start(
-                    configuration,
-                    place.namenode(),
-                    place.peer(),
-                    bind,
-                    transport,
-                    Clock.SYSTEM,
-                    serving -> announce(context, serving, transport))) {
-      if (!isAlone) {
-        context.announce(
-            "peer "
-                + place.peer()
-                + " of namenode "
-                + place.namenode()
-                + " takes part on "
-                + Addresses.numeric(bind));
-      }
+                : replicated(context, place, bind, transport)) {
       gate.await();
     }
     return 0;
@@ -100,48 +86,89 @@ public final class NamenodeCommand extends OptionsCommand {
     AutoCloseable shown = null;
     try {
       server.meet(addresses);
-      shown = announce(context, server, transport);
+      ClusterPage page = ClusterPage.of(server, configuration, transport);
+      shown = show(context, page, MetricsServer::of, server);
+      announce(context, server);
     } finally {
       if (shown == null) {
         server.close();
       }
     }
-    AutoCloseable pages = shown;
+    return both(shown, server);
+  }
+
+  /** One of several peers, which serves now and then. Its metrics and its page are always there. */
+  private static AutoCloseable replicated(
+      CommandContext context, Place place, InetSocketAddress bind, Transport transport)
+      throws IOException {
+    Configuration configuration = context.configuration();
+    ReplicatedNamenode peer =
+        ReplicatedNamenode.start(
+            configuration,
+            place.namenode(),
+            place.peer(),
+            bind,
+            transport,
+            Clock.SYSTEM,
+            server -> announce(context, server));
+    AutoCloseable shown = null;
+    try {
+      ClusterPage page = ClusterPage.of(peer, configuration, transport);
+      shown = show(context, page, MetricsServer::of, peer);
+      context.announce(
+          "peer "
+              + place.peer()
+              + " of namenode "
+              + place.namenode()
+              + " takes part on "
+              + Addresses.numeric(bind));
+    } finally {
+      if (shown == null) {
+        peer.close();
+      }
+    }
+    return both(shown, peer);
+  }
+
+  private static AutoCloseable both(AutoCloseable first, AutoCloseable second) {
     return () -> {
-      try (server) {
-        pages.close();
+      try (second) {
+        first.close();
       }
     };
   }
 
-  /** Shows what a namenode that serves does. */
-  private static AutoCloseable announce(
-      CommandContext context, NameNodeServer server, Transport transport) throws IOException {
-    Configuration configuration = context.configuration();
-    ClusterPage page = ClusterPage.of(server, configuration, transport);
+  /** Makes the port of metrics of a process, which serves its page too. */
+  @FunctionalInterface
+  private interface Shows<S> {
+    MetricsServer of(S server, Configuration configuration, Map<String, HttpPort.Page> pages)
+        throws IOException;
+  }
+
+  /** Shows what a process does. Owns the page. */
+  private static <S> AutoCloseable show(
+      CommandContext context, ClusterPage page, Shows<S> shows, S server) throws IOException {
     MetricsServer metrics = null;
     try {
-      metrics = MetricsServer.of(server, configuration, page.pages());
+      metrics = shows.of(server, context.configuration(), page.pages());
     } finally {
       if (metrics == null) {
         page.close();
       }
     }
-    MetricsServer shown = metrics;
-    shown.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
-    shown.url("/").ifPresent(url -> context.announce("the cluster's page is at " + url));
+    metrics.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
+    metrics.url("/").ifPresent(url -> context.announce("the cluster's page is at " + url));
+    return both(metrics, page);
+  }
+
+  private static void announce(CommandContext context, NameNodeServer server) {
     context.announce(
         "namenode "
             + server.index()
             + " of "
-            + configuration.get(ClusterKeys.NAMENODE_ADDRESS).size()
+            + context.configuration().get(ClusterKeys.NAMENODE_ADDRESS).size()
             + " serves on "
             + Addresses.numeric(server.address()));
-    return () -> {
-      try (page) {
-        shown.close();
-      }
-    };
   }
 
   /**

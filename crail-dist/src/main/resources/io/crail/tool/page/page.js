@@ -286,6 +286,9 @@
 
   const STATES = {
     online: ['\u25cf', 'good'],
+    serves: ['\u25cf', 'good'],
+    standby: ['\u25cf', 'good'],
+    'joins anew': ['\u25bc', 'warn'],
     draining: ['\u25bc', 'warn'],
   };
 
@@ -301,7 +304,8 @@
     const cluster = printable(report.cluster);
     document.title = cluster === '' ? 'Crail' : `Crail: ${cluster}`;
     byId('cluster').textContent = cluster;
-    byId('served').textContent = `served by namenode ${answer.servedBy} of ${report.namenodes.length}`;
+    byId('served').textContent = `served by ${answer.servedByPeer === undefined ? '' : `peer ${answer.servedByPeer} of `}`
+      + `namenode ${answer.servedBy} of ${report.namenodes.length}`;
     trouble([]);
     showVerdict(answer.status);
     showTiles(report);
@@ -313,6 +317,9 @@
     }
     table('class-rows', report.classes.map(classRow));
     table('namenode-rows', report.namenodes.map(namenodeRow));
+    const peers = report.namenodes.flatMap((each) => each.peers);
+    table('peer-rows', peers.map(peerRow));
+    byId('peer-table').hidden = peers.length === 0;
     table('datanode-rows', report.datanodes.map(datanodeRow));
     const drains = report.datanodes.filter((each) => each.draining);
     table('drain-rows', drains.map(drainRow));
@@ -503,6 +510,21 @@
       known(`${each.onlineDatanodes} of ${each.datanodes}`),
       known(each.log === null ? 'none' : bytes(each.log.bytes)),
       each.log === null || each.log.snapshot === null ? '-' : moment(Date.parse(each.log.snapshot)),
+    ];
+  }
+
+  function peerRow(each) {
+    const role = each.serves ? 'serves' : 'standby';
+    const word = each.answers ? role : 'missing';
+    const known = (text) => number(each.behind < 0 ? '-' : text);
+    return [
+      `peer ${each.peer} of namenode ${each.namenode}`,
+      printable(each.address),
+      state(each.joins ? 'joins anew' : word),
+      known(count(each.behind)),
+      known(nanos(each.behindMillis * 1e6)),
+      number(each.serves || each.term === 0 ? '-' : ago(each.silentMillis)),
+      number(each.term === 0 ? '-' : count(each.term)),
     ];
   }
 

@@ -191,7 +191,8 @@ class HostChecksTest {
             0,
             0,
             0,
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     DatanodeReport datanode =
         new DatanodeReport(
             new UUID(1, 1),

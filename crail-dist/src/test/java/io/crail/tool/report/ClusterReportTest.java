@@ -166,7 +166,8 @@ class ClusterReportTest {
             1000,
             1,
             1,
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     NamenodeReport down =
         new NamenodeReport(
             1,
@@ -189,7 +190,8 @@ class ClusterReportTest {
             0,
             0,
             0,
-            Optional.empty());
+            Optional.empty(),
+            List.of());
     ClusterReport cluster =
         new ClusterReport(
             "mine", Instant.EPOCH, List.of(well, down), List.of(), List.of(), 12, 3, 0);

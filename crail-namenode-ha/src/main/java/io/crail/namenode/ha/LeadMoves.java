@@ -19,6 +19,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param index which namenode it is
  * @param peer which of its peers this is
+ * @param watch knows how the peers stand
  * @param thread runs one task at a time, which may take seconds
  * @param leading gives the log of this peer; null if it does not lead
  * @param replacements takes peers in that have lost their directories
@@ -28,6 +29,7 @@ record LeadMoves(
     RaftPeers raft,
     int index,
     int peer,
+    PeerWatch watch,
     Executor thread,
     Supplier<LeaderLog> leading,
     Replacements replacements,
@@ -42,28 +44,23 @@ record LeadMoves(
 
   @Override
   public Lead.Response lead(Lead.Request request) throws CrailException {
-    List<Long> behind = raft.behind();
-    int count = behind.size();
-    if (request.peer() < Lead.NONE || request.peer() >= count) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + count);
+    List<Lead.Peer> peers = watch.peers();
+    if (request.peer() < Lead.NONE || request.peer() >= peers.size()) {
+      throw ErrorCode.INVALID_ARGUMENT.exception("peer " + request.peer() + " of " + peers.size());
     }
     if (request.peer() != Lead.NONE && request.peer() != peer) {
       if (!raft.counts(request.peer())) {
         throw ErrorCode.UNAVAILABLE.exception(
             "peer " + request.peer() + " has lost its directories, and has not joined anew yet");
       }
-      long entries = behind.get(request.peer());
-      if (entries == Lead.UNKNOWN || entries > MOST_BEHIND) {
+      Lead.Peer next = peers.get(request.peer());
+      if (!next.isReached() || next.behind() == Lead.UNKNOWN || next.behind() > MOST_BEHIND) {
         throw ErrorCode.UNAVAILABLE.exception(
             "peer " + request.peer() + " is not reachable, or too far behind");
       }
       thread.execute(() -> move(request.peer()));
     }
-    int joining = 0;
-    for (int i = 0; i < count; i++) {
-      joining |= replacements.joins(i) ? 1 << i : 0;
-    }
-    return new Lead.Response(peer, joining, raft.term(), behind);
+    return new Lead.Response(peer, raft.term(), peers);
   }
 
   @Override

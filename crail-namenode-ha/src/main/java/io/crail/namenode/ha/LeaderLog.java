@@ -119,6 +119,21 @@ final class LeaderLog implements CommitLog {
   }
 
   @Override
+  public long last() {
+    return logged;
+  }
+
+  @Override
+  public synchronized long waitingBytes() {
+    return pages.waitingBytes();
+  }
+
+  /** How many entries are sent, and not agreed on yet. */
+  synchronized int underWay() {
+    return underWay;
+  }
+
+  @Override
   public <T> void append(
       int kind, Codec<T> codec, T record, Unfinished<?> begins, Unfinished<?> ends) {
     try {
@@ -217,6 +232,11 @@ final class LeaderLog implements CommitLog {
     if (!wasAsked) {
       wasAsked = true;
     }
+    return hasLease();
+  }
+
+  /** Whether no other peer leads for certain. */
+  boolean hasLease() {
     return !mustWait && clock.nanoTime() - leaseEnd < 0;
   }
 

@@ -15,6 +15,8 @@ import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
@@ -52,6 +54,9 @@ final class PeerMachine extends BaseStateMachine {
   interface Peer {
     /** The next entry on which the peers have agreed. */
     void agreed(long term, LogEntry entry) throws IOException;
+
+    /** An election has a winner. Called under locks of Ratis. */
+    void elected();
 
     /** This peer leads from now on, and has seen all entries of earlier terms. */
     void leads();
@@ -194,6 +199,11 @@ final class PeerMachine extends BaseStateMachine {
       marks.add(new Mark(getLastAppliedTermIndex(), peer.last()));
     }
     return CompletableFuture.completedFuture(Message.EMPTY);
+  }
+
+  @Override
+  public void notifyLeaderChanged(RaftGroupMemberId self, RaftPeerId leader) {
+    peer.elected();
   }
 
   @Override

@@ -22,7 +22,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
-import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
@@ -157,6 +156,17 @@ final class RaftPeers implements AutoCloseable {
         .setId(Membership.id(peer, number))
         .setAddress(addresses.get(peer))
         .build();
+  }
+
+  /** Whether a name is that of this peer. */
+  boolean isThis(RaftPeerId id) {
+    return server.getId().equals(id);
+  }
+
+  /** Whether a name is one that a peer had with a directory that it has lost. */
+  boolean isFormer(RaftPeerId id) {
+    int peer = Membership.peerOf(id);
+    return counts(peer) && !id.equals(idOf(peer));
   }
 
   /**
@@ -322,29 +332,6 @@ final class RaftPeers implements AutoCloseable {
   }
 
   /**
-   * How many entries each peer does not have that this one has; -1 for one that is not heard of.
-   */
-  List<Long> behind() {
-    List<Long> behind = new ArrayList<>();
-    RaftServer.Division division = division();
-    long last = division.getInfo().getLastAppliedIndex();
-    Map<Integer, Long> known = new HashMap<>();
-    for (CommitInfoProto each : division.getCommitInfos()) {
-      RaftPeerId id = RaftPeerId.valueOf(each.getServer().getId());
-      int peer = Membership.peerOf(id);
-      // One that does not count is about to be taken in.
-      if (!counts(peer) || id.equals(idOf(peer))) {
-        known.put(peer, each.getCommitIndex());
-      }
-    }
-    for (int i = 0; i < addresses.size(); i++) {
-      Long index = known.get(i);
-      behind.add(index == null || index < 0 ? -1 : Math.max(0, last - index));
-    }
-    return behind;
-  }
-
-  /**
    * Has another peer lead. Returns when it does; false if it does not.
    *
    * @param peer which one, which must count; below 0 for any
@@ -357,7 +344,8 @@ final class RaftPeers implements AutoCloseable {
     return reply.isSuccess();
   }
 
-  private RaftServer.Division division() {
+  /** This peer's part in the protocol. */
+  RaftServer.Division division() {
     try {
       return server.getDivision(group);
     } catch (IOException e) {

@@ -53,6 +53,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
   private final ExecutorService sending;
   private final ExecutorService changing;
   private final ScheduledExecutorService timer;
+  private final PeerWatch watch;
   private final Path peersDirectory;
 
   /** Made before anything else that uses it. */
@@ -68,20 +69,16 @@ public final class ReplicatedNamenode implements AutoCloseable {
 
   private volatile StandbyNamenode node;
 
+  private volatile NameNodeServer server;
+
   // Under the monitor.
-  private NameNodeServer server;
-  private AutoCloseable served;
   private Transport.ServerEndpoint standing;
 
   /** Learns when this peer begins to serve. */
   @FunctionalInterface
   public interface Listener {
-    /**
-     * This peer serves from now on.
-     *
-     * @return what to close when it does no more; null for nothing
-     */
-    AutoCloseable serves(NameNodeServer server) throws IOException;
+    /** This peer serves from now on, until another one does. */
+    void serves(NameNodeServer server);
   }
 
   /**
@@ -163,6 +160,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
     this.sending = Executors.newSingleThreadExecutor(Threads.factory(name + "-entries"));
     this.changing = Executors.newSingleThreadExecutor(Threads.factory(name + "-lead"));
     this.timer = Executors.newSingleThreadScheduledExecutor(Threads.factory(name + "-lease"));
+    int count = addresses.peers(index).size();
+    this.watch = new PeerWatch(index, peer, count, clock, conf.get(StandbyKeys.ELECTION));
   }
 
   private void open() throws IOException {
@@ -207,10 +206,13 @@ public final class ReplicatedNamenode implements AutoCloseable {
       }
       PeerMachine machine = new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS);
       RaftPeers made = new RaftPeers(conf, index, own, peersDirectory, machine, limits);
+      Replacements replacements = new Replacements(made, conf, index, peer, clock, changing);
+      watch.takesPart(made, machine, replacements::joins);
       synchronized (this) {
         raft = made;
-        Replacements replacements = new Replacements(made, conf, index, peer, clock, changing);
-        moves = new LeadMoves(made, index, peer, changing, () -> leading, replacements, entrance);
+        moves =
+            new LeadMoves(
+                made, index, peer, watch, changing, () -> leading, replacements, entrance);
         follow();
       }
       TornLog.requireEntries(peersDirectory, last());
@@ -245,6 +247,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
           moves.giveUp(log);
         }
       }
+      watch.tick(log != null && !log.hasFailed());
       synchronized (this) {
         if (!isClosed && node != null) {
           node.tick();
@@ -272,8 +275,14 @@ public final class ReplicatedNamenode implements AutoCloseable {
   }
 
   /** The namenode that serves; null if another peer does. */
-  public synchronized NameNodeServer server() {
+  public NameNodeServer server() {
     return server;
+  }
+
+  /** How this peer stands. Waits for nothing that takes long. */
+  public PeerStanding standing() {
+    LeaderLog log = leading;
+    return watch.standing(server == null || log == null || log.hasFailed() ? null : log, node);
   }
 
   private synchronized void lead(long term) {
@@ -290,7 +299,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
               node.last(),
               clock,
               sending,
-              raft::send,
+              watch,
               (long) (LEASE_SHARE * conf.get(StandbyKeys.ELECTION).toNanos()),
               node::refusal,
               () -> {
@@ -304,7 +313,8 @@ public final class ReplicatedNamenode implements AutoCloseable {
       leading = log;
       server = node.serve(log, moves, bind, transport);
       server.meet(addresses);
-      served = shown();
+      watch.serves();
+      listener.serves(server);
       LOG.info("peer {} of namenode {} leads in term {}", peer, index, term);
     } catch (IOException | RuntimeException | Error e) {
       LOG.error("peer {} of namenode {} cannot serve", peer, index, e);
@@ -342,16 +352,6 @@ public final class ReplicatedNamenode implements AutoCloseable {
     }
   }
 
-  /** What shows that this peer serves; it serves without that too. */
-  private AutoCloseable shown() {
-    try {
-      return listener.serves(server);
-    } catch (IOException | RuntimeException e) {
-      LOG.warn("peer {} of namenode {} serves without its pages: {}", peer, index, e.toString());
-      return null;
-    }
-  }
-
   /** Drops what was not agreed on, with all the state, and follows. */
   private void stepDown() {
     try {
@@ -366,14 +366,6 @@ public final class ReplicatedNamenode implements AutoCloseable {
   }
 
   private void closeServing() {
-    if (served != null) {
-      try {
-        served.close();
-      } catch (Exception e) {
-        LOG.warn("peer {} of namenode {}: {}", peer, index, e.toString());
-      }
-      served = null;
-    }
     if (server != null) {
       server.close();
       server = null;
@@ -422,6 +414,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
     @Override
     public void agreed(long term, LogEntry entry) throws IOException {
       copy.awaitRoom(() -> isClosed);
+      watch.heard();
       synchronized (ReplicatedNamenode.this) {
         if (entry.term() != term) {
           // Sent by a leader that had lost the lead, and has it again. It has dropped the changes.
@@ -441,6 +434,11 @@ public final class ReplicatedNamenode implements AutoCloseable {
           leading.agreed(entry.last());
         }
       }
+    }
+
+    @Override
+    public void elected() {
+      watch.elected();
     }
 
     @Override

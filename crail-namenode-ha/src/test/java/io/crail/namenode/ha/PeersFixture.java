@@ -97,7 +97,7 @@ abstract class PeersFixture {
   void startPeer(int i) throws IOException {
     peers[i] =
         ReplicatedNamenode.start(
-            conf(i), 0, i, address(i), transport, Clock.SYSTEM, server -> null, limits);
+            conf(i), 0, i, address(i), transport, Clock.SYSTEM, server -> {}, limits);
   }
 
   void makeDirectory(String path) throws Exception {

@@ -184,7 +184,7 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     }
   }
 
-  /** The number of the last record. */
+  @Override
   public long last() {
     return logged;
   }
@@ -243,7 +243,7 @@ public final class ChangeLog implements CommitLog, AutoCloseable {
     return counters;
   }
 
-  /** Bytes of records that are not on their way to the disk yet. */
+  @Override
   public synchronized long waitingBytes() {
     return pages.waitingBytes();
   }

@@ -36,6 +36,12 @@ public interface CommitLog extends ChangeSink, RecordTarget, CommitGate {
     append(change.number(), (Codec<Change>) change.codec(), change, begins, null);
   }
 
+  /** The number of the last record, whether it is final or not. */
+  long last();
+
+  /** Bytes of records that are not on their way yet. If there are too many, changes are refused. */
+  long waitingBytes();
+
   /** Which requests write their changes and their answers to it. */
   RequestsUnderWay requests();
 

@@ -13,11 +13,8 @@ public final class Lead {
   /** Most peers of a namenode. */
   public static final int MAX_PEERS = 16;
 
-  /** Instead of a number of entries: the peer has not been heard of. */
+  /** Instead of a number of entries: the peer has not said yet which it has. */
   public static final long UNKNOWN = -1;
-
-  private static final Codec<Long> BEHIND =
-      Codec.ofLong("Lead.Behind", "entries", "entries that the peer does not have yet, or -1");
 
   private Lead() {}
 
@@ -37,24 +34,46 @@ public final class Lead {
   }
 
   /**
+   * A peer, as the one sees it that serves.
+   *
+   * @param isReached whether it has answered lately
+   * @param isJoining whether it has lost its directories, and does not count until it has
+   *     everything again
+   * @param behind how many entries of the log that were agreed on it does not have yet, or {@link
+   *     #UNKNOWN}
+   * @param behindMillis how long ago the first of these was agreed on; 0 if it has all
+   * @param silentMillis how long ago it has answered last; 0 for the one that serves
+   */
+  public record Peer(
+      boolean isReached, boolean isJoining, long behind, long behindMillis, long silentMillis) {
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("Lead.Peer")
+            .u8("isReached", "whether it has answered lately; 0 or 1")
+            .u8("isJoining", "whether it lost its directories and does not count yet; 0 or 1")
+            .i64("behind", "entries agreed on that it does not have yet, or -1")
+            .i64("behindMillis", "how long ago the first of these was agreed on; 0 for none")
+            .i64("silentMillis", "how long ago it has answered last");
+
+    /** The codec. */
+    public static final Codec<Peer> CODEC = Codec.of(Peer.class, LAYOUT);
+  }
+
+  /**
    * The answer. The lead moves after it, and may still stay where it is.
    *
    * @param peer which peer serves now
-   * @param joining the peers that have lost their directories, and do not count until they have
-   *     everything again; peer 0 is the lowest bit
    * @param term how often a peer was elected, all together
-   * @param behind for each peer, how many entries of the log it does not have yet, or {@link
-   *     #UNKNOWN}
+   * @param peers all of them, in the order of {@code crail.namenode.address}
    */
-  public record Response(int peer, int joining, long term, List<Long> behind) {
+  public record Response(int peer, long term, List<Peer> peers) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("Lead.Response")
             .i32("peer", "which peer serves now")
-            .i32("joining", "peers that lost their directories and do not count yet, as bits")
             .i64("term", "how often a peer was elected, all together")
-            .u16("behindCount", "number of peers")
-            .list("behind", "behindCount", BEHIND, MAX_PEERS);
+            .u16("peersCount", "number of peers")
+            .list("peers", "peersCount", Peer.CODEC, MAX_PEERS);
 
     /** The codec. */
     public static final Codec<Response> CODEC = Codec.of(Response.class, LAYOUT);
