@@ -84,6 +84,11 @@ public final class AheadLog implements CommitLog, ReturnedSpace.Records {
   }
 
   @Override
+  public long waitingBytes() {
+    return log.waitingBytes();
+  }
+
+  @Override
   public boolean hasFailed() {
     return log.hasFailed();
   }
