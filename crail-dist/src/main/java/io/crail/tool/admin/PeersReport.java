@@ -12,7 +12,8 @@ import java.util.List;
  * @param peers all of them, in the order of {@code crail.namenode.address}
  * @param missing the namenodes that do not answer, each with the reason
  */
-public record PeersReport(List<NamenodeReport.Peer> peers, List<String> missing) implements PartialReport {
+public record PeersReport(List<NamenodeReport.Peer> peers, List<String> missing)
+    implements PartialReport {
   @Override
   public void print(ReportText text) {
     if (peers.isEmpty() && missing.isEmpty()) {

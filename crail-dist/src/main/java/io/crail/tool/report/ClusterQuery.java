@@ -133,7 +133,8 @@ public final class ClusterQuery {
     for (int i = 0; i < addresses.size(); i++) {
       boolean isThere = isThere(calls.get(i));
       String address = Addresses.text(addresses.get(i));
-      peers.add(new NamenodeReport.Peer(index, i, address, 0, false, isThere, false, Lead.UNKNOWN, 0, 0));
+      peers.add(
+          new NamenodeReport.Peer(index, i, address, 0, false, isThere, false, Lead.UNKNOWN, 0, 0));
     }
     clients.forEach(NameNodeClient::close);
     return peers;

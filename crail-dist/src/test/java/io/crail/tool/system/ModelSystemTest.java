@@ -86,7 +86,8 @@ class ModelSystemTest {
   @ParameterizedTest(name = "mapped: {0}")
   @ValueSource(booleans = {true, false})
   void findsNothingLostByDatanodesThatKeep(boolean mapped) throws Exception {
-    ModelRun.Parameters parameters = parameters(mapped, 2, false, false, ModelRun.Kept.TRUE, true, 0);
+    ModelRun.Parameters parameters =
+        parameters(mapped, 2, false, false, ModelRun.Kept.TRUE, true, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 

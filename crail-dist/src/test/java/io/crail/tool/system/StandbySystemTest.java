@@ -143,9 +143,7 @@ class StandbySystemTest {
   private Status status() throws Exception {
     Path file = commands.resolve("status");
     Await.until(
-        "the load begins\n" + load.stderr(),
-        PATIENCE,
-        () -> Files.exists(file) || !load.isAlive());
+        "the load begins\n" + load.stderr(), PATIENCE, () -> Files.exists(file) || !load.isAlive());
     assertTrue(load.isAlive(), load.stdout() + load.stderr());
     String[] parts = Files.readString(file).split(";", -1);
     assertEquals("", parts[3], load.stderr());

@@ -52,8 +52,7 @@ final class PeerWatch implements LeaderLog.Sender {
   private volatile long sentBytes;
 
   /** What this peer is in the protocol. */
-  private record Part(
-      RaftPeers raft, StateMachine machine, IntPredicate joins, DivisionInfo info) {
+  private record Part(RaftPeers raft, StateMachine machine, IntPredicate joins, DivisionInfo info) {
     long agreed() {
       TermIndex last = machine.getLastAppliedTermIndex();
       return last == null ? 0 : last.getIndex();

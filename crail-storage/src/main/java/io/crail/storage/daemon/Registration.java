@@ -9,7 +9,6 @@ import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCall;
-import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;

@@ -50,8 +50,7 @@ public final class NameHistory {
 
     @Override
     public String toString() {
-      String answer =
-          node == UNKNOWN ? "not known" : node == ABSENT ? "refused" : "node " + node;
+      String answer = node == UNKNOWN ? "not known" : node == ABSENT ? "refused" : "node " + node;
       return "[%d, %d] %s %s: %s".formatted(begun, ended, kind, name, answer);
     }
   }
@@ -136,7 +135,11 @@ public final class NameHistory {
       if (next.isEmpty()) {
         List<Step> last = ended.subList(Math.max(0, ended.size() - 8), ended.size());
         violations.add(
-            "no order explains the last of " + last + ", under way " + open + "; it was "
+            "no order explains the last of "
+                + last
+                + ", under way "
+                + open
+                + "; it was "
                 + possible.stream().map(Possible::node).distinct().toList());
         return;
       }
@@ -145,8 +148,7 @@ public final class NameHistory {
   }
 
   /** What may be when a step has ended, so that it was done before. */
-  private static Set<Possible> afterwards(
-      Collection<Possible> before, Set<Step> open, Step ended) {
+  private static Set<Possible> afterwards(Collection<Possible> before, Set<Step> open, Step ended) {
     Set<Possible> found = new HashSet<>();
     Set<Possible> seen = new HashSet<>(before);
     ArrayDeque<Possible> left = new ArrayDeque<>(before);
