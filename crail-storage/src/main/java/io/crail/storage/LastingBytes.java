@@ -10,6 +10,15 @@ import java.util.UUID;
  */
 public interface LastingBytes {
   /**
+   * Who keeps bytes.
+   *
+   * @param cluster the name of the cluster
+   * @param tier the name of the tier
+   * @param port the port that is configured; 0 for any
+   */
+  record Owner(String cluster, String tier, int port) {}
+
+  /**
    * The namenode that a region was lent to.
    *
    * @param datanode the id that the namenode had given the datanode

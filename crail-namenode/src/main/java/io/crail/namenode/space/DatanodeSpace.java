@@ -14,7 +14,6 @@ import io.crail.protocol.part.Region;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -33,10 +32,7 @@ public final class DatanodeSpace {
     ACTIVE(0),
     /** Gets no new data and may end when all of its space is free. */
     DRAINING(1),
-    /**
-     * Its data is lost: another process has taken its address, or it fell silent while it was being
-     * removed or was empty.
-     */
+    /** Its data is lost: its address was taken, or it fell silent while it was leaving or empty. */
     DEAD(2);
 
     private final int number;
@@ -497,8 +493,8 @@ public final class DatanodeSpace {
 
   @Override
   public String toString() {
-    String address = Addresses.text(description.host().toString(), description.port());
-    String where = description.tier() + " at " + address;
-    return String.format(Locale.ROOT, "datanode %d (%s, class %d)", id, where, storageClass());
+    String at = Addresses.text(description.host().toString(), description.port());
+    String where = description.tier() + " at " + at + ", class " + storageClass();
+    return "datanode " + id + " (" + where + ")";
   }
 }

@@ -9,7 +9,6 @@ import io.crail.storage.StorageKeys;
 import io.crail.storage.region.DataPath;
 import io.crail.storage.region.HazardTable;
 import io.crail.storage.region.HugePages;
-import io.crail.storage.region.KeptPlace;
 import io.crail.storage.region.RegionDirectory;
 import io.crail.storage.region.RegionMemory;
 import java.io.IOException;
@@ -84,7 +83,7 @@ public final class HostedRegions implements AutoCloseable {
    *
    * @param keeper who keeps their bytes for the next process; null if none are kept
    */
-  void make(UUID uuid, List<Integer> lengths, Mechanisms mechanisms, KeptPlace.Owner keeper)
+  void make(UUID uuid, List<Integer> lengths, Mechanisms mechanisms, LastingBytes.Owner keeper)
       throws IOException {
     if (dataPath == null) {
       if (keeper != null) {

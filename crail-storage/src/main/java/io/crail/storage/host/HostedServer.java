@@ -11,7 +11,6 @@ import io.crail.storage.LastingBytes;
 import io.crail.storage.LocalHost;
 import io.crail.storage.StorageKeys;
 import io.crail.storage.StorageServer;
-import io.crail.storage.region.KeptPlace;
 import io.crail.storage.region.RegionPlan;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -114,9 +113,9 @@ public abstract class HostedServer implements StorageServer {
             LocalHost.address(configuration.get(keys.networkInterface()), namenodes.all()),
             configuration.get(keys.port()));
     prepare(address, lengths);
-    KeptPlace.Owner keeper =
+    LastingBytes.Owner keeper =
         configuration.get(StorageKeys.KEEP)
-            ? new KeptPlace.Owner(
+            ? new LastingBytes.Owner(
                 configuration.get(ClusterKeys.CLUSTER_NAME),
                 keys.tier(),
                 configuration.get(keys.port()))

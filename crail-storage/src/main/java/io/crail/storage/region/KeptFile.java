@@ -142,7 +142,11 @@ final class KeptFile implements LastingBytes, AutoCloseable {
    * @param lengths bytes of each region, which are the same
    */
   static KeptFile create(
-      SafeDirectory files, UUID keeper, KeptPlace.Owner owner, List<Integer> lengths, String boot)
+      SafeDirectory files,
+      UUID keeper,
+      LastingBytes.Owner owner,
+      List<Integer> lengths,
+      String boot)
       throws IOException {
     files.deleteIfExists(NEW_FILE);
     try (FileChannel made = files.create(NEW_FILE)) {

@@ -2,6 +2,7 @@
 package io.crail.storage.region;
 
 import io.crail.common.OtherUserException;
+import io.crail.storage.LastingBytes;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketException;
@@ -34,15 +35,6 @@ public final class KeptPlace implements AutoCloseable {
   private static final long PAUSE_MILLIS = 20;
   private static final Logger LOG = LoggerFactory.getLogger(KeptPlace.class);
 
-  /**
-   * Who keeps bytes.
-   *
-   * @param cluster the name of the cluster
-   * @param tier the name of the tier
-   * @param port the port that is configured; 0 for any
-   */
-  public record Owner(String cluster, String tier, int port) {}
-
   private final SafeDirectory files;
   private KeptFile file;
   private FileChannel lock;
@@ -59,7 +51,8 @@ public final class KeptPlace implements AutoCloseable {
    * @return null when there is none for this owner that no process has
    * @throws IOException when the one that was served on the owner's port cannot be had
    */
-  static KeptPlace take(Path parent, Owner owner, List<Integer> lengths) throws IOException {
+  static KeptPlace take(Path parent, LastingBytes.Owner owner, List<Integer> lengths)
+      throws IOException {
     long start = System.nanoTime();
     while (true) {
       List<KeptPlace> places = all(parent, owner, lengths);
@@ -90,7 +83,7 @@ public final class KeptPlace implements AutoCloseable {
   }
 
   /** The places of an owner, the best one first; others may take them. */
-  private static List<KeptPlace> all(Path parent, Owner owner, List<Integer> lengths)
+  private static List<KeptPlace> all(Path parent, LastingBytes.Owner owner, List<Integer> lengths)
       throws IOException {
     Map<KeptPlace, Integer> fits = new LinkedHashMap<>();
     for (String name : names(parent)) {
@@ -105,7 +98,7 @@ public final class KeptPlace implements AutoCloseable {
     return places;
   }
 
-  private boolean isOf(Owner owner) {
+  private boolean isOf(LastingBytes.Owner owner) {
     return owner.port() != 0 && file.standing().port() == owner.port();
   }
 
@@ -135,7 +128,7 @@ public final class KeptPlace implements AutoCloseable {
   }
 
   /** A place; null when it is not one of this owner. */
-  private static KeptPlace look(Path path, Owner owner) throws IOException {
+  private static KeptPlace look(Path path, LastingBytes.Owner owner) throws IOException {
     SafeDirectory files;
     try {
       files = SafeDirectory.ofUser(path);
@@ -161,7 +154,7 @@ public final class KeptPlace implements AutoCloseable {
     }
   }
 
-  private static KeptPlace look(SafeDirectory files, Owner owner) throws IOException {
+  private static KeptPlace look(SafeDirectory files, LastingBytes.Owner owner) throws IOException {
     KeptFile file = KeptFile.open(files);
     if (file.identity().cluster().toString().equals(owner.cluster())
         && file.identity().tier().toString().equals(owner.tier())) {

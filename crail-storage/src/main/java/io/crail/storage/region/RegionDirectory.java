@@ -121,7 +121,7 @@ public final class RegionDirectory implements AutoCloseable {
    * @param keeper who keeps the bytes for the next process, or null
    */
   public record Manner(
-      boolean preallocate, HugePages hugePages, Mechanisms mechanisms, KeptPlace.Owner keeper) {}
+      boolean preallocate, HugePages hugePages, Mechanisms mechanisms, LastingBytes.Owner keeper) {}
 
   /**
    * The same in another manner. If bytes are kept, and an earlier process has left some, the

@@ -66,7 +66,7 @@ class KeptPlaceTest {
         UUID.randomUUID(),
         lengths,
         new RegionDirectory.Manner(
-            false, null, Mechanisms.ANYBODY, new KeptPlace.Owner("c", "tcp", port)));
+            false, null, Mechanisms.ANYBODY, new LastingBytes.Owner("c", "tcp", port)));
   }
 
   private RegionDirectory open() throws IOException {
@@ -205,7 +205,7 @@ class KeptPlaceTest {
             UUID.randomUUID(),
             LENGTHS,
             new RegionDirectory.Manner(
-                false, null, Mechanisms.ANYBODY, new KeptPlace.Owner("other", "tcp", 0)));
+                false, null, Mechanisms.ANYBODY, new LastingBytes.Owner("other", "tcp", 0)));
     assertNotEquals(directory.path(), other.path());
     other.close();
     // Nor does a datanode that keeps nothing remove them.

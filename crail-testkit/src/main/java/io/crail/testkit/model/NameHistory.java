@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -51,7 +52,7 @@ public final class NameHistory {
     @Override
     public String toString() {
       String answer = node == UNKNOWN ? "not known" : node == ABSENT ? "refused" : "node " + node;
-      return "[%d, %d] %s %s: %s".formatted(begun, ended, kind, name, answer);
+      return String.format(Locale.ROOT, "[%d, %d] %s %s: %s", begun, ended, kind, name, answer);
     }
   }
 
