@@ -39,6 +39,10 @@ import org.junit.jupiter.api.io.TempDir;
 class StandbySystemTest {
   private static final int PEERS = 3;
   private static final int ROUNDS = Integer.getInteger("crail.test.rounds", 1);
+
+  /** Some of the faults, separated by commas; all if it is empty. */
+  private static final String FAULTS = System.getProperty("crail.test.faults", "");
+
   private static final Duration PATIENCE = Duration.ofSeconds(120);
   private static final int STEPS = 200;
   private static final long DISK_BYTES = 2L << 30;
@@ -289,6 +293,9 @@ class StandbySystemTest {
   }
 
   private boolean canHappen(Fault fault) {
+    if (!FAULTS.isEmpty() && !List.of(FAULTS.split(",")).contains(fault.name())) {
+      return false;
+    }
     return switch (fault) {
       case CUT, MUTE, DEAF -> networks != null;
       case STALL, LONG_STALL -> !disks.isEmpty();
