@@ -19,6 +19,7 @@
 
 # How many seconds start-crail waits for each server to serve; a namenode may have a log to read.
 #export CRAIL_START_SECONDS=600
+#export CRAIL_STOP_SECONDS=30
 
 # How many pools of memory the C library may make in a process.
 #export MALLOC_ARENA_MAX=4

@@ -162,27 +162,40 @@ start_here() {
   return 1
 }
 
+# stop_seconds <name>: prints how long a server gets to end. A datanode that keeps its bytes in files
+# writes them to the disk first; killed before, it has lost them after a restart of its host.
+stop_seconds() {
+  local usual=30
+  if [[ $1 == datanode* ]] &&
+    grep -Eqs '^[[:space:]]*crail\.storage\.keep[[:space:]=:]+true' "$CRAIL_CONF_DIR/crail-site.conf"; then
+    usual=600
+  fi
+  printf '%s\n' "${CRAIL_STOP_SECONDS:-$usual}"
+}
+
 # stop_here <name>: ends a server on this host. It gets time to end by itself first.
 stop_here() {
-  local name=$1 file=$pid_prefix$1.pid pid tries
+  local name=$1 file=$pid_prefix$1.pid pid tries seconds
   if ! pid=$(running "$name"); then
     say "$name does not run"
     [ ! -O "$file" ] || rm -f "$file"
     return 0
   fi
   pid=${pid%% *}
+  seconds=$(stop_seconds "$name")
   kill "$pid" 2>/dev/null || true
-  for ((tries = 0; tries < 300; tries++)); do
+  for ((tries = 1; tries <= 10 * seconds; tries++)); do
     if ! start_ticks "$pid" >/dev/null; then
       rm -f "$file"
       say "$name has ended"
       return 0
     fi
+    ((tries % 100)) || say "$name: not yet after $((tries / 10)) s"
     sleep 0.1
   done
   kill -9 "$pid" 2>/dev/null || true
   rm -f "$file"
-  say "$name did not end within 30 s and was killed"
+  say "$name did not end within $seconds s (CRAIL_STOP_SECONDS) and was killed"
 }
 
 # stop_all_here: ends what this host still has of the cluster, also what the configuration does not
@@ -218,22 +231,23 @@ on_host() {
 # namenode_lines: prints a line for each process of a namenode: its name, its host, and the arguments
 # that say which one it is. Needs $addresses.
 namenode_lines() {
-  local index=0 number=0 namenodes peers each host
+  local index=0 number=0 namenodes namenode peers peer host
   IFS=, read -ra namenodes <<<"$addresses"
-  for each in "${namenodes[@]}"; do
-    each=${each// /}
-    each=${each#crail://}
-    IFS='|' read -ra peers <<<"${each%%/*}"
+  for namenode in "${namenodes[@]}"; do
+    namenode=${namenode// /}
+    IFS='|' read -ra peers <<<"$namenode"
     number=0
-    for each in "${peers[@]}"; do
-      host=${each%:*}
+    for peer in "${peers[@]}"; do
+      peer=${peer#crail://}
+      peer=${peer%%/*}
+      host=${peer%:*}
       host=${host#[}
       host=${host%]}
       if [ "${#peers[@]}" = 1 ]; then
         printf 'namenode-%s %s -i %s\n' "$index" "$host" "$index"
       else
         printf 'namenode-%s-%s %s -i %s -a %s -p %s\n' "$index" "$number" "$host" "$index" "$host" \
-          "${each##*:}"
+          "${peer##*:}"
       fi
       number=$((number + 1))
     done

@@ -146,7 +146,7 @@ public final class ExtentMove extends Completion implements Awaitable<Integer> {
     }
 
     @Override
-    public void endpointFailed(CrailException cause) {
+    public void endpointFailed(int datanode, CrailException cause) {
       failedAtSource = target == null || source.endpoint(context.endpoints()) == null;
       giveUp(cause);
     }

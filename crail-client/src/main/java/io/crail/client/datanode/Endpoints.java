@@ -52,8 +52,8 @@ public final class Endpoints implements Sweepable {
     /** The endpoint is known now. */
     void endpointReady();
 
-    /** The endpoint could not be made. */
-    void endpointFailed(CrailException cause);
+    /** The endpoint of a datanode could not be made. */
+    void endpointFailed(int datanode, CrailException cause);
   }
 
   private static final Waiter NO_WAITER =
@@ -62,7 +62,7 @@ public final class Endpoints implements Sweepable {
         public void endpointReady() {}
 
         @Override
-        public void endpointFailed(CrailException cause) {
+        public void endpointFailed(int datanode, CrailException cause) {
           // The operations that need the endpoint learn of it.
         }
       };
@@ -148,11 +148,12 @@ public final class Endpoints implements Sweepable {
   /** Makes an endpoint. In the loop. */
   public void resolve(int datanode, Waiter waiter) {
     if (closed) {
-      waiter.endpointFailed(ErrorCode.CLOSED.exception("store"));
+      waiter.endpointFailed(datanode, ErrorCode.CLOSED.exception("store"));
     } else if (find(datanode) != null) {
       waiter.endpointReady();
     } else if (isFull()) {
       waiter.endpointFailed(
+          datanode,
           ErrorCode.LIMIT_EXCEEDED.exception("connections to " + MAX_ENDPOINTS + " datanodes"));
     } else {
       Description description = pending.get(datanode);
@@ -302,7 +303,7 @@ public final class Endpoints implements Sweepable {
         if (failure == null) {
           waiter.endpointReady();
         } else {
-          waiter.endpointFailed(failure);
+          waiter.endpointFailed(datanode, failure);
         }
       }
     }

@@ -24,9 +24,6 @@ abstract class PartedOperation extends Completion implements Awaitable<CrailResu
   /** How often a piece is tried again: its location was stale, or its datanode out of reach. */
   static final int MAX_RETRIES = 3;
 
-  /** The pause before a datanode that is starting again is looked for once more. */
-  static final long DATANODE_PAUSE_NANOS = 100_000_000;
-
   private static final VarHandle LEFT;
   private static final VarHandle FIRST_FAILURE;
 
@@ -180,7 +177,7 @@ abstract class PartedOperation extends Completion implements Awaitable<CrailResu
     LoopContext context = stream.context();
     return LocatedExtent.isAway(cause)
         && context.endpoints().keeps(datanode)
-        && stream.pieceDeadlineNanos(deadlineNanos) - context.nanoTime() > DATANODE_PAUSE_NANOS;
+        && stream.pieceDeadlineNanos(deadlineNanos) - context.nanoTime() > DatanodePause.NANOS;
   }
 
   /**

@@ -46,12 +46,6 @@ public final class StreamOperation extends PartedOperation
    */
   private boolean watched;
 
-  /** The datanode whose endpoint was asked for last. In the loop. */
-  private int resolving;
-
-  /** When to look again for a datanode that is starting again; 0 for never. In the loop. */
-  private long looksAgainNanos;
-
   /** Set when no more pieces are issued; answers that come after that are of no use. */
   private boolean issuingEnded;
 
@@ -167,8 +161,7 @@ public final class StreamOperation extends PartedOperation
     } else if (located.isGivenUp()) {
       stream().locator().replace(located, this);
     } else {
-      resolving = located.extent().datanode();
-      context.endpoints().resolve(resolving, this);
+      context.endpoints().resolve(located.extent().datanode(), this);
     }
   }
 
@@ -176,9 +169,6 @@ public final class StreamOperation extends PartedOperation
   public void sweep(long nowNanos) {
     if (nowNanos - deadlineNanos >= 0) {
       locationFailed(timedOut());
-    } else if (looksAgainNanos != 0 && nowNanos - looksAgainNanos >= 0) {
-      looksAgainNanos = 0;
-      runInLoop();
     }
   }
 
@@ -214,7 +204,7 @@ public final class StreamOperation extends PartedOperation
   }
 
   @Override
-  public void endpointFailed(CrailException cause) {
+  public void endpointFailed(int datanode, CrailException cause) {
     if (issuingEnded) {
       return;
     }
@@ -224,12 +214,12 @@ public final class StreamOperation extends PartedOperation
     if (unresolved++ < MAX_RETRIES
         && (isOver || (located != null && goesElsewhere(located, cause)))) {
       runInLoop();
-    } else if (awaitsDatanode(resolving, cause)) {
+    } else if (awaitsDatanode(datanode, cause)) {
       // The location too may be another one then.
       if (located != null) {
         stream().locator().forget(located.extent());
       }
-      looksAgainNanos = stream().context().nanoTime() + DATANODE_PAUSE_NANOS;
+      DatanodePause.begin(stream().context(), this);
     } else {
       locationFailed(cause);
     }

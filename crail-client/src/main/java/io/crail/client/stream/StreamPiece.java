@@ -6,14 +6,13 @@ import io.crail.client.space.LocatedExtent;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.rpc.loop.LoopTask;
-import io.crail.rpc.loop.Sweepable;
 import io.crail.storage.Transfer;
 
 /**
  * The bytes of an operation that go to one extent. When their location was stale, or the extent was
  * given up, a task in the loop asks for the new location and moves the bytes there.
  */
-final class StreamPiece extends Transfer implements LoopTask, Sweepable {
+final class StreamPiece extends Transfer implements LoopTask {
   private final PartedOperation operation;
   private final LocatedExtent located;
   private final long begunNanos;
@@ -24,8 +23,8 @@ final class StreamPiece extends Transfer implements LoopTask, Sweepable {
   /** False when the bytes wait for their datanode before they are repeated. */
   private boolean isRetry = true;
 
-  /** In the loop. */
-  private long looksAgainNanos;
+  /** Set when that wait begins. In the loop. */
+  private boolean hasWaited;
 
   StreamPiece(PartedOperation operation, LocatedExtent located, long begunNanos) {
     this.operation = operation;
@@ -115,33 +114,12 @@ final class StreamPiece extends Transfer implements LoopTask, Sweepable {
 
   @Override
   public void runInLoop() {
-    if (isRetry) {
+    if (isRetry || hasWaited) {
       again();
     } else {
-      looksAgainNanos = context().nanoTime() + PartedOperation.DATANODE_PAUSE_NANOS;
-      context().loop().operationBegun();
-      context().loop().register(this);
+      hasWaited = true;
+      DatanodePause.begin(context(), this);
     }
-  }
-
-  /** Ends the wait for a datanode that is starting again. */
-  @Override
-  public void sweep(long nowNanos) {
-    if (nowNanos - looksAgainNanos >= 0) {
-      endWait();
-      again();
-    }
-  }
-
-  @Override
-  public void loopClosing() {
-    endWait();
-    rejected();
-  }
-
-  private void endWait() {
-    context().loop().unregister(this);
-    context().loop().operationEnded();
   }
 
   private void again() {

@@ -70,7 +70,7 @@ final class ExtentProbe extends Completion implements Awaitable<Void> {
     }
 
     @Override
-    public void endpointFailed(CrailException cause) {
+    public void endpointFailed(int datanode, CrailException cause) {
       fail(cause);
     }
 

@@ -171,7 +171,7 @@ public enum Metric {
   PEER_ELECTIONS(
       Type.COUNTER,
       "crail_namenode_peer_elections",
-      "Elections that this peer has learned the winner of; also when the lead was moved"),
+      "Elections whose winner this peer has learned; also when the lead was moved"),
   /** Namenode with standbys. */
   PEER_TAKE_OVER_SECONDS(
       Type.GAUGE,

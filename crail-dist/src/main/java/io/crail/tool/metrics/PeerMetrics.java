@@ -26,9 +26,12 @@ final class PeerMetrics implements MetricsSource {
   @Override
   public Optional<String> lacks() {
     PeerStanding standing = peer.standing();
-    return standing.leading().isEmpty() && standing.leader() == Lead.NONE
-        ? Optional.of("peer " + standing.peer() + " knows no peer that leads")
-        : Optional.empty();
+    if (standing.leading().isEmpty() && standing.leader() == Lead.NONE) {
+      return Optional.of("peer " + standing.peer() + " knows no peer that leads");
+    }
+    return standing.counts()
+        ? Optional.empty()
+        : Optional.of("peer " + standing.peer() + " is joining, and does not count yet");
   }
 
   @Override

@@ -80,7 +80,7 @@ public final class ClusterChecks {
     if (!namenode.answers() && !namenode.peers().isEmpty()) {
       return Finding.broken(
           namenode.name() + " does not answer: " + namenode.problem(),
-          "it serves while a majority of its peers can talk to each other, on their ports plus"
+          "it serves only while a majority of its peers reach each other, each on its port plus"
               + " crail.namenode.peerport");
     }
     if (!namenode.answers()) {
@@ -114,7 +114,8 @@ public final class ClusterChecks {
     String state = peer.name() + ": " + peer.state();
     if (peer.joins()) {
       return Finding.warning(
-          state, "it joins by itself once it runs; until then, it is no part of the majority");
+          state,
+          "it joins by itself once it runs; until then, it does not count towards the majority");
     } else if (!peer.answers()) {
       return Finding.broken(
           state,

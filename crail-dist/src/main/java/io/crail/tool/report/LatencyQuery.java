@@ -88,7 +88,7 @@ public final class LatencyQuery {
     }
 
     @Override
-    public void endpointFailed(CrailException cause) {
+    public void endpointFailed(int datanode, CrailException cause) {
       fail(cause);
     }
 

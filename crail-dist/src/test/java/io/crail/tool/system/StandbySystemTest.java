@@ -76,7 +76,7 @@ class StandbySystemTest {
     MUTE,
     /** It hears nothing of the other peers. */
     DEAF,
-    /** Its disk takes no writes for five seconds; then it goes on. */
+    /** Its disk takes no writes for four seconds; then it goes on. */
     STALL,
     /** Its disk takes no writes until another one serves. */
     LONG_STALL
@@ -121,17 +121,31 @@ class StandbySystemTest {
 
   @AfterEach
   void stop() throws Exception {
+    List<AutoCloseable> all = new ArrayList<>();
     if (load != null) {
-      load.kill();
+      all.add(load::kill);
     }
     if (cluster != null) {
-      cluster.close();
+      all.add(cluster);
     }
-    for (FrozenDisk disk : disks) {
-      disk.close();
-    }
+    all.addAll(disks);
     if (networks != null) {
-      networks.close();
+      all.add(networks);
+    }
+    Exception failure = null;
+    for (AutoCloseable each : all) {
+      try {
+        each.close();
+      } catch (Exception e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
     }
   }
 
@@ -208,6 +222,8 @@ class StandbySystemTest {
 
   private void happens(Fault fault) throws Exception {
     int leader = leader();
+    // So that there is a connection.
+    command("ask-" + leader);
     CrailProcess process = cluster.namenode(leader);
     switch (fault) {
       case KILL, LOSE -> {
@@ -263,7 +279,7 @@ class StandbySystemTest {
         disks.get(leader).freeze();
         try {
           if (fault == Fault.STALL) {
-            TimeUnit.SECONDS.sleep(5);
+            TimeUnit.SECONDS.sleep(4);
           } else {
             awaitSteps("beside a peer whose disk stands still");
           }
@@ -320,6 +336,7 @@ class StandbySystemTest {
       happens(each);
       pauses.get(each).add(status().pauseMillis);
     }
+    awaitStandbys();
     command("end");
     assertEquals(0, load.awaitExit(PATIENCE), load.stderr());
     System.out.print(load.stdout());

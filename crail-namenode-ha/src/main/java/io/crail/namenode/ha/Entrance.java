@@ -142,7 +142,7 @@ final class Entrance implements AutoCloseable {
     thread.shutdown();
     try {
       if (!thread.awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
-        LOG.warn("peer {} of namenode {} still starts to take part", peer, index);
+        LOG.warn("peer {} of namenode {} is still joining", peer, index);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -73,22 +73,25 @@ record LeadMoves(
   void giveUp(LeaderLog log) {
     thread.execute(
         () -> {
+          if (log.hasFailed() || leading.get() != log || !log.isStalled()) {
+            return;
+          }
           // The other peers wait for no lease if this one asks them.
           log.pause();
           try {
+            boolean isDone = raft.move(Lead.NONE);
+            // Only now: the disk that stands still may be that of the program's log.
             LOG.warn(
-                "peer {} of namenode {}: nothing has been agreed on for {} s, for example since its"
-                    + " disk stands still; another peer is to lead",
+                "peer {} of namenode {}: nothing had been agreed on for {} s, for example since its"
+                    + " disk stands still; {}",
                 peer,
                 index,
-                LeaderLog.STALL_SECONDS);
-            if (raft.move(Lead.NONE)) {
-              log.end("nothing was agreed on");
-            }
+                LeaderLog.STALL_SECONDS,
+                isDone ? "it leads no more" : "it could not give up the lead");
           } catch (IOException | RuntimeException e) {
-            LOG.warn("peer {} of namenode {}: no other peer takes over", peer, index, e);
+            LOG.warn("peer {} of namenode {} could not give up the lead", peer, index, e);
           } finally {
-            log.goOn();
+            log.end("nothing was agreed on");
           }
         });
   }
@@ -99,6 +102,7 @@ record LeadMoves(
     if (log == null) {
       return;
     }
+    boolean isAsked = false;
     try {
       // The answer to who asks leaves before.
       TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
@@ -107,18 +111,27 @@ record LeadMoves(
         TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
         isDone = log.pause();
       }
-      if (isDone && raft.move(to)) {
-        LOG.info("peer {} of namenode {}: peer {} takes over", peer, index, to);
-        log.end("another peer leads");
-      } else {
+      if (!isDone || log.hasFailed() || !raft.leadsIn(log.term())) {
         LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to);
+        return;
+      }
+      isAsked = true;
+      if (raft.move(to)) {
+        LOG.info("peer {} of namenode {}: peer {} takes over", peer, index, to);
+      } else {
+        LOG.warn("peer {} of namenode {}: peer {} did not take over in time", peer, index, to);
       }
     } catch (IOException | RuntimeException e) {
       LOG.warn("peer {} of namenode {}: peer {} does not take over", peer, index, to, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      log.goOn();
+      if (isAsked) {
+        // Also if it has not taken over: the request may still arrive, and then no lease counts.
+        log.end("another peer was asked to lead");
+      } else {
+        log.goOn();
+      }
     }
   }
 }

@@ -67,7 +67,7 @@ final class LeaderLog implements CommitLog {
   private int underWay;
   private boolean isScheduled;
   private boolean isPaused;
-  private long stallNanos;
+  private Long stalledNanos;
 
   private final RequestsUnderWay requests = new RequestsUnderWay();
   private final Waiters waiters = new Waiters();
@@ -108,7 +108,6 @@ final class LeaderLog implements CommitLog {
     this.sender = sender;
     this.leaseNanos = leaseNanos;
     this.leaseEnd = clock.nanoTime();
-    this.stallNanos = leaseEnd;
     this.shortage = shortage;
     this.ended = ended;
     this.failed = failed;
@@ -160,11 +159,18 @@ final class LeaderLog implements CommitLog {
 
   private void schedule() {
     boolean isDue =
-        underWay == 0 || underWay < MOST_UNDER_WAY && pages.waitingBytes() >= WORTH_AN_ENTRY;
+        underWay == 0
+            || underWay < MOST_UNDER_WAY
+                && (pages.waitingBytes() >= WORTH_AN_ENTRY || needsLease());
     if (isDue && !isScheduled && !pages.isEmpty() && !isPaused) {
       isScheduled = true;
       thread.execute(this::sendNext);
     }
+  }
+
+  /** Whether readers will soon wait, unless another entry is sent. */
+  private boolean needsLease() {
+    return wasAsked && leaseEnd - clock.nanoTime() < leaseNanos / 2;
   }
 
   /** Lets what there is be sent. */
@@ -249,25 +255,26 @@ final class LeaderLog implements CommitLog {
 
   /** Keeps the lease up while it is used; called about every 50 ms. */
   void tick() {
-    if (wasAsked && leaseEnd - clock.nanoTime() < leaseNanos / 2) {
-      wasAsked = false;
+    if (needsLease()) {
       renew();
+      wasAsked = false;
     }
   }
 
-  /** Whether an entry has been under way for too long; says so once for each such time. */
+  /** As {@link #isStalled}, but true only once for an entry. */
+  synchronized boolean isNewlyStalled() {
+    Long oldest = sentNanos.peekFirst();
+    boolean isNew = isStalled() && !oldest.equals(stalledNanos);
+    if (isNew) {
+      stalledNanos = oldest;
+    }
+    return isNew;
+  }
+
+  /** Whether an entry has been under way for too long. */
   synchronized boolean isStalled() {
     Long oldest = sentNanos.peekFirst();
-    if (oldest == null) {
-      return false;
-    }
-    long now = clock.nanoTime();
-    long since = stallNanos - oldest > 0 ? stallNanos : oldest;
-    if (now - since < TimeUnit.SECONDS.toNanos(STALL_SECONDS)) {
-      return false;
-    }
-    stallNanos = now;
-    return true;
+    return oldest != null && clock.nanoTime() - oldest >= TimeUnit.SECONDS.toNanos(STALL_SECONDS);
   }
 
   /**

@@ -225,8 +225,7 @@ final class PeerMachine extends BaseStateMachine {
   public void notifyServerShutdown(RoleInfoProto role, boolean allServer) {
     peer.ended(
         new IOException(
-            "its server of the protocol among the peers has ended. If the others do not know it any"
-                + " more, it has joined with other directories meanwhile: move these away; if it"
-                + " was about to join, start it again"));
+            "its Raft server has stopped. If this peer has since rejoined with other directories,"
+                + " move these away; if it was just joining, start it again"));
   }
 }

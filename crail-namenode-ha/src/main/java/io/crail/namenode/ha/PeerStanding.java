@@ -13,9 +13,10 @@ import java.util.Optional;
  * @param peer which of the peers it is, from 0
  * @param leader which peer leads; {@link Lead#NONE} if it knows none
  * @param term the present term
- * @param elections elections that it has learned the winner of, since its start
- * @param takeOverNanos how long no peer had served when this one began to, the last time, or how
- *     long it had run; -1 if it has not served since its start
+ * @param elections elections whose winner it has learned, since its start
+ * @param takeOverNanos how long no peer had been serving when this one last took over, or how long
+ *     it had been running if it had seen no leader; -1 if it has not served since its start
+ * @param counts whether it elects others, and can be elected; not one that is joining
  * @param records the number of the last record that was agreed on, and that it has
  * @param copy its copy of the records; empty if there is none yet
  * @param leading what only the one that leads knows; empty for a standby
@@ -28,6 +29,7 @@ public record PeerStanding(
     long term,
     long elections,
     long takeOverNanos,
+    boolean counts,
     long records,
     Optional<LogStanding> copy,
     Optional<Leading> leading,

@@ -158,6 +158,7 @@ final class PeerWatch implements LeaderLog.Sender {
         present == null ? 0 : present.info.getCurrentTerm(),
         elections.get(),
         takeOverNanos,
+        present != null && present.raft.isMember(),
         node == null ? 0 : node.last(),
         Optional.ofNullable(node).map(StandbyNamenode::standing),
         Optional.ofNullable(leading).map(this::leading),

@@ -11,7 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +47,7 @@ final class RaftPeers implements AutoCloseable {
   private static final long MOVE_MILLIS = 3_000;
   private static final TimeDuration FOREVER = TimeDuration.valueOf(10_000, TimeUnit.DAYS);
 
-  /** Entries that a peer may lack which is taken in; from then on, it counts. */
+  /** How many entries a joining peer may still lack when it begins to count. */
   private static final int CAUGHT_UP = 64;
 
   /** How long a peer that is taken in may be silent, for example while it reads its files. */
@@ -245,6 +244,11 @@ final class RaftPeers implements AutoCloseable {
         : AskPeer.WAIT;
   }
 
+  /** Whether this one, which leads, sends entries to a peer. */
+  boolean sendsTo(int peer) {
+    return sentTo(peer) != null;
+  }
+
   /** To whom this one, which leads, sends entries for a peer; null for nobody. */
   private ServerRpcProto sentTo(int peer) {
     for (ServerRpcProto each :
@@ -264,24 +268,34 @@ final class RaftPeers implements AutoCloseable {
 
   /** Takes a peer out, so that it does not count any more. For the one that leads. */
   CompletableFuture<Void> takeOut(int peer) {
-    Map<Integer, RaftPeer> left = present();
-    left.remove(peer);
-    return change(left.values());
+    List<RaftPeer> present = currentPeers();
+    return change(present, others(present, peer));
   }
 
   /** Takes a peer in. It counts as soon as it has what the others have. */
   CompletableFuture<Void> takeIn(int peer, long number) {
-    Map<Integer, RaftPeer> more = present();
-    more.put(peer, peer(peer, number));
-    return change(more.values());
+    List<RaftPeer> present = currentPeers();
+    List<RaftPeer> more = others(present, peer);
+    more.add(peer(peer, number));
+    return change(present, more);
   }
 
-  private CompletableFuture<Void> change(Collection<RaftPeer> peers) {
+  private List<RaftPeer> currentPeers() {
+    return List.copyOf(division().getRaftConf().getCurrentPeers());
+  }
+
+  private static List<RaftPeer> others(List<RaftPeer> all, int peer) {
+    List<RaftPeer> others = new ArrayList<>(all);
+    others.removeIf(each -> Membership.peerOf(each.getId()) == peer);
+    return others;
+  }
+
+  private CompletableFuture<Void> change(List<RaftPeer> present, List<RaftPeer> peers) {
     SetConfigurationRequest.Arguments arguments =
         SetConfigurationRequest.Arguments.newBuilder()
             .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
-            .setServersInCurrentConf(List.copyOf(division().getRaftConf().getCurrentPeers()))
-            .setServersInNewConf(List.copyOf(peers))
+            .setServersInCurrentConf(present)
+            .setServersInNewConf(peers)
             .build();
     try {
       return server

@@ -91,7 +91,7 @@ final class Replacements {
 
   private void goOn(int from, long number, boolean isReady) {
     int standing = raft.standing(from, number);
-    if (standing == AskPeer.APART && isReady) {
+    if (standing == AskPeer.APART && isReady && !raft.sendsTo(from)) {
       LOG.info(
           "peer {} of namenode {}: peer {} is taken in, and gets all there is", peer, index, from);
       report(raft.takeIn(from, number), from, "counts again");

@@ -186,7 +186,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
       if (!isIn && entrance.await()) {
         takePart();
       }
-      if (raft != null && !raft.counts()) {
+      // One that was being taken in when it ended may count by its own log alone.
+      boolean joins = entrance.membership().joins();
+      if (raft != null && (joins ? !raft.isMember() : !raft.counts())) {
         entrance.awaitMember(raft::isMember);
       }
     } catch (InterruptedException | IOException | RuntimeException | Error e) {
@@ -243,7 +245,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
       LeaderLog log = leading;
       if (log != null) {
         log.tick();
-        if (log.isStalled()) {
+        if (log.isNewlyStalled()) {
           moves.giveUp(log);
         }
       }

@@ -134,12 +134,25 @@ class LeaderLogTest {
     now = TimeUnit.SECONDS.toNanos(LeaderLog.STALL_SECONDS) - 1;
     assertFalse(log.isStalled());
     now++;
+    assertTrue(log.isNewlyStalled());
+    assertFalse(log.isNewlyStalled(), "it is said once");
     assertTrue(log.isStalled());
-    assertFalse(log.isStalled(), "it says so once");
-    now += TimeUnit.SECONDS.toNanos(LeaderLog.STALL_SECONDS);
-    assertTrue(log.isStalled(), "and again if it lasts");
     agree(0);
     assertFalse(log.isStalled());
+  }
+
+  @Test
+  void anEntryThatKeepsTheLeaseUpDoesNotWaitForOthers() throws Exception {
+    log.position();
+    run();
+    assertEquals(1, sent.size(), "there is no lease yet");
+    append("a");
+    run();
+    assertEquals(2, sent.size());
+    agree(0);
+    append("b");
+    run();
+    assertEquals(2, sent.size(), "now there is one");
   }
 
   @Test

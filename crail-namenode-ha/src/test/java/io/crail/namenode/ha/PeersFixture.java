@@ -12,6 +12,7 @@ import io.crail.common.Clock;
 import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
+import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogReader;
@@ -54,9 +55,13 @@ abstract class PeersFixture {
 
   @AfterEach
   void stop() throws Exception {
-    store.close();
+    if (store != null) {
+      store.close();
+    }
     for (ReplicatedNamenode peer : peers) {
-      peer.close();
+      if (peer != null) {
+        peer.close();
+      }
     }
     transport.close();
   }
@@ -91,6 +96,8 @@ abstract class PeersFixture {
         .set(NameNodeKeys.DURABILITY, "sync")
         .set(NameNodeKeys.DATA_PATH, directory.resolve("peer-" + peer).toString())
         .set(ClusterKeys.RPC_TIMEOUT, "60s")
+        // On a busy machine others would be elected in the middle of a test.
+        .set(StandbyKeys.ELECTION, "1s")
         .build();
   }
 
@@ -122,6 +129,15 @@ abstract class PeersFixture {
       TimeUnit.MILLISECONDS.sleep(10);
     }
     throw new AssertionError("no peer leads");
+  }
+
+  /** The namenode of the peer that leads. */
+  NameNodeServer leading() throws InterruptedException {
+    NameNodeServer server = peers[leader()].server();
+    while (server == null) {
+      server = peers[leader()].server();
+    }
+    return server;
   }
 
   /** Waits until all peers have the same number of records, and returns it. */

@@ -60,7 +60,7 @@ class PeersTest extends PeersFixture {
       assertNotNull(store.lookup("/before" + i).get(), "/before" + i);
       assertNotNull(store.lookup("/after" + i).get(), "/after" + i);
     }
-    peers[leader()].server().verify();
+    leading().verify();
     startPeer(second);
   }
 
@@ -156,7 +156,7 @@ class PeersTest extends PeersFixture {
       startPeer(leader);
     }
     awaitAgreement();
-    peers[leader()].server().verify();
+    leading().verify();
   }
 
   private static boolean isFirst(Path file) {
@@ -221,9 +221,7 @@ class PeersTest extends PeersFixture {
     isOver.set(true);
     maker.join();
     assertEquals(List.of(), failures);
-    assertThrows(
-        CrailException.class,
-        () -> peers[leader()].server().leadership().lead(new Lead.Request(PEERS)));
+    assertThrows(CrailException.class, () -> leading().leadership().lead(new Lead.Request(PEERS)));
   }
 
   /** What was not agreed on is gone, also from the memory of the peer that had made it. */

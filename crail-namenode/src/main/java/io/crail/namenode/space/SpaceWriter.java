@@ -18,8 +18,12 @@ import java.util.function.BiConsumer;
  * for the space of a node under the node's monitor.
  */
 public final class SpaceWriter {
-  /** More than the generations that a region can have given by changes that are lost. */
-  private static final long LOST = Generation.GAP / 2;
+  /**
+   * More than the generations that a region can have given by changes that are lost: some 16 MiB of
+   * records, of 25 bytes for each extent. Far less than the gap of a fence, so that many such
+   * starts stay below it.
+   */
+  private static final long LOST = Generation.GAP >> 8;
 
   private final Datanodes datanodes;
   private final Allocator allocator;

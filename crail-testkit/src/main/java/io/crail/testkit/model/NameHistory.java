@@ -122,6 +122,8 @@ public final class NameHistory {
     }
     // What begins at the moment at which something ends may have been before it.
     events.sort(Comparator.comparingLong(Event::time).thenComparing(Event::isEnd));
+    Set<Long> made = new HashSet<>();
+    ofName.stream().filter(step -> step.kind == Kind.CREATE).forEach(step -> made.add(step.node));
     Set<Step> open = new HashSet<>();
     Set<Possible> possible = new HashSet<>(Set.of(new Possible(ABSENT, Set.of())));
     List<Step> ended = new ArrayList<>();
@@ -130,7 +132,7 @@ public final class NameHistory {
         open.add(event.step);
         continue;
       }
-      Set<Possible> next = afterwards(possible, open, event.step);
+      Set<Possible> next = afterwards(possible, open, event.step, made);
       open.remove(event.step);
       ended.add(event.step);
       if (next.isEmpty()) {
@@ -149,7 +151,8 @@ public final class NameHistory {
   }
 
   /** What may be when a step has ended, so that it was done before. */
-  private static Set<Possible> afterwards(Collection<Possible> before, Set<Step> open, Step ended) {
+  private static Set<Possible> afterwards(
+      Collection<Possible> before, Set<Step> open, Step ended, Set<Long> made) {
     Set<Possible> found = new HashSet<>();
     Set<Possible> seen = new HashSet<>(before);
     ArrayDeque<Possible> left = new ArrayDeque<>(before);
@@ -162,7 +165,7 @@ public final class NameHistory {
         continue;
       }
       for (Step step : open) {
-        long node = each.done.contains(step) ? IMPOSSIBLE : after(each.node, step);
+        long node = each.done.contains(step) ? IMPOSSIBLE : after(each.node, step, made);
         if (node != IMPOSSIBLE) {
           Set<Step> done = new HashSet<>(each.done);
           done.add(step);
@@ -177,8 +180,10 @@ public final class NameHistory {
   }
 
   /** The node of a name after a step; {@link #UNKNOWN} if it is there and has no known number. */
-  private static long after(long node, Step step) {
-    boolean fits = node == step.node || node == UNKNOWN && step.node > ABSENT;
+  private static long after(long node, Step step, Set<Long> made) {
+    // The number of a node that was made by a step which was answered is not that of another one.
+    boolean isOther = step.node > ABSENT && !made.contains(step.node);
+    boolean fits = node == step.node || node == UNKNOWN && isOther;
     return switch (step.kind) {
       case CREATE ->
           step.node == ABSENT

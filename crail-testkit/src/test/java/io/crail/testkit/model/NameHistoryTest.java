@@ -88,6 +88,15 @@ class NameHistoryTest {
   }
 
   @Test
+  void whatIsNotKnownHasNoNumberOfBefore() {
+    done(Kind.CREATE, 0, 1, 7);
+    done(Kind.REMOVE, 2, 3, 7);
+    history.lost(history.begin(Kind.CREATE, "n", 4));
+    done(Kind.LOOKUP, 5, 6, 7);
+    requireViolations(1);
+  }
+
+  @Test
   void aRemovalThatIsNotKnown() {
     done(Kind.CREATE, 0, 1, 7);
     history.lost(history.begin(Kind.REMOVE, "n", 2));
