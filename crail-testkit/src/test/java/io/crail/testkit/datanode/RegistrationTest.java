@@ -175,7 +175,7 @@ class RegistrationTest {
     assertFalse(namenode.registered.lentBefore());
 
     kept.lendings.remove(1);
-    kept.lendings.put(2, new LastingBytes.Lending(-1, 0, 0));
+    kept.lendings.put(2, new LastingBytes.Lending(-1, -1, 0));
     register(3);
     pass(Duration.ofSeconds(1));
     assertEquals(Map.of(2, 100L), fences, "others may have had it");

@@ -74,12 +74,13 @@ class NameStateTest {
 
   @Test
   void anOperationUnderWayHasTwoOutcomes() {
-    NameState state = known(FIRST).attempt(SECOND);
+    NameState before = known(FIRST);
+    NameState state = before.attempt(SECOND);
     assertEquals(0, state.find(bytes(FIRST)));
     assertEquals(1, state.find(bytes(SECOND)));
     assertEquals(NameState.NONE, state.findAbsent());
     assertFalse(state.isKnown());
-    assertEquals(known(FIRST), state.undone());
+    assertEquals(before, state.undone());
     assertEquals(NameState.NONE, state.undone().find(bytes(SECOND)));
     assertEquals(NameState.NONE, state.done(SECOND, 0, 0).find(bytes(FIRST)));
   }
