@@ -86,6 +86,7 @@ class ModelSystemTest {
   @ParameterizedTest(name = "mapped: {0}")
   @ValueSource(booleans = {true, false})
   void findsNothingLostByDatanodesThatKeep(boolean mapped) throws Exception {
+    assumeTrue(Boolean.getBoolean("crail.test.long"), "it takes part in the long runs");
     ModelRun.Parameters parameters =
         parameters(mapped, 2, false, false, ModelRun.Kept.TRUE, true, 0);
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
