@@ -249,7 +249,7 @@ final class RaftPeers implements AutoCloseable {
     return sentTo(peer) != null;
   }
 
-  /** To whom this one, which leads, sends entries for a peer; null for nobody. */
+  /** To whom this one, which leads, sends entries for a peer; null if it sends none. */
   private ServerRpcProto sentTo(int peer) {
     for (ServerRpcProto each :
         division().getInfo().getRoleInfoProto().getLeaderInfo().getFollowerInfoList()) {
