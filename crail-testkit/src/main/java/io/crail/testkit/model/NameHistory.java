@@ -5,8 +5,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -124,7 +126,7 @@ public final class NameHistory {
     events.sort(Comparator.comparingLong(Event::time).thenComparing(Event::isEnd));
     Set<Long> made = new HashSet<>();
     ofName.stream().filter(step -> step.kind == Kind.CREATE).forEach(step -> made.add(step.node));
-    Set<Step> open = new HashSet<>();
+    Set<Step> open = new LinkedHashSet<>();
     Set<Possible> possible = new HashSet<>(Set.of(new Possible(ABSENT, Set.of())));
     List<Step> ended = new ArrayList<>();
     for (Event event : events) {
@@ -154,22 +156,30 @@ public final class NameHistory {
   private static Set<Possible> afterwards(
       Collection<Possible> before, Set<Step> open, Step ended, Set<Long> made) {
     Set<Possible> found = new HashSet<>();
-    Set<Possible> seen = new HashSet<>(before);
-    ArrayDeque<Possible> left = new ArrayDeque<>(before);
+    Set<Possible> seen = new HashSet<>();
+    ArrayDeque<Possible> left = new ArrayDeque<>();
+    for (Possible each : before) {
+      Possible first = withoutEffect(each.node, new HashSet<>(each.done), open, made);
+      if (seen.add(first)) {
+        left.add(first);
+      }
+    }
     while (!left.isEmpty()) {
       Possible each = left.poll();
       if (each.done.contains(ended)) {
         Set<Step> done = new HashSet<>(each.done);
         done.remove(ended);
-        found.add(new Possible(each.node, Set.copyOf(done)));
+        found.add(new Possible(each.node, done));
         continue;
       }
+      Set<Kind> lost = EnumSet.noneOf(Kind.class);
       for (Step step : open) {
         long node = each.done.contains(step) ? IMPOSSIBLE : after(each.node, step, made);
-        if (node != IMPOSSIBLE) {
+        // Of those that never end, one does as well as another one of its kind.
+        if (node != IMPOSSIBLE && (step.node != UNKNOWN || lost.add(step.kind))) {
           Set<Step> done = new HashSet<>(each.done);
           done.add(step);
-          Possible next = new Possible(node, Set.copyOf(done));
+          Possible next = withoutEffect(node, done, open, made);
           if (seen.add(next)) {
             left.add(next);
           }
@@ -177,6 +187,19 @@ public final class NameHistory {
       }
     }
     return found;
+  }
+
+  /**
+   * Does at once what changes nothing here. Later it can only become impossible, so to try both
+   * would find no other order, in a time that doubles with each lookup under way.
+   */
+  private static Possible withoutEffect(long node, Set<Step> done, Set<Step> open, Set<Long> made) {
+    for (Step step : open) {
+      if (step.node != UNKNOWN && after(node, step, made) == node) {
+        done.add(step);
+      }
+    }
+    return new Possible(node, done);
   }
 
   /** The node of a name after a step; {@link #UNKNOWN} if it is there and has no known number. */

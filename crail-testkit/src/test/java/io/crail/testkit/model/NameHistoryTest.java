@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.crail.testkit.model.NameHistory.Kind;
 import io.crail.testkit.model.NameHistory.Step;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Histories that can have been, and others. */
 class NameHistoryTest {
@@ -104,6 +105,24 @@ class NameHistoryTest {
     refused(Kind.LOOKUP, 5, 6);
     requireViolations(0);
     done(Kind.LOOKUP, 7, 8, 7);
+    requireViolations(1);
+  }
+
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void manyAtOnceAreJudgedSoon() {
+    for (int i = 0; i < 40; i++) {
+      history.lost(history.begin(i % 2 == 0 ? Kind.CREATE : Kind.REMOVE, "n", i));
+    }
+    // Some are answered as before the change, the others as after it.
+    for (int i = 0; i < 100; i++) {
+      refused(Kind.LOOKUP, 100 + i, 900 + i);
+      done(Kind.LOOKUP, 300 + i, 900 + i, 7);
+    }
+    done(Kind.CREATE, 350, 950, 7);
+    done(Kind.REMOVE, 1000, 1001, 7);
+    requireViolations(0);
+    done(Kind.LOOKUP, 1002, 1003, 7);
     requireViolations(1);
   }
 }
