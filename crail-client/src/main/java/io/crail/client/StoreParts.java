@@ -27,9 +27,12 @@ import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.Routes;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.secret.SecretCredentials;
+import io.crail.protocol.secret.Secrets;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.Transport;
+import io.crail.rpc.login.Principal;
 import io.crail.rpc.loop.Completion;
 import io.crail.rpc.loop.LoopTask;
 import io.crail.storage.LocalHost;
@@ -100,7 +103,11 @@ final class StoreParts implements StoreStatistics.Present, AutoCloseable {
             source.ids().nextLong(),
             host(configuration, addresses),
             configuration.get(ClusterKeys.CLUSTER_NAME),
-            ClusterKeys.user(configuration));
+            ClusterKeys.user(configuration),
+            SecretCredentials.of(
+                Secrets.of(configuration, source.clock()),
+                Principal.Role.CLIENT,
+                ClusterKeys.user(configuration)));
     this.spaceWaits =
         new SpaceWaits(
             LoggerFactory.getLogger(StoreParts.class),

@@ -14,6 +14,7 @@ import io.crail.tool.admin.JobCommand;
 import io.crail.tool.admin.LeaderCommand;
 import io.crail.tool.admin.PingCommand;
 import io.crail.tool.admin.RemoveDatanodeCommand;
+import io.crail.tool.admin.SecretCommand;
 import io.crail.tool.admin.TopCommand;
 import io.crail.tool.admin.UsageCommand;
 import io.crail.tool.admin.VersionCommand;
@@ -103,6 +104,7 @@ final class Launcher {
           new FsckCommand(),
           new DumpCommand(),
           new LogCommand(),
+          new SecretCommand(),
           new GetconfCommand(),
           new CompletionCommand(Launcher::commands),
           new VersionCommand());

@@ -13,6 +13,8 @@ import io.crail.protocol.Operation;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.NodeType;
+import io.crail.protocol.secret.SecretMessage;
+import io.crail.protocol.secret.TicketLogin;
 import io.crail.rpc.Frame;
 import io.crail.spark.application.SparkKeys;
 import io.crail.storage.tcp.DataNodeOperations;
@@ -218,6 +220,10 @@ final class ReferencePages {
         had left.
         """);
     operations(page, DataNodeOperations.all(), parts);
+    page.append("\n## Logins\n\n");
+    page.append(SecretMessage.DOCUMENTATION);
+    layout(page, SecretMessage.LAYOUT);
+    page.append('\n').append(TicketLogin.DOCUMENTATION);
     page.append("\n## Parts of messages\n");
     parts.values().forEach(part -> layout(page, part));
     page.append("\n## Node types\n\n| number | type |\n|---|---|\n");
@@ -238,14 +244,15 @@ final class ReferencePages {
 
   private static void operations(
       StringBuilder page, Map<Integer, Operation<?, ?>> table, Map<String, Layout> parts) {
-    page.append("\n| number | name | remembered | routed | what it does |\n");
-    page.append("|---|---|---|---|---|\n");
+    page.append("\n| number | name | remembered | right | routed | what it does |\n");
+    page.append("|---|---|---|---|---|---|\n");
     for (Operation<?, ?> operation : table.values()) {
       row(
           page,
           String.valueOf(operation.number()),
           "[" + operation.name() + "](#" + operation.name() + ")",
           operation.changes() ? "yes" : "no",
+          operation.right().name().toLowerCase(Locale.ROOT),
           operation.routing().label(),
           operation.sentence());
     }

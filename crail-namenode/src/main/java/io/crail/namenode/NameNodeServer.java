@@ -9,6 +9,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.user.Logins;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationCounters;
 import io.crail.protocol.OperationServer;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +45,9 @@ public final class NameNodeServer implements AutoCloseable {
   private final NameNode namenode;
   private final Keeper keeper;
   private final NameNodeLog log;
+  private final Logins logins;
+  // Made once, since each tick uses it.
+  private final LongConsumer cutOff;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
   private final NeighbourCalls neighbours;
@@ -56,6 +61,7 @@ public final class NameNodeServer implements AutoCloseable {
       NameNode namenode,
       Keeper keeper,
       NameNodeLog log,
+      Logins logins,
       OperationServer operations,
       Transport.ServerEndpoint endpoint,
       NeighbourCalls neighbours,
@@ -65,6 +71,8 @@ public final class NameNodeServer implements AutoCloseable {
     this.namenode = namenode;
     this.keeper = keeper;
     this.log = log;
+    this.logins = logins;
+    this.cutOff = namenode.rules().datanodes()::cutOff;
     this.operations = operations;
     this.endpoint = endpoint;
     this.neighbours = neighbours;
@@ -236,14 +244,24 @@ public final class NameNodeServer implements AutoCloseable {
     }
     // The dump shows the endpoint's statistics, so it gets the endpoint once that exists.
     AtomicReference<Transport.ServerEndpoint> listening = new AtomicReference<>();
+    Logins logins = Logins.of(conf, namenode.options().user(), namenode.clock());
     OperationServer operations =
         NameNodeService.create(
-            namenode, log, keeper.leadership(), () -> statistics(listening.get()));
+            namenode, log, keeper.leadership(), logins, () -> statistics(listening.get()));
     Transport.ServerEndpoint endpoint = transport.listen(name(namenode), bind, operations);
     listening.set(endpoint);
     NameNodeServer server =
         new NameNodeServer(
-            namenode, keeper, log, operations, endpoint, neighbours, conf, transport, random);
+            namenode,
+            keeper,
+            log,
+            logins,
+            operations,
+            endpoint,
+            neighbours,
+            conf,
+            transport,
+            random);
     LOG.info(
         "namenode {} of {} serves on {}",
         namenode.options().index(),
@@ -371,6 +389,7 @@ public final class NameNodeServer implements AutoCloseable {
   public void tick() {
     try {
       namenode.tick(keeper.tick(namenode));
+      logins.tick(cutOff);
     } finally {
       // Others wait for these calls, also while something here fails in each tick.
       neighbours.tick(namenode.standings(), namenode.rules().limits());

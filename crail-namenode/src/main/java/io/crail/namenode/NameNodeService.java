@@ -13,6 +13,7 @@ import io.crail.namenode.rule.DatanodeRule;
 import io.crail.namenode.rule.NewNode;
 import io.crail.namenode.rule.ShareRule;
 import io.crail.namenode.tree.Node;
+import io.crail.namenode.user.Logins;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.LoginHandler;
 import io.crail.protocol.NameNodeOperations;
@@ -42,7 +43,6 @@ import io.crail.rpc.ConnectionScheduler;
 import io.crail.rpc.Session;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Claim;
-import io.crail.rpc.login.Mechanisms;
 import io.crail.rpc.login.Principal;
 import java.util.List;
 import java.util.Map;
@@ -69,15 +69,17 @@ final class NameNodeService {
    *
    * @param log where the changes are written; null if they are not
    * @param leadership says how the peers stand
+   * @param logins who may log in
    * @param transportStatistics gives the statistics of the transport's server
    */
   static OperationServer create(
       NameNode namenode,
       NameNodeLog log,
       Leadership leadership,
+      Logins logins,
       Supplier<Map<String, Long>> transportStatistics) {
     OperationServer.Builder builder =
-        new LoginHandler(Mechanisms.ANYBODY, new Greeter(namenode))
+        new LoginHandler(logins.mechanisms(), new Greeter(namenode, logins))
             .addTo(
                 OperationServer.builder(
                     NameNodeOperations.all(),
@@ -88,7 +90,7 @@ final class NameNodeService {
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
             .handle(NameNodeOperations.LEAD, (request, session) -> leadership.lead(request))
             .handle(NameNodeOperations.ASK_PEER, (request, session) -> leadership.ask(request))
-            .onClosed(session -> closed(namenode, session))
+            .onClosed(session -> closed(namenode, logins, session))
             .onServed(counting())
             .reportSlow(
                 namenode.options().slowNanos(),
@@ -306,27 +308,23 @@ final class NameNodeService {
         .handle(
             NameNodeOperations.REGISTER_DATANODE,
             (request, session) -> {
-              RequestChecks.requireDatanode(session.caller());
               RequestChecks.check(request.description());
               int id = datanodes.register(request, session.caller());
-              datanodes.cameBy(id, attachment(session));
+              datanodes.cameBy(id, attachment(session), session.caller());
               return new RegisterDatanode.Response(id);
             })
         .handleLong(
             NameNodeOperations.REGISTER_REGION,
-            (request, session) -> {
-              RequestChecks.requireDatanode(session.caller());
-              return new RegisterRegion.Response(datanodes.register(request, session.caller()));
-            })
+            (request, session) ->
+                new RegisterRegion.Response(datanodes.register(request, session.caller())))
         .handle(
             NameNodeOperations.KEEP_ALIVE,
             (request, session) -> {
-              RequestChecks.requireDatanode(session.caller());
               datanodes.haveCutOff(request);
               datanodes.served(request);
               KeepAlive.Response answer = datanodes.keepAlive(request, session.caller());
               // Only now: another process may have its place.
-              datanodes.cameBy(request.datanode(), attachment(session));
+              datanodes.cameBy(request.datanode(), attachment(session), session.caller());
               return answer;
             })
         .handle(
@@ -353,24 +351,9 @@ final class NameNodeService {
   /** Operations of other namenodes. */
   private static void addShares(OperationServer.Builder builder, ShareRule shares) {
     builder
-        .handle(
-            NameNodeOperations.SET_SHARE,
-            (request, session) -> {
-              RequestChecks.requireNamenode(session.caller());
-              return shares.set(request);
-            })
-        .handleLong(
-            NameNodeOperations.CHECK_SHARES,
-            (request, session) -> {
-              RequestChecks.requireNamenode(session.caller());
-              return shares.check(request);
-            })
-        .handle(
-            NameNodeOperations.LEND_QUOTA,
-            (request, session) -> {
-              RequestChecks.requireNamenode(session.caller());
-              return shares.lend(request);
-            });
+        .handle(NameNodeOperations.SET_SHARE, (request, session) -> shares.set(request))
+        .handleLong(NameNodeOperations.CHECK_SHARES, (request, session) -> shares.check(request))
+        .handle(NameNodeOperations.LEND_QUOTA, (request, session) -> shares.lend(request));
   }
 
   /** The bytes that a compound operation has read. */
@@ -424,7 +407,7 @@ final class NameNodeService {
   }
 
   /** Opens connections. */
-  private record Greeter(NameNode namenode) implements LoginHandler.Host {
+  private record Greeter(NameNode namenode, Logins logins) implements LoginHandler.Host {
     @Override
     public void check(Hello.Request request) throws CrailException {
       NameNode.check(request);
@@ -435,6 +418,7 @@ final class NameNodeService {
         throws CrailException {
       Hello.Response description = namenode.describe();
       SessionUser user = new SessionUser(namenode.users(), caller);
+      logins.begin(caller);
       ClientActivity activity =
           namenode.activity().begin(caller.client(), claim.host(), caller.principal().name());
       if (caller.principal().role() == Principal.Role.CLIENT) {
@@ -448,7 +432,7 @@ final class NameNodeService {
     }
   }
 
-  private static void closed(NameNode namenode, Session session) {
+  private static void closed(NameNode namenode, Logins logins, Session session) {
     if (session.replies() != null) {
       namenode.replies().closed(session.replies());
     }
@@ -457,6 +441,7 @@ final class NameNodeService {
       return;
     }
     namenode.activity().end(attachment.activity());
+    logins.end(attachment.user().caller());
     if (session.caller().principal().role() == Principal.Role.DATANODE) {
       namenode.rules().datanodes().ended(attachment);
     }

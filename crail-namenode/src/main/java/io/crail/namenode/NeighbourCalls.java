@@ -19,9 +19,12 @@ import io.crail.protocol.cluster.CheckShares;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.LendQuota;
 import io.crail.protocol.cluster.SetShare;
+import io.crail.protocol.secret.SecretCredentials;
+import io.crail.protocol.secret.Secrets;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.CommitGate;
 import io.crail.rpc.Transport;
+import io.crail.rpc.login.Principal;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -102,7 +105,13 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
     ClientLoop loop = transport.newOwnLoop("crail-namenode-" + index + "-neighbours");
     NameNodeClient.Identity identity =
         new NameNodeClient.Identity(
-            Hello.ROLE_NAMENODE, random.nextLong(), "", conf.get(ClusterKeys.CLUSTER_NAME));
+            Hello.ROLE_NAMENODE,
+            random.nextLong(),
+            "",
+            conf.get(ClusterKeys.CLUSTER_NAME),
+            "",
+            SecretCredentials.of(
+                Secrets.of(conf, Clock.SYSTEM), Principal.Role.NAMENODE, "namenode"));
     Map<Integer, Check> others = new TreeMap<>();
     List<Lending> lent = new ArrayList<>();
     for (int i = 0; i < addresses.size(); i++) {

@@ -8,15 +8,9 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.TierTraits;
-import io.crail.rpc.login.Caller;
-import io.crail.rpc.login.Principal;
 import java.util.regex.Pattern;
 
-/**
- * Checks requests before they are served: the sender must have the right role, and texts must be
- * safe in a log, a list or a command. This protects against mistakes and broken programs, but not
- * against a client that claims a false role. Stateless.
- */
+/** Checks requests before they are served: texts must be safe in a log, a list or a command. */
 final class RequestChecks {
   private static final Pattern TIER = Pattern.compile("[a-z0-9-]+");
   // Host names, IPv4 addresses, and IPv6 addresses with an optional interface.
@@ -25,24 +19,6 @@ final class RequestChecks {
   private static final int MAX_DRAIN_MILLIS = 3_600_000;
 
   private RequestChecks() {}
-
-  /**
-   * Refuses a request that only datanodes may send, unless the sender is one. Which one it is, the
-   * request says: a datanode gets its id after the login, by a registration with its UUID, and
-   * keeps it over other connections.
-   */
-  static void requireDatanode(Caller caller) throws CrailException {
-    if (caller.principal().role() != Principal.Role.DATANODE) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("only a datanode may ask for this");
-    }
-  }
-
-  /** Refuses a request that only another namenode may send, unless the sender is one. */
-  static void requireNamenode(Caller caller) throws CrailException {
-    if (caller.principal().role() != Principal.Role.NAMENODE) {
-      throw ErrorCode.INVALID_ARGUMENT.exception("only a namenode may ask for this");
-    }
-  }
 
   /** Checks the texts and traits of a registration. */
   static void check(RegisterDatanode.Description request) throws CrailException {

@@ -688,21 +688,21 @@ class DatanodeTest {
     TestStore store = new TestStore();
     int id = store.datanode(BLOCK);
     refused(
-        ErrorCode.INVALID_ARGUMENT,
-        "only a datanode",
+        ErrorCode.ACCESS_DENIED,
+        "needs the right to lend",
         () ->
             store.wire.call(
                 NameNodeOperations.REGISTER_DATANODE, registration(2, "host", 1002, 0, true)));
     refused(
-        ErrorCode.INVALID_ARGUMENT,
-        "only a datanode",
+        ErrorCode.ACCESS_DENIED,
+        "needs the right to lend",
         () ->
             store.wire.call(
                 NameNodeOperations.REGISTER_REGION,
                 new RegisterRegion.Request(id, 1, BLOCK, 0, 0, 0)));
     refused(
-        ErrorCode.INVALID_ARGUMENT,
-        "only a datanode",
+        ErrorCode.ACCESS_DENIED,
+        "needs the right to lend",
         () ->
             store.wire.call(
                 NameNodeOperations.KEEP_ALIVE, new KeepAlive.Request(id, false, 0, 0, -1, -1)));

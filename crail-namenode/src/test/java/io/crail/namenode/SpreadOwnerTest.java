@@ -14,6 +14,7 @@ import io.crail.compound.CompoundOperation;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.rule.SpreadLimits;
 import io.crail.namenode.rule.SpreadRule;
+import io.crail.namenode.user.Logins;
 import io.crail.namenode.user.SessionUser;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.SetShare;
@@ -77,7 +78,8 @@ class SpreadOwnerTest {
             others);
     wire =
         Wire.connect(
-            NameNodeService.create(namenode, null, Leadership.ALONE, Map::of), TestStore.CLIENT);
+            NameNodeService.create(namenode, null, Leadership.ALONE, Logins.ANYBODY, Map::of),
+            TestStore.CLIENT);
     Caller caller = TestStore.caller("someone");
     namenode
         .rules()

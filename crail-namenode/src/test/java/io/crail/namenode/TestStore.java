@@ -9,6 +9,7 @@ import io.crail.namenode.change.ChangeSink;
 import io.crail.namenode.change.Replay;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.rule.DatanodeRule;
+import io.crail.namenode.user.Logins;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.Operation;
 import io.crail.protocol.OperationServer;
@@ -94,7 +95,7 @@ public final class TestStore {
   private TestStore(NameNode namenode, ManualClock clock) throws CrailException {
     this.clock = clock;
     this.namenode = namenode;
-    this.server = NameNodeService.create(namenode, null, Leadership.ALONE, Map::of);
+    this.server = NameNodeService.create(namenode, null, Leadership.ALONE, Logins.ANYBODY, Map::of);
     this.wire = Wire.connect(server, CLIENT);
     this.datanodeWire = Wire.connect(server, Hello.ROLE_DATANODE, CLIENT + 1);
     this.namenodeWire = Wire.connect(server, Hello.ROLE_NAMENODE, CLIENT + 2);

@@ -60,21 +60,13 @@ public final class LoginHandler {
     host.check(request);
     Claim claim =
         new Claim(
-            new Principal(role(request.role()), request.user()),
+            new Principal(Hello.role(request.role()), request.user()),
             request.clientId(),
             request.peer(),
             request.patienceMillis(),
             request.host());
     session.begin(new ServerLogin(mechanisms, request.mechanism(), claim));
     return answer(request.message(), session);
-  }
-
-  private static Principal.Role role(int number) {
-    return switch (number) {
-      case Hello.ROLE_DATANODE -> Principal.Role.DATANODE;
-      case Hello.ROLE_NAMENODE -> Principal.Role.NAMENODE;
-      default -> Principal.Role.CLIENT;
-    };
   }
 
   private Hello.Response next(Login.Request request, Session session) throws CrailException {

@@ -2,8 +2,10 @@
 package io.crail.protocol;
 
 import io.crail.common.Addresses;
+import io.crail.common.Clock;
 import io.crail.common.NamenodeAddresses;
 import io.crail.common.Utf8;
+import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.cluster.Hello;
@@ -11,13 +13,18 @@ import io.crail.protocol.cluster.Login;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.NodePath;
 import io.crail.protocol.part.SpreadPath;
+import io.crail.protocol.secret.SecretCredentials;
+import io.crail.protocol.secret.Secrets;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Frame;
 import io.crail.rpc.RpcCall;
 import io.crail.rpc.RpcPeer;
 import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.ClientLogin;
 import io.crail.rpc.login.Credentials;
+import io.crail.rpc.login.LoginKey;
+import io.crail.rpc.login.Principal;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -47,14 +54,21 @@ public final class NameNodeClient {
   public record Identity(
       int role, long clientId, String host, String cluster, String user, Credentials credentials) {
     /** The identity of a client that creates no nodes, at this host if that has a name. */
-    public static Identity ofClient(String cluster) {
+    public static Identity ofClient(Configuration conf) {
       String host;
       try {
         host = InetAddress.getLocalHost().getHostName();
       } catch (UnknownHostException e) {
         host = "";
       }
-      return new Identity(Hello.ROLE_CLIENT, ThreadLocalRandom.current().nextLong(), host, cluster);
+      String user = ClusterKeys.user(conf);
+      return new Identity(
+          Hello.ROLE_CLIENT,
+          ThreadLocalRandom.current().nextLong(),
+          host,
+          conf.get(ClusterKeys.CLUSTER_NAME),
+          user,
+          SecretCredentials.of(Secrets.of(conf, Clock.SYSTEM), Principal.Role.CLIENT, user));
     }
 
     /** The identity of a process that creates no nodes. */
@@ -88,6 +102,7 @@ public final class NameNodeClient {
   private final RpcPeer[] peers;
   private final Routes routes;
   private final AtomicReferenceArray<Hello.Response> hellos;
+  private final AtomicReferenceArray<LoginKey> keys;
 
   /**
    * Creates the peers without connecting.
@@ -146,6 +161,7 @@ public final class NameNodeClient {
     this.routes = routes;
     this.peers = new RpcPeer[addresses.size()];
     this.hellos = new AtomicReferenceArray<>(peers.length);
+    this.keys = new AtomicReferenceArray<>(peers.length);
     for (int i = 0; i < peers.length; i++) {
       long number = ThreadLocalRandom.current().nextLong();
       int peerCount = addresses.peers(i).size();
@@ -184,6 +200,11 @@ public final class NameNodeClient {
   /** What namenode {@code index} said in its last handshake; null before the first. */
   public Hello.Response hello(int index) {
     return hellos.get(index);
+  }
+
+  /** The key of the last login at namenode {@code index}; null if it has proved none. */
+  public LoginKey key(int index) {
+    return keys.get(index);
   }
 
   /** The peer of namenode {@code index}. */
@@ -294,7 +315,14 @@ public final class NameNodeClient {
 
     @Override
     public RpcCall first(RpcPeer peer) throws CrailException {
-      ClientLogin login = new ClientLogin(identity.credentials());
+      Claim claim =
+          new Claim(
+              new Principal(Hello.role(identity.role()), Utf8.of(identity.user())),
+              identity.clientId(),
+              number,
+              (int) Math.min(TimeUnit.NANOSECONDS.toMillis(timeoutNanos), Integer.MAX_VALUE),
+              Utf8.of(identity.host()));
+      ClientLogin login = new ClientLogin(identity.credentials(), claim);
       Hello.Request hello =
           new Hello.Request(
               Hello.MAGIC,
@@ -302,11 +330,11 @@ public final class NameNodeClient {
               Frame.VERSION,
               identity.role(),
               login.mechanism(),
-              identity.clientId(),
-              number,
-              (int) Math.min(TimeUnit.NANOSECONDS.toMillis(timeoutNanos), Integer.MAX_VALUE),
-              Utf8.of(identity.host()),
-              Utf8.of(identity.user()),
+              claim.client(),
+              claim.peer(),
+              claim.patienceMillis(),
+              claim.host(),
+              claim.principal().name(),
               SmallValue.of(login.message()));
       long deadlineNanos = loop.clock().nanoTime() + Math.min(timeoutNanos, mostNanos);
       return new HelloCall<>(peer, index, login, NameNodeOperations.HELLO, hello, deadlineNanos);
@@ -376,6 +404,7 @@ public final class NameNodeClient {
       login.answered(more, hello.message().bytes());
       if (!more) {
         check(hello);
+        keys.set(index, login.key());
         Hello.Response before = hellos.getAndSet(index, hello);
         if (before != null && before.incarnation() != hello.incarnation()) {
           peers[index].serverHasForgotten();

@@ -46,6 +46,7 @@ import io.crail.protocol.node.ReplaceExtent;
 import io.crail.protocol.node.SetAttributes;
 import io.crail.protocol.node.SetSize;
 import io.crail.protocol.part.NodePath;
+import io.crail.rpc.login.Right;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -72,6 +73,7 @@ public final class NameNodeOperations {
       add(
           1,
           "hello",
+          Right.ANY,
           Hello.Request.CODEC,
           Hello.Response.CODEC,
           READS,
@@ -81,6 +83,7 @@ public final class NameNodeOperations {
       add(
           2,
           "create",
+          Right.USE,
           Create.Request.CODEC,
           Create.Response.CODEC,
           CHANGES,
@@ -90,6 +93,7 @@ public final class NameNodeOperations {
       add(
           3,
           "lookup",
+          Right.USE,
           Lookup.Request.CODEC,
           Lookup.Response.CODEC,
           READS,
@@ -99,6 +103,7 @@ public final class NameNodeOperations {
       add(
           4,
           "set-size",
+          Right.USE,
           SetSize.Request.CODEC,
           SetSize.Response.CODEC,
           CHANGES,
@@ -108,6 +113,7 @@ public final class NameNodeOperations {
       add(
           5,
           "remove",
+          Right.USE,
           Remove.Request.CODEC,
           Remove.Response.CODEC,
           CHANGES,
@@ -117,6 +123,7 @@ public final class NameNodeOperations {
       add(
           6,
           "rename",
+          Right.USE,
           Rename.Request.CODEC,
           Rename.Response.CODEC,
           CHANGES,
@@ -126,6 +133,7 @@ public final class NameNodeOperations {
       add(
           7,
           "find-extents",
+          Right.USE,
           FindExtents.Request.CODEC,
           FindExtents.Response.CODEC,
           READS,
@@ -135,6 +143,7 @@ public final class NameNodeOperations {
       add(
           8,
           "extend",
+          Right.USE,
           Extend.Request.CODEC,
           Extend.Response.CODEC,
           CHANGES,
@@ -144,6 +153,7 @@ public final class NameNodeOperations {
       add(
           9,
           "acquire-lease",
+          Right.USE,
           AcquireLease.Request.CODEC,
           AcquireLease.Response.CODEC,
           CHANGES,
@@ -153,6 +163,7 @@ public final class NameNodeOperations {
       add(
           10,
           "renew-leases",
+          Right.USE,
           RenewLeases.Request.CODEC,
           RenewLeases.Response.CODEC,
           SIGN_OF_LIFE,
@@ -162,6 +173,7 @@ public final class NameNodeOperations {
       add(
           11,
           "list-nodes",
+          Right.USE,
           ListNodes.Request.CODEC,
           ListNodes.Response.CODEC,
           READS,
@@ -171,6 +183,7 @@ public final class NameNodeOperations {
       add(
           12,
           "locations",
+          Right.USE,
           Locations.Request.CODEC,
           Locations.Response.CODEC,
           READS,
@@ -181,6 +194,7 @@ public final class NameNodeOperations {
           add(
               13,
               "register-datanode",
+              Right.LEND,
               RegisterDatanode.Request.CODEC,
               RegisterDatanode.Response.CODEC,
               SIGN_OF_LIFE,
@@ -190,6 +204,7 @@ public final class NameNodeOperations {
       add(
           14,
           "register-region",
+          Right.LEND,
           RegisterRegion.Request.CODEC,
           RegisterRegion.Response.CODEC,
           CHANGES,
@@ -199,6 +214,7 @@ public final class NameNodeOperations {
       add(
           15,
           "keep-alive",
+          Right.LEND,
           KeepAlive.Request.CODEC,
           KeepAlive.Response.CODEC,
           SIGN_OF_LIFE,
@@ -208,6 +224,7 @@ public final class NameNodeOperations {
       add(
           16,
           "remove-datanode",
+          Right.OPERATE,
           RemoveDatanode.Request.CODEC,
           RemoveDatanode.Response.CODEC,
           CHANGES,
@@ -218,6 +235,7 @@ public final class NameNodeOperations {
           add(
               17,
               "describe-datanode",
+              Right.USE,
               DescribeDatanode.Request.CODEC,
               DescribeDatanode.Response.CODEC,
               READS,
@@ -227,6 +245,7 @@ public final class NameNodeOperations {
       add(
           18,
           "list-datanodes",
+          Right.USE,
           ListDatanodes.Request.CODEC,
           ListDatanodes.Response.CODEC,
           READS,
@@ -236,17 +255,27 @@ public final class NameNodeOperations {
       add(
           19,
           "usage",
+          Right.USE,
           Usage.Request.CODEC,
           Usage.Response.CODEC,
           READS,
           named(),
           "counts nodes and space");
   public static final Operation<Ping.Request, Ping.Response> PING =
-      add(20, "ping", Ping.Request.CODEC, Ping.Response.CODEC, READS, named(), "answers");
+      add(
+          20,
+          "ping",
+          Right.ANY,
+          Ping.Request.CODEC,
+          Ping.Response.CODEC,
+          READS,
+          named(),
+          "answers");
   public static final Operation<Dump.Request, Dump.Response> DUMP =
       add(
           21,
           "dump",
+          Right.OPERATE,
           Dump.Request.CODEC,
           Dump.Response.CODEC,
           READS,
@@ -256,6 +285,7 @@ public final class NameNodeOperations {
       add(
           22,
           "names",
+          Right.USE,
           Names.Request.CODEC,
           Names.Response.CODEC,
           READS,
@@ -265,6 +295,7 @@ public final class NameNodeOperations {
       add(
           23,
           "set-attributes",
+          Right.USE,
           SetAttributes.Request.CODEC,
           SetAttributes.Response.CODEC,
           CHANGES,
@@ -274,6 +305,7 @@ public final class NameNodeOperations {
       add(
           24,
           "replace-extent",
+          Right.USE,
           ReplaceExtent.Request.CODEC,
           Extend.Response.CODEC,
           CHANGES,
@@ -284,6 +316,7 @@ public final class NameNodeOperations {
       add(
           25,
           "put",
+          Right.USE,
           Put.Request.CODEC,
           Put.Response.CODEC,
           CHANGES,
@@ -293,6 +326,7 @@ public final class NameNodeOperations {
       add(
           26,
           "examine",
+          Right.OPERATE,
           Examine.Request.CODEC,
           Examine.Response.CODEC,
           READS,
@@ -302,6 +336,7 @@ public final class NameNodeOperations {
       add(
           27,
           "begin-move",
+          Right.OPERATE,
           BeginMove.Request.CODEC,
           BeginMove.Response.CODEC,
           CHANGES,
@@ -311,6 +346,7 @@ public final class NameNodeOperations {
       add(
           28,
           "commit-move",
+          Right.OPERATE,
           CommitMove.Request.CODEC,
           CommitMove.Response.CODEC,
           CHANGES,
@@ -320,6 +356,7 @@ public final class NameNodeOperations {
       add(
           29,
           "list-extents",
+          Right.OPERATE,
           ListExtents.Request.CODEC,
           ListExtents.Response.CODEC,
           READS,
@@ -330,6 +367,7 @@ public final class NameNodeOperations {
           add(
               30,
               "report-datanodes",
+              Right.USE,
               ReportDatanodes.Request.CODEC,
               ReportDatanodes.Response.CODEC,
               READS,
@@ -339,6 +377,7 @@ public final class NameNodeOperations {
       add(
           31,
           "drain-datanode",
+          Right.OPERATE,
           DrainDatanode.Request.CODEC,
           DrainDatanode.Response.CODEC,
           CHANGES,
@@ -348,6 +387,7 @@ public final class NameNodeOperations {
       add(
           32,
           "login",
+          Right.ANY,
           Login.Request.CODEC,
           Hello.Response.CODEC,
           READS,
@@ -357,6 +397,7 @@ public final class NameNodeOperations {
       add(
           33,
           "create-spread",
+          Right.USE,
           Create.Request.CODEC,
           Create.Response.CODEC,
           CHANGES,
@@ -366,6 +407,7 @@ public final class NameNodeOperations {
       add(
           34,
           "set-share",
+          Right.SHARE,
           SetShare.Request.CODEC,
           SetShare.Response.CODEC,
           CHANGES,
@@ -375,6 +417,7 @@ public final class NameNodeOperations {
       add(
           35,
           "check-shares",
+          Right.SHARE,
           CheckShares.Request.CODEC,
           CheckShares.Response.CODEC,
           CHANGES,
@@ -384,6 +427,7 @@ public final class NameNodeOperations {
       add(
           42,
           "lend-quota",
+          Right.SHARE,
           LendQuota.Request.CODEC,
           LendQuota.Response.CODEC,
           CHANGES,
@@ -393,6 +437,7 @@ public final class NameNodeOperations {
       add(
           36,
           "report-activity",
+          Right.OPERATE,
           ReportActivity.Request.CODEC,
           ReportActivity.Response.CODEC,
           READS,
@@ -402,6 +447,7 @@ public final class NameNodeOperations {
       add(
           37,
           "operate",
+          Right.USE,
           Operate.Request.CODEC,
           Operate.Response.CODEC,
           CHANGES,
@@ -411,6 +457,7 @@ public final class NameNodeOperations {
       add(
           38,
           "operate-read",
+          Right.USE,
           Operate.Request.CODEC,
           Operate.Response.CODEC,
           READS,
@@ -420,6 +467,7 @@ public final class NameNodeOperations {
       add(
           39,
           "announce-space",
+          Right.OPERATE,
           AnnounceSpace.Request.CODEC,
           AnnounceSpace.Response.CODEC,
           SIGN_OF_LIFE,
@@ -429,6 +477,7 @@ public final class NameNodeOperations {
       add(
           40,
           "list-shares",
+          Right.OPERATE,
           ListShares.Request.CODEC,
           ListShares.Response.CODEC,
           READS,
@@ -438,6 +487,7 @@ public final class NameNodeOperations {
       add(
           41,
           "stage",
+          Right.USE,
           Put.Request.CODEC,
           Put.Response.CODEC,
           CHANGES,
@@ -447,6 +497,7 @@ public final class NameNodeOperations {
       add(
           43,
           "lead",
+          Right.OPERATE,
           Lead.Request.CODEC,
           Lead.Response.CODEC,
           READS,
@@ -456,6 +507,7 @@ public final class NameNodeOperations {
       add(
           44,
           "ask-peer",
+          Right.ANY,
           AskPeer.Request.CODEC,
           AskPeer.Response.CODEC,
           READS,
@@ -472,13 +524,14 @@ public final class NameNodeOperations {
   private static <Q, R> Operation<Q, R> add(
       int number,
       String name,
+      Right right,
       Codec<Q> request,
       Codec<R> response,
       boolean changes,
       Routing<Q> routing,
       String sentence) {
     Operation<Q, R> operation =
-        new Operation<>(number, name, request, response, changes, routing, sentence);
+        new Operation<>(number, name, right, request, response, changes, routing, sentence);
     if (TABLE.put(number, operation) != null) {
       throw new AssertionError("operation number given twice: " + number);
     }

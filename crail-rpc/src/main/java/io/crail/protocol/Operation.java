@@ -9,6 +9,7 @@ import io.crail.protocol.codec.Independent;
 import io.crail.protocol.part.SpreadPath;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Session;
+import io.crail.rpc.login.Right;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.BiFunction;
@@ -24,6 +25,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param number the permanent number on the wire, 1 to 255
  * @param name the name in lower case, for counters and documentation
+ * @param right what a caller needs to ask for it
  * @param request the request's codec
  * @param response the codec of a successful answer
  * @param changes whether it changes something, so that its answers are remembered
@@ -35,6 +37,7 @@ import org.slf4j.LoggerFactory;
 public record Operation<Q, R>(
     int number,
     String name,
+    Right right,
     Codec<Q> request,
     Codec<R> response,
     boolean changes,
@@ -47,6 +50,7 @@ public record Operation<Q, R>(
     if (number < 1 || number > 255) {
       throw new IllegalArgumentException("operation number out of range: " + number);
     }
+    Objects.requireNonNull(right, "right");
     Objects.requireNonNull(routing, "routing");
   }
 

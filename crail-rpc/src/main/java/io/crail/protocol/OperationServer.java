@@ -11,9 +11,11 @@ import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
 import io.crail.rpc.Service;
 import io.crail.rpc.Session;
+import io.crail.rpc.login.Principal;
 import io.crail.rpc.reply.Replies;
 import io.crail.rpc.reply.Reply;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -117,6 +119,10 @@ public final class OperationServer implements Service {
               operations[opcode].name() + " before the end of the handshake");
         }
         batch.session().needCaller();
+      } else if (batch.session().caller().end() != null) {
+        throw ErrorCode.UNAUTHENTICATED.exception(batch.session().caller().end());
+      } else if (!batch.session().caller().may(operations[opcode].right())) {
+        handler = this::refuse;
       }
       int to = from + 1;
       // The handshake decides whether the following requests may be served, so it is served alone.
@@ -136,6 +142,27 @@ public final class OperationServer implements Service {
       slow.served(operations[opcode], batch, from, served, ended - begun);
       begun = ended;
       from = served;
+    }
+  }
+
+  private void refuse(RequestBatch batch, int from, int to, ResponseWriter responses) {
+    Operation<?, ?> operation = operations[batch.opcode(from)];
+    Principal principal = batch.session().caller().principal();
+    String why =
+        operation.name()
+            + " needs the right to "
+            + operation.right().name().toLowerCase(Locale.ROOT)
+            + ", which "
+            + principal.role().name().toLowerCase(Locale.ROOT)
+            + " '"
+            + principal.name()
+            + "' does not have";
+    for (int i = from; i < to; i++) {
+      if (responses.isFull()) {
+        batch.giveBackFrom(i);
+        return;
+      }
+      responses.fail(batch.correlationId(i), ErrorCode.ACCESS_DENIED, why);
     }
   }
 

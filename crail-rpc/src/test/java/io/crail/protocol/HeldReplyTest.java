@@ -42,6 +42,7 @@ class HeldReplyTest {
       new Operation<>(
           9,
           "change",
+          Right.ANY,
           Ping.Request.CODEC,
           Ping.Response.CODEC,
           true,

@@ -4,8 +4,6 @@ package io.crail.storage;
 import io.crail.common.config.Configuration;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
-import io.crail.rpc.login.Anybody;
-import io.crail.rpc.login.Credentials;
 
 /** The client part of a tier, for one loop. */
 public interface StorageClient extends AutoCloseable {
@@ -23,11 +21,11 @@ public interface StorageClient extends AutoCloseable {
       Transport transport,
       ClientLoop loop,
       long clientId,
-      Credentials credentials) {
+      DataCredentials credentials) {
     /** The surroundings of a client that proves nothing. */
     public Context(
         Configuration configuration, Transport transport, ClientLoop loop, long clientId) {
-      this(configuration, transport, loop, clientId, Anybody.CREDENTIALS);
+      this(configuration, transport, loop, clientId, DataCredentials.ANYBODY);
     }
   }
 

@@ -5,6 +5,7 @@ import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.user.Logins;
 import io.crail.protocol.OperationServer;
 import io.crail.rpc.RequestBatch;
 import io.crail.rpc.ResponseWriter;
@@ -34,7 +35,7 @@ public final class NameNodeDoor {
   /** An empty namenode; the same configuration makes the same one again. */
   public NameNodeDoor(Configuration configuration) {
     namenode = new NameNode(NameNodeOptions.of(configuration, 0, 1), clock, new Random(1));
-    server = NameNodeService.create(namenode, null, Leadership.ALONE, Map::of);
+    server = NameNodeService.create(namenode, null, Leadership.ALONE, Logins.ANYBODY, Map::of);
   }
 
   /** Serves requests. */

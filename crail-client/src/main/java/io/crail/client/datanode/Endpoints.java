@@ -76,6 +76,7 @@ public final class Endpoints implements Sweepable {
   private final MappingWarnings warnings;
   private final long clientId;
   private final StoreStatistics statistics;
+  private final DatanodeTickets tickets;
   private final Map<Integer, Known> ready = new ConcurrentHashMap<>();
   private final Set<Integer> keepers = ConcurrentHashMap.newKeySet();
 
@@ -112,6 +113,7 @@ public final class Endpoints implements Sweepable {
     this.warnings = warnings;
     this.clientId = clientId;
     this.statistics = statistics;
+    this.tickets = new DatanodeTickets(clientId, loop.clock());
   }
 
   /** A datanode and the way to it, or null when it has not been made yet. */
@@ -158,7 +160,7 @@ public final class Endpoints implements Sweepable {
     } else {
       Description description = pending.get(datanode);
       if (description == null) {
-        description = new Description(datanode);
+        description = new Description(datanode, false);
         pending.put(datanode, description);
         description.waiters.add(waiter);
         description.ask();
@@ -181,7 +183,16 @@ public final class Endpoints implements Sweepable {
   }
 
   private void forgetLost() {
-    ready.values().removeIf(known -> known.endpoint.isLost());
+    ready
+        .values()
+        .removeIf(
+            known -> {
+              boolean isLost = known.endpoint.isLost();
+              if (isLost) {
+                tickets.forget(known.description.uuid());
+              }
+              return isLost;
+            });
   }
 
   @Override
@@ -189,7 +200,19 @@ public final class Endpoints implements Sweepable {
     if (nowNanos - nextLookNanos >= 0) {
       nextLookNanos = nowNanos + LOOK_INTERVAL_NANOS;
       forgetLost();
+      renewTickets(nowNanos);
     }
+  }
+
+  private void renewTickets(long nowNanos) {
+    ready.forEach(
+        (datanode, known) -> {
+          if (tickets.isOld(known.description.uuid(), nowNanos) && !pending.containsKey(datanode)) {
+            Description renewal = new Description(datanode, true);
+            pending.put(datanode, renewal);
+            renewal.ask();
+          }
+        });
   }
 
   /**
@@ -209,11 +232,13 @@ public final class Endpoints implements Sweepable {
   /** The conversation in which a namenode describes a datanode, a page of regions at a time. */
   private final class Description {
     private final int datanode;
+    private final boolean isRenewal;
     private final List<Waiter> waiters = new ArrayList<>();
     private final Map<Integer, Region> regions = new HashMap<>();
 
-    Description(int datanode) {
+    Description(int datanode, boolean isRenewal) {
       this.datanode = datanode;
+      this.isRenewal = isRenewal;
     }
 
     void ask() {
@@ -243,12 +268,13 @@ public final class Endpoints implements Sweepable {
         ask();
         return;
       }
-      end(tryInstall(response));
+      end(isRenewal && waiters.isEmpty() ? renewed(response) : tryInstall(response));
     }
 
     /** Gives the error, or null. */
     private CrailException tryInstall(DescribeDatanode.Response response) {
       try {
+        takeTicket(response);
         install(describe(response));
         return null;
       } catch (CrailException e) {
@@ -272,6 +298,21 @@ public final class Endpoints implements Sweepable {
           response.traits(),
           Map.copyOf(regions),
           response.keeps());
+    }
+
+    private CrailException renewed(DescribeDatanode.Response response) {
+      try {
+        takeTicket(response);
+        return null;
+      } catch (CrailException e) {
+        return e;
+      }
+    }
+
+    private void takeTicket(DescribeDatanode.Response response) throws CrailException {
+      int namenode = Integer.remainderUnsigned(datanode, namenodes.count());
+      UUID process = new UUID(response.uuidHigh(), response.uuidLow());
+      tickets.take(process, response.ticket(), namenodes.key(namenode));
     }
 
     private void install(DatanodeDescription description) throws CrailException {
@@ -317,7 +358,11 @@ public final class Endpoints implements Sweepable {
       try {
         Optional<MappedEndpoint> local =
             MappedEndpoint.open(
-                description, clientId, loop.clock(), reason -> aroundMapping(description, reason));
+                description,
+                clientId,
+                tickets.at(description.uuid(), true),
+                loop.clock(),
+                reason -> aroundMapping(description, reason));
         if (local.isPresent()) {
           return local.get();
         }
@@ -349,7 +394,8 @@ public final class Endpoints implements Sweepable {
       client =
           tiers
               .apply(description.tier())
-              .createClient(new StorageClient.Context(configuration, transport, loop, clientId));
+              .createClient(
+                  new StorageClient.Context(configuration, transport, loop, clientId, tickets));
       clients.put(description.tier(), client);
     }
     return client.connect(description);

@@ -101,7 +101,11 @@ public enum ErrorCode {
    */
   QUOTA_EXCEEDED(36, "quota exceeded", LimitExceededException::new),
   /** A peer of a namenode that does not serve now. A client asks the others. */
-  STANDBY(37, "standby", UnavailableException::new);
+  STANDBY(37, "standby", UnavailableException::new),
+  /** The login of a connection was refused, or is no longer good. */
+  UNAUTHENTICATED(38, "login refused"),
+  /** The caller may not do this. Nothing was changed. */
+  ACCESS_DENIED(39, "access denied");
 
   private static final ErrorCode[] BY_NUMBER = byNumber();
 

@@ -207,7 +207,7 @@ final class RdmaStorageEndpoint extends NetworkEndpoint<RdmaTransfer>
     ClientLogin login;
     try {
       rdma = shared.rdma();
-      login = shared.newLogin();
+      login = shared.newLogin(uuid());
     } catch (CrailException e) {
       refused(e);
       return;

@@ -136,7 +136,7 @@ final class RdmaStorageServer extends HostedServer implements RdmaListener.Accep
 
   @Override
   public void requested(RdmaListener.Request request) {
-    DataLogin login = new DataLogin(mechanisms(), uuid());
+    DataLogin login = new DataLogin(mechanismsOfOneMessage(), uuid());
     DataHello.Response answer = null;
     ErrorCode refusal = serving ? ErrorCode.OK : ErrorCode.UNAVAILABLE;
     try {

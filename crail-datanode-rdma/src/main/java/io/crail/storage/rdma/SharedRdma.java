@@ -5,6 +5,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.common.error.CrailException;
 import io.crail.rpc.ClientLoop;
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.ClientLogin;
 import io.crail.rpc.loop.Sweepable;
 import io.crail.rpc.rdma.QueuePair;
@@ -19,6 +20,7 @@ import io.crail.storage.network.NetworkEndpoint;
 import io.crail.verbs.Verbs;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 
 /**
  * What the endpoints of a client share, above all the users' memory that is registered with each
@@ -89,12 +91,14 @@ final class SharedRdma implements Sweepable {
   }
 
   /**
-   * Begins the login of a connection.
+   * Begins the login of a connection, which has one message.
    *
+   * @param datanode the datanode process
    * @throws CrailException when there is no first message
    */
-  ClientLogin newLogin() throws CrailException {
-    return new ClientLogin(context.credentials());
+  ClientLogin newLogin(UUID datanode) throws CrailException {
+    return new ClientLogin(
+        context.credentials().at(datanode, true), Claim.ofClient(context.clientId()));
   }
 
   int depth() {

@@ -6,6 +6,7 @@ import io.crail.protocol.cluster.Login;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.rpc.Frame;
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.ClientLogin;
 import io.crail.storage.StorageClient;
 import io.crail.storage.network.DataHello;
@@ -35,7 +36,8 @@ final class ClientHandshake {
   ClientHandshake(StorageClient.Context context, UUID datanode) throws CrailException {
     this.datanode = datanode;
     this.clientId = context.clientId();
-    this.login = new ClientLogin(context.credentials());
+    this.login =
+        new ClientLogin(context.credentials().at(datanode, false), Claim.ofClient(clientId));
   }
 
   /** The first frame. */

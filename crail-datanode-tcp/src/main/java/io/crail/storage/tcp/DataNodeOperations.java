@@ -6,6 +6,7 @@ import io.crail.protocol.Operation.Routing;
 import io.crail.protocol.cluster.Login;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.codec.Codec;
+import io.crail.rpc.login.Right;
 import io.crail.storage.network.DataHello;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -78,13 +79,17 @@ public final class DataNodeOperations {
     return Collections.unmodifiableMap(TABLE);
   }
 
-  /** No answer is remembered: a write that is sent again puts the same bytes to the same place. */
+  /**
+   * Who has logged in may ask for all. No answer is remembered: a write that is sent again puts the
+   * same bytes to the same place.
+   */
   private static <Q, R> Operation<Q, R> add(
       int number, String name, Codec<Q> request, Codec<R> response, String sentence) {
     Operation<Q, R> operation =
         new Operation<>(
             number,
             name,
+            Right.ANY,
             request,
             response,
             false,

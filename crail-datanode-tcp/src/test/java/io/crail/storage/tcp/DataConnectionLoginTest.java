@@ -93,7 +93,7 @@ class DataConnectionLoginTest {
     }
 
     @Override
-    public Initiator begin() {
+    public Initiator begin(Claim claim) {
       return new Initiator() {
         @Override
         public byte[] first() {
@@ -153,7 +153,8 @@ class DataConnectionLoginTest {
       StorageClient client =
           new TcpStorageTier()
               .createClient(
-                  new StorageClient.Context(configuration, transport, loop, CLIENT, credentials));
+                  new StorageClient.Context(
+                      configuration, transport, loop, CLIENT, (datanode, once) -> credentials));
       StorageEndpoint endpoint =
           client.connect(
               new DatanodeDescription(
@@ -176,7 +177,8 @@ class DataConnectionLoginTest {
 
   private static ByteBuffer hello(UUID uuid, int length) throws CrailException {
     Credentials credentials = new Growth(length);
-    DataHello.Request request = DataHello.request(uuid, CLIENT, new ClientLogin(credentials));
+    DataHello.Request request =
+        DataHello.request(uuid, CLIENT, new ClientLogin(credentials, Claim.ofClient(CLIENT)));
     int body = DataHello.Request.CODEC.length(request);
     ByteBuffer frame = RawClient.frame(DataNodeOperations.HELLO.number(), 0, body);
     DataHello.Request.CODEC.encode(request, frame, Frame.HEADER_LENGTH);

@@ -48,7 +48,7 @@ public final class AdminClient implements AutoCloseable {
     addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     transport = TransportProvider.open(configuration);
     loop = transport.newClientLoop("admin");
-    identity = NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME));
+    identity = NameNodeClient.Identity.ofClient(configuration);
     client =
         new NameNodeClient(
             loop,

@@ -81,8 +81,7 @@ final class PageSource implements AutoCloseable {
                 callNanos(configuration) / 1_000_000 + "ms",
                 "what a request to the page may cost")
             .build();
-    NameNodeClient.Identity identity =
-        NameNodeClient.Identity.ofClient(configuration.get(ClusterKeys.CLUSTER_NAME));
+    NameNodeClient.Identity identity = NameNodeClient.Identity.ofClient(configuration);
     hosts.add(identity.host());
     // The log gives the address of the page with this name.
     hosts.add(LocalHost.hostName());

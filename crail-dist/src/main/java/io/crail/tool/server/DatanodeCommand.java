@@ -8,6 +8,7 @@ import io.crail.common.error.CrailException;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.secret.SecurityKeys;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.storage.StorageKeys;
@@ -152,6 +153,7 @@ public final class DatanodeCommand extends OptionsCommand {
                 wanted.tierArguments(),
                 transport);
         MetricsServer metrics = MetricsServer.of(datanode, configuration)) {
+      SecurityKeys.requireGuarded(configuration, datanode.server().address());
       metrics.url("/metrics").ifPresent(url -> context.announce("metrics are at " + url));
       gate.onAsked(datanode::close);
       if (serve(context, configuration, datanode, gate)) {

@@ -8,6 +8,7 @@ import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.ha.ReplicatedNamenode;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.secret.SecurityKeys;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import io.crail.tool.command.CommandContext;
@@ -62,6 +63,7 @@ public final class NamenodeCommand extends OptionsCommand {
     NamenodeAddresses addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     Place place = place(line, addresses);
     InetSocketAddress bind = bindAddress(line, addresses.peers(place.namenode()).get(place.peer()));
+    SecurityKeys.requireGuarded(configuration, bind);
     boolean isAlone = addresses.peers(place.namenode()).size() == 1;
     try (ShutdownGate gate = ShutdownGate.open();
         ThreadDeaths deaths = ThreadDeaths.endTheProcess();

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -56,9 +57,18 @@ final class ProcessCluster implements AutoCloseable {
    * @param host the address of a namenode, by its index
    * @param through the command that starts a process of a role there, and then is replaced by it
    * @param memory the directory of the datanodes' memory; null for the usual one
+   * @param options what a process of a role is started with besides
    */
   record Places(
-      IntFunction<String> host, BiFunction<Role, Integer, List<String>> through, Path memory) {
+      IntFunction<String> host,
+      BiFunction<Role, Integer, List<String>> through,
+      Path memory,
+      Function<Role, List<String>> options) {
+    /** Without options. */
+    Places(IntFunction<String> host, BiFunction<Role, Integer, List<String>> through, Path memory) {
+      this(host, through, memory, role -> List.of());
+    }
+
     /** On an address of this host. */
     static Places on(String host) {
       return new Places(index -> host, (role, index) -> List.of(), null);
@@ -70,6 +80,8 @@ final class ProcessCluster implements AutoCloseable {
     // No deadline passes because a machine pauses for seconds, unless a test asks for that.
     this.settings.put("crail.rpctimeout", "60s");
     this.settings.put("crail.datatimeout", "60s");
+    // Some have networks of their own.
+    this.settings.put("crail.open", "true");
     this.settings.putAll(settings);
     directory = Files.createTempDirectory("crail-system-test");
     Path memory = Path.of("/dev/shm");
@@ -239,6 +251,7 @@ final class ProcessCluster implements AutoCloseable {
       Path own = logOf(logs, peers, index).getParent();
       arguments.addAll(List.of("--set", "crail.namenode.datapath=" + own));
     }
+    arguments.addAll(places.options.apply(Role.NAMENODE));
     return CrailProcess.crail(
         places.through.apply(Role.NAMENODE, index), directory, arguments.toArray(new String[0]));
   }
@@ -293,6 +306,7 @@ final class ProcessCluster implements AutoCloseable {
 
   private CrailProcess datanode(int index, int port) throws IOException {
     List<String> all = new ArrayList<>(datanodeArguments.get(index));
+    all.addAll(1, places.options.apply(Role.DATANODE));
     all.add(String.valueOf(port));
     return CrailProcess.crail(
         places.through.apply(Role.DATANODE, index), directory, all.toArray(new String[0]));

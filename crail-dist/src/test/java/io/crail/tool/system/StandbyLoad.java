@@ -56,6 +56,7 @@ final class StandbyLoad {
   private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
   private final NameHistory history = new NameHistory();
+  private final Configuration conf;
   private final Path commands;
   private final long seed;
   private final Transport transport;
@@ -77,7 +78,7 @@ final class StandbyLoad {
   private StandbyLoad(Path directory, Path commands, long seed) throws IOException {
     this.commands = commands;
     this.seed = seed;
-    Configuration conf =
+    this.conf =
         Configuration.builder().load(directory.resolve("crail-site.conf"), name -> null).build();
     this.transport = TransportProvider.open(conf);
     this.addresses = conf.get(ClusterKeys.NAMENODE_ADDRESS);
@@ -137,7 +138,7 @@ final class StandbyLoad {
     return new NameNodeClient(
         loop,
         to,
-        NameNodeClient.Identity.ofClient("crail"),
+        NameNodeClient.Identity.ofClient(conf),
         transport.peerOptions(),
         to.peers(0).size() == 1 ? PROBE_NANOS : PATIENCE_NANOS);
   }

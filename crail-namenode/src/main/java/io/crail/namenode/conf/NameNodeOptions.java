@@ -6,6 +6,7 @@ import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.memory.ValueMemory;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.secret.SecurityKeys;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -30,6 +31,7 @@ import java.util.List;
  * @param smallFiles whether data files may be small values too
  * @param smallValues most bytes outside the heap for small values
  * @param slowNanos operations that take at least this long are logged
+ * @param ticketSeconds how long a client may log in at a datanode with one ticket
  */
 public record NameNodeOptions(
     int index,
@@ -49,7 +51,8 @@ public record NameNodeOptions(
     int smallValue,
     boolean smallFiles,
     long smallValues,
-    long slowNanos) {
+    long slowNanos,
+    long ticketSeconds) {
   /** A datanode that has sent a sign of life within this many periods is taken to be alive. */
   private static final int PRESENT_KEEP_ALIVES = 2;
 
@@ -116,7 +119,8 @@ public record NameNodeOptions(
         conf.get(NameNodeKeys.SMALL_VALUE).intValue(),
         conf.get(NameNodeKeys.SMALL_FILES),
         smallValues,
-        slowNanos == 0 ? Long.MAX_VALUE : slowNanos);
+        slowNanos == 0 ? Long.MAX_VALUE : slowNanos,
+        conf.get(SecurityKeys.TICKET_TIME).toSeconds());
   }
 
   private static long smallValues(Configuration conf) {

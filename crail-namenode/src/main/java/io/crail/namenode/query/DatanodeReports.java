@@ -10,11 +10,14 @@ import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.ReportDatanodes;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.ClassUsage;
 import io.crail.protocol.part.DatanodeState;
 import io.crail.protocol.part.DrainStanding;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.secret.Ticket;
 import io.crail.rpc.login.Caller;
+import io.crail.rpc.login.LoginKey;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -183,7 +186,21 @@ public final class DatanodeReports {
         description.tier(),
         description.host(),
         description.traits(),
+        ticket(datanode, caller),
         regions.subList(from, to));
+  }
+
+  /** What the caller logs in with at a datanode; nothing where one of the two has proved no key. */
+  private SmallValue ticket(DatanodeSpace datanode, Caller caller) {
+    LoginKey key = datanode.signs().key();
+    return key == null || caller.key() == null
+        ? SmallValue.NONE
+        : Ticket.issue(
+            key,
+            datanode.description().uuid(),
+            caller.key(),
+            caller.client(),
+            clock.currentTimeMillis() / 1000 + options.ticketSeconds());
   }
 
   /**

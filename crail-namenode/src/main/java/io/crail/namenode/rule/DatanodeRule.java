@@ -103,6 +103,11 @@ public final class DatanodeRule {
     return locks.ofDatanodes(() -> decide(request)).id();
   }
 
+  /** Ends what a client has begun at datanodes, since it may not use them any more. */
+  public void cutOff(long client) {
+    datanodes.all().forEach(datanode -> allocator.cutOff(datanode, client));
+  }
+
   /** Notes that somebody starts datanodes when space runs out. */
   public AnnounceSpace.Response announce(AnnounceSpace.Request request) throws CrailException {
     int storageClass = request.storageClass();
@@ -294,10 +299,11 @@ public final class DatanodeRule {
     datanodes.require(sign.datanode()).signs().served(clock.nanoTime(), sign);
   }
 
-  /** Notes over which connection the last message of a datanode came. */
-  public void cameBy(int id, Object connection) {
+  /** Notes over which connection, and from whom, the last message of a datanode came. */
+  public void cameBy(int id, Object connection, Caller caller) {
     DatanodeSpace datanode = datanodes.find(id);
     if (datanode != null) {
+      datanode.signs().loggedIn(caller.key());
       datanode.signs().cameBy(connection);
     }
   }

@@ -246,14 +246,10 @@ public final class Allocator {
   }
 
   /**
-   * Notes that a writer's lease ran out while the node keeps the extent. If the datanode can cut
-   * off clients, it must cut off this one.
+   * Notes that a client may not use a datanode any more, as after the end of a lease whose extent
+   * the node keeps. If the datanode can cut off clients, it must cut off this one.
    */
-  void cutOff(Allocation extent, long client) {
-    cutOff(extent.datanode(), client);
-  }
-
-  void cutOff(DatanodeSpace datanode, long client) {
+  public void cutOff(DatanodeSpace datanode, long client) {
     if (datanode.cutsOff()) {
       quarantine.cutOffs(datanode).order(client, clock.nanoTime());
     }

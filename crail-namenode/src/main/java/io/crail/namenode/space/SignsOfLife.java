@@ -2,6 +2,7 @@
 package io.crail.namenode.space;
 
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.rpc.login.LoginKey;
 
 /**
  * What a namenode hears of the life of a datanode's process: its messages, the end of its
@@ -16,6 +17,7 @@ public final class SignsOfLife {
   private volatile boolean cutOff;
   private volatile long answers;
   private volatile long heard;
+  private volatile LoginKey key;
   private final ServedBytes served = new ServedBytes();
   // Guarded by this.
   private Object connection;
@@ -29,6 +31,16 @@ public final class SignsOfLife {
     lastNanos = nowNanos;
     suspected = false;
     cutOff = false;
+  }
+
+  /** Notes the key that it has logged in with; null if it has proved none. */
+  public void loggedIn(LoginKey newKey) {
+    key = newKey;
+  }
+
+  /** The key that it has logged in with last; null if it has proved none. */
+  public LoginKey key() {
+    return key;
   }
 
   /** Notes how many bytes clients have moved so far. */

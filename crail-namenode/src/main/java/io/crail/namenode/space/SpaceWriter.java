@@ -291,7 +291,7 @@ public final class SpaceWriter {
 
   /** Notes that a writer lost its lease, and that the node keeps the extent. */
   public void cutOff(Allocation extent, long client) {
-    allocator.cutOff(extent, client);
+    allocator.cutOff(extent.datanode(), client);
   }
 
   /** Grants an extent that was taken to the writer of a copy. */

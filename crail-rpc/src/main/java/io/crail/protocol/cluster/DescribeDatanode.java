@@ -4,9 +4,11 @@ package io.crail.protocol.cluster;
 import io.crail.common.Utf8;
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TextLimits;
 import io.crail.protocol.part.TierTraits;
+import io.crail.protocol.secret.Ticket;
 import java.util.List;
 
 /** Describes a datanode and its regions to the clients that access them. */
@@ -46,6 +48,7 @@ public final class DescribeDatanode {
    * @param tier name of its tier
    * @param host name or address under which clients reach it
    * @param traits what its tier can do
+   * @param ticket what the client logs in with there, see {@code Ticket}; empty if it needs none
    * @param regions the regions from firstRegion on, as many as fit
    */
   public record Response(
@@ -59,6 +62,7 @@ public final class DescribeDatanode {
       Utf8 tier,
       Utf8 host,
       TierTraits traits,
+      SmallValue ticket,
       List<Region> regions) {
     /** The layout. */
     public static final Layout LAYOUT =
@@ -73,6 +77,7 @@ public final class DescribeDatanode {
             .u16("tierLength", "bytes of tier")
             .u16("hostLength", "bytes of host")
             .u16("traitsLength", "bytes of traits")
+            .u16("ticketLength", "bytes of ticket; 0 where no login is needed")
             .u16("regionsCount", "number of regions")
             .bytes("tier", "tierLength", 1, TextLimits.TIER, "name of its tier")
             .bytes(
@@ -82,6 +87,7 @@ public final class DescribeDatanode {
                 TextLimits.HOST,
                 "name or address that clients reach it by")
             .part("traits", "traitsLength", TierTraits.CODEC, "what its tier can do")
+            .bytes("ticket", "ticketLength", 0, Ticket.LENGTH, "what the client logs in with there")
             .list("regions", "regionsCount", Region.CODEC, MAX_REGIONS);
 
     /** The codec. */

@@ -8,6 +8,7 @@ import io.crail.protocol.codec.Layout;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.TextLimits;
 import io.crail.rpc.Frame;
+import io.crail.rpc.login.Principal;
 import io.crail.rpc.login.ServerLogin;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -30,6 +31,15 @@ public final class Hello {
   public static final int ROLE_NAMENODE = 2;
 
   private Hello() {}
+
+  /** The role of a number; a client's for all numbers without one. */
+  public static Principal.Role role(int number) {
+    return switch (number) {
+      case ROLE_DATANODE -> Principal.Role.DATANODE;
+      case ROLE_NAMENODE -> Principal.Role.NAMENODE;
+      default -> Principal.Role.CLIENT;
+    };
+  }
 
   /**
    * The request.

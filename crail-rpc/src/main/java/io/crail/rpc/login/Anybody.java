@@ -37,7 +37,7 @@ public final class Anybody {
         }
 
         @Override
-        public Initiator begin() {
+        public Initiator begin(Claim claim) {
           return INITIATOR;
         }
       };
@@ -61,6 +61,7 @@ public final class Anybody {
     if (message.length > 0) {
       throw ErrorCode.PROTOCOL.exception("a proof of " + message.length + " bytes for no secret");
     }
-    return Mechanism.Reply.accept(EMPTY, new Caller(claim.principal(), claim.client(), Right.ALL));
+    return Mechanism.Reply.accept(
+        EMPTY, new Caller(claim.principal(), claim.client(), Right.of(claim.principal().role())));
   }
 }

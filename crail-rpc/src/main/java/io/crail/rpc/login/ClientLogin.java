@@ -17,11 +17,12 @@ public final class ClientLogin {
   /**
    * Begins a login.
    *
+   * @param claim what the client says of itself
    * @throws CrailException as {@link #answered}, when the credentials make too long a message
    */
-  public ClientLogin(Credentials credentials) throws CrailException {
+  public ClientLogin(Credentials credentials, Claim claim) throws CrailException {
     this.mechanism = credentials.mechanism();
-    this.initiator = credentials.begin();
+    this.initiator = credentials.begin(claim);
     this.message = checked(initiator.first());
   }
 
@@ -33,6 +34,11 @@ public final class ClientLogin {
   /** The message that is sent next. */
   public byte[] message() {
     return message;
+  }
+
+  /** The key that this login proves; null if it proves none. */
+  public LoginKey key() {
+    return initiator.key();
   }
 
   /**

@@ -9,8 +9,13 @@ public interface Credentials {
   /** The {@link Mechanism#number} of the login. */
   int mechanism();
 
-  /** Begins the login of a connection. */
-  Initiator begin();
+  /**
+   * Begins the login of a connection.
+   *
+   * @param claim what the client is about to say of itself
+   * @throws CrailException when there is nothing to log in with
+   */
+  Initiator begin(Claim claim) throws CrailException;
 
   /**
    * The client's half of one login. Its messages have at most {@link ServerLogin#MAX_MESSAGE}
@@ -19,6 +24,11 @@ public interface Credentials {
   interface Initiator {
     /** The first message; may be empty. */
     byte[] first();
+
+    /** The key that this login proves; null if it proves none. */
+    default LoginKey key() {
+      return null;
+    }
 
     /**
      * Answers a message of the server, which wants another one.

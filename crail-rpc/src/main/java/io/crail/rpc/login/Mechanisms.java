@@ -26,13 +26,18 @@ public record Mechanisms(List<Mechanism> all) {
   /**
    * The mechanism of a number.
    *
-   * @throws CrailException with {@link ErrorCode#UNSUPPORTED} when this server does not take it
+   * @throws CrailException with {@link ErrorCode#UNSUPPORTED} when this server does not take it;
+   *     with {@link ErrorCode#UNAUTHENTICATED} for a login without a proof
    */
   Mechanism get(int number) throws CrailException {
     for (Mechanism each : all) {
       if (each.number() == number) {
         return each;
       }
+    }
+    if (number == Anybody.MECHANISM.number()) {
+      throw ErrorCode.UNAUTHENTICATED.exception(
+          "this server wants a key; crail.secret.file of the client names none");
     }
     throw ErrorCode.UNSUPPORTED.exception(
         "login by mechanism "

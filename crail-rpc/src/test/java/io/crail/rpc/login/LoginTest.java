@@ -60,7 +60,7 @@ class LoginTest {
         }
 
         @Override
-        public Initiator begin() {
+        public Initiator begin(Claim claim) {
           return new Initiator() {
             @Override
             public byte[] first() {
@@ -105,11 +105,13 @@ class LoginTest {
   void endsInACallerAfterOneMessageOrMore() throws Exception {
     ServerLogin anybody = new ServerLogin(Mechanisms.ANYBODY, 0, CLAIM);
     Caller caller = anybody.next(EMPTY).caller();
-    assertEquals(new Caller(CLAIM.principal(), 7, Right.ALL), caller);
+    assertEquals(CLAIM.principal(), caller.principal());
+    assertEquals(7, caller.client());
+    assertEquals(Right.of(CLAIM.principal().role()), caller.rights());
     assertEquals(CLAIM, anybody.claim());
     for (int messages = 1; messages <= ServerLogin.MOST_MESSAGES; messages++) {
       accepted = 0;
-      assertEquals(messages, talk(new ClientLogin(credentials), server(messages)));
+      assertEquals(messages, talk(new ClientLogin(credentials, CLAIM), server(messages)));
       assertEquals(messages, accepted, "the server's last message");
     }
   }
@@ -121,7 +123,7 @@ class LoginTest {
       assertNull(server.next(new byte[i]).caller());
     }
     refused(ErrorCode.PROTOCOL, () -> server.next(new byte[ServerLogin.MOST_MESSAGES]));
-    ClientLogin client = new ClientLogin(credentials);
+    ClientLogin client = new ClientLogin(credentials, CLAIM);
     for (int i = 1; i < ServerLogin.MOST_MESSAGES; i++) {
       client.answered(true, EMPTY);
     }
@@ -132,8 +134,8 @@ class LoginTest {
   void tooLongMessagesAreRefusedByBothSides() throws Exception {
     byte[] tooLong = new byte[ServerLogin.MAX_MESSAGE + 1];
     refused(ErrorCode.PROTOCOL, () -> server(2).next(tooLong));
-    refused(ErrorCode.PROTOCOL, () -> new ClientLogin(credentials).answered(true, tooLong));
-    refused(ErrorCode.PROTOCOL, () -> new ClientLogin(credentials).answered(false, tooLong));
+    refused(ErrorCode.PROTOCOL, () -> new ClientLogin(credentials, CLAIM).answered(true, tooLong));
+    refused(ErrorCode.PROTOCOL, () -> new ClientLogin(credentials, CLAIM).answered(false, tooLong));
   }
 
   /** Sends messages of this length. */
@@ -145,7 +147,7 @@ class LoginTest {
       }
 
       @Override
-      public Initiator begin() {
+      public Initiator begin(Claim claim) {
         return new Initiator() {
           @Override
           public byte[] first() {
@@ -164,9 +166,9 @@ class LoginTest {
   @Test
   void eachSideFailsByItselfWhenItsOwnMessageIsTooLong() throws Exception {
     int most = ServerLogin.MAX_MESSAGE;
-    refused(ErrorCode.INVALID_ARGUMENT, () -> new ClientLogin(ofLength(most + 1, 0)));
-    new ClientLogin(ofLength(most, most)).answered(true, EMPTY);
-    ClientLogin client = new ClientLogin(ofLength(most, most + 1));
+    refused(ErrorCode.INVALID_ARGUMENT, () -> new ClientLogin(ofLength(most + 1, 0), CLAIM));
+    new ClientLogin(ofLength(most, most), CLAIM).answered(true, EMPTY);
+    ClientLogin client = new ClientLogin(ofLength(most, most + 1), CLAIM);
     refused(ErrorCode.INVALID_ARGUMENT, () -> client.answered(true, EMPTY));
     for (Mechanism.Reply reply :
         List.of(
@@ -225,7 +227,7 @@ class LoginTest {
   void aMissingSecretIsReported() throws Exception {
     refused(
         ErrorCode.PROTOCOL, () -> new ServerLogin(Mechanisms.ANYBODY, 0, CLAIM).next(new byte[1]));
-    ClientLogin client = new ClientLogin(Anybody.CREDENTIALS);
+    ClientLogin client = new ClientLogin(Anybody.CREDENTIALS, CLAIM);
     assertArrayEquals(EMPTY, client.message());
     refused(ErrorCode.PROTOCOL, () -> client.answered(true, EMPTY));
     refused(ErrorCode.PROTOCOL, () -> client.answered(false, new byte[1]));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.daemon;
 
+import io.crail.common.Clock;
 import io.crail.common.NamenodeAddresses;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
@@ -10,8 +11,11 @@ import io.crail.common.error.ErrorCode;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.NameNodeClient;
 import io.crail.protocol.cluster.Hello;
+import io.crail.protocol.secret.SecretCredentials;
+import io.crail.protocol.secret.Secrets;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
+import io.crail.rpc.login.Principal;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.LastingBytes;
 import io.crail.storage.LocalHost;
@@ -75,7 +79,12 @@ public final class Datanode implements AutoCloseable {
                 Hello.ROLE_DATANODE,
                 ThreadLocalRandom.current().nextLong(),
                 LocalHost.hostName(),
-                configuration.get(ClusterKeys.CLUSTER_NAME)),
+                configuration.get(ClusterKeys.CLUSTER_NAME),
+                "",
+                SecretCredentials.of(
+                    Secrets.of(configuration, Clock.SYSTEM),
+                    Principal.Role.DATANODE,
+                    LocalHost.hostName())),
             transport.peerOptions(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
     this.thread = Threads.daemon("crail-datanode", this::run);

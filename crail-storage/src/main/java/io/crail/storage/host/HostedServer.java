@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.host;
 
+import io.crail.common.Clock;
 import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
+import io.crail.protocol.secret.Secrets;
+import io.crail.protocol.secret.TicketLogin;
 import io.crail.rpc.login.Mechanisms;
 import io.crail.storage.LastingBytes;
 import io.crail.storage.LocalHost;
@@ -27,6 +30,7 @@ public abstract class HostedServer implements StorageServer {
   private final HostKeys keys;
   private final Configuration configuration;
   private UUID uuid;
+  private Secrets secrets;
   private HostedRegions hosted;
   private boolean closed;
 
@@ -68,9 +72,21 @@ public abstract class HostedServer implements StorageServer {
     return configuration;
   }
 
-  /** The ways to log in, over the tier's network and on the host. */
+  /** The ways to log in over a network whose logins have several messages. From the start on. */
   public Mechanisms mechanisms() {
-    return Mechanisms.ANYBODY;
+    return mechanisms(false);
+  }
+
+  /** The ways to log in where a login is one message, as on the host. From the start on. */
+  protected final Mechanisms mechanismsOfOneMessage() {
+    return mechanisms(true);
+  }
+
+  private Mechanisms mechanisms(boolean once) {
+    return secrets == null
+        ? Mechanisms.ANYBODY
+        : new Mechanisms(
+            List.of(new TicketLogin(secrets, LocalHost.hostName(), uuid, once, Clock.SYSTEM)));
   }
 
   /** Identity of this datanode process, from the start on. */
@@ -103,6 +119,7 @@ public abstract class HostedServer implements StorageServer {
    * @throws ConfigException when the limit gives no regions
    */
   private void start() throws IOException {
+    secrets = Secrets.of(configuration, Clock.SYSTEM);
     hosted = place();
     NamenodeAddresses namenodes = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     List<Integer> lengths =
@@ -120,7 +137,7 @@ public abstract class HostedServer implements StorageServer {
                 keys.tier(),
                 configuration.get(keys.port()))
             : null;
-    hosted.make(uuid, lengths, mechanisms(), keeper);
+    hosted.make(uuid, lengths, mechanismsOfOneMessage(), keeper);
     serve(address);
   }
 

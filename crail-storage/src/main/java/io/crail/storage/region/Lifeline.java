@@ -2,6 +2,7 @@
 package io.crail.storage.region;
 
 import io.crail.common.error.CrailException;
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.ClientLogin;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -45,7 +46,7 @@ final class Lifeline implements AutoCloseable {
    * @throws IOException when it takes no more connections, or none of this process
    */
   static Lifeline open(Path directory, LocalClient client) throws IOException {
-    ClientLogin login = new ClientLogin(client.credentials());
+    ClientLogin login = new ClientLogin(client.credentials(), Claim.ofClient(client.id()));
     return new Lifeline(
         LocalWriters.connect(directory, LocalWriters.NO_OWNER, client.id(), login), login);
   }

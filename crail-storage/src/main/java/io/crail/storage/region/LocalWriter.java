@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.crail.storage.region;
 
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.ClientLogin;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -53,7 +54,7 @@ public final class LocalWriter implements AutoCloseable {
     do {
       owner = ThreadLocalRandom.current().nextLong();
     } while (owner == 0);
-    ClientLogin login = new ClientLogin(client.credentials());
+    ClientLogin login = new ClientLogin(client.credentials(), Claim.ofClient(client.id()));
     // Before the datanode knows this writer, so that it is never without a sign of life.
     ServerSocketChannel signOfLife = signOfLife(directory, owner);
     SocketChannel connection = null;

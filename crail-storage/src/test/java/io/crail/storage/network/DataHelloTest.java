@@ -90,7 +90,9 @@ class DataHelloTest {
     assertEquals(24, room, "bytes of a proof");
     for (int length : new int[] {1, room}) {
       ByteBuffer request =
-          DataHello.bytes(DataHello.request(OWN, CLIENT, new ClientLogin(new Proof(length))));
+          DataHello.bytes(
+              DataHello.request(
+                  OWN, CLIENT, new ClientLogin(new Proof(length), Claim.ofClient(CLIENT))));
       assertEquals(ErrorCode.UNSUPPORTED, verdict(padded(request, 56)), "not without it");
       assertEquals(ErrorCode.OK, verdict(proving(length, 100), padded(request, 56)));
       assertEquals(ErrorCode.INVALID_ARGUMENT, verdict(proving(9, 9), padded(request, 56)));
@@ -110,7 +112,7 @@ class DataHelloTest {
     }
 
     @Override
-    public Initiator begin() {
+    public Initiator begin(Claim claim) {
       return new Initiator() {
         @Override
         public byte[] first() {

@@ -249,7 +249,7 @@ class LocalWritersTest {
           }
 
           @Override
-          public Initiator begin() {
+          public Initiator begin(Claim claim) {
             return new Initiator() {
               @Override
               public byte[] first() {

@@ -75,7 +75,7 @@ public record CountingLogin(int rounds) implements Mechanism {
     }
 
     @Override
-    public Initiator begin() {
+    public Initiator begin(Claim claim) {
       return new Initiator() {
         @Override
         public byte[] first() {

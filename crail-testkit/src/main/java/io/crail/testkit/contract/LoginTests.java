@@ -22,6 +22,7 @@ import io.crail.rpc.login.Anybody;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Credentials;
 import io.crail.rpc.login.Mechanism;
+import io.crail.rpc.login.Principal;
 import io.crail.rpc.login.Right;
 import io.crail.rpc.login.ServerLogin;
 import java.io.IOException;
@@ -94,7 +95,7 @@ interface LoginTests extends TransportBench {
       assertEquals(9, caller.client());
       if (rounds == 0) {
         assertEquals(Utf8.of("me"), caller.principal().name());
-        assertEquals(Right.ALL, caller.rights());
+        assertEquals(Right.of(Principal.Role.CLIENT), caller.rights());
       } else {
         assertEquals(CountingLogin.PRINCIPAL, caller.principal());
         assertEquals(Set.of(Right.USE), caller.rights());
@@ -108,7 +109,7 @@ interface LoginTests extends TransportBench {
         ErrorCode.INVALID_ARGUMENT,
         new LoginService(new CountingLogin(3)),
         new CountingLogin.Counter(2));
-    refused(ErrorCode.UNSUPPORTED, new LoginService(new CountingLogin(3)), Anybody.CREDENTIALS);
+    refused(ErrorCode.UNAUTHENTICATED, new LoginService(new CountingLogin(3)), Anybody.CREDENTIALS);
     refused(
         ErrorCode.PROTOCOL,
         new LoginService(new CountingLogin(ServerLogin.MOST_MESSAGES + 1)),

@@ -125,6 +125,7 @@ public final class RecordingProxy implements AutoCloseable {
             described.tier(),
             described.host(),
             described.traits(),
+            described.ticket(),
             described.regions()),
         frame,
         Frame.HEADER_LENGTH);

@@ -71,7 +71,7 @@ final class LoginsTarget implements Target {
 
   /** The input is the server. */
   private static void playServer(Input input) throws CrailException {
-    ClientLogin login = new ClientLogin(new CountingLogin.Counter(1));
+    ClientLogin login = new ClientLogin(new CountingLogin.Counter(1), CLAIM);
     int count = 1;
     for (int step = 0; step < MOST_STEPS && input.left() > 0; step++) {
       boolean more = (input.u8() & MORE) != 0;

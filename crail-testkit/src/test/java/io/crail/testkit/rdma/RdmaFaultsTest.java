@@ -16,6 +16,7 @@ import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.Credentials;
 import io.crail.rpc.netty.NettyTransport;
 import io.crail.rpc.rdma.RdmaKeys;
@@ -153,7 +154,8 @@ class RdmaFaultsTest {
       client =
           new RdmaStorageTier()
               .createClient(
-                  new StorageClient.Context(configuration, transport, loop, 1, credentials));
+                  new StorageClient.Context(
+                      configuration, transport, loop, 1, (uuid, once) -> credentials));
       open.push(client::close);
     }
     StorageEndpoint endpoint = client.connect(datanode);
@@ -323,7 +325,7 @@ class RdmaFaultsTest {
     }
 
     @Override
-    public Initiator begin() {
+    public Initiator begin(Claim claim) {
       return new Initiator() {
         @Override
         public byte[] first() {

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.crail.protocol.secret;
+
+import io.crail.common.Clock;
+import io.crail.common.Utf8;
+import io.crail.common.config.ConfigException;
+import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
+import io.crail.rpc.login.LoginKey;
+import io.crail.rpc.login.Principal.Role;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The secret file of a process, read again when it has changed. A file that cannot be read later
+ * leaves what was read before. Thread-safe.
+ */
+public final class Secrets {
+  private static final Logger LOG = LoggerFactory.getLogger(Secrets.class);
+  private static final long LOOK_NANOS = 1_000_000_000L;
+
+  private final Path path;
+  private final Clock clock;
+  private Object stamp;
+  private volatile SecretFile current;
+  private volatile long nextLookNanos;
+
+  /** What changes with the file, as far as its system says. */
+  private record Stamp(Object key, long size, long millis) {}
+
+  private Secrets(Path path, Clock clock) throws IOException {
+    this.path = path;
+    this.clock = clock;
+    this.stamp = stamp();
+    this.current = SecretFile.read(path);
+    this.nextLookNanos = clock.nanoTime() + LOOK_NANOS;
+  }
+
+  /**
+   * The secrets that a configuration names; null if it names none.
+   *
+   * @throws ConfigException when the file cannot be read, is open to others, or is not valid
+   */
+  public static Secrets of(Configuration configuration, Clock clock) {
+    Path path = SecurityKeys.secretFile(configuration);
+    return path == null ? null : open(path, clock);
+  }
+
+  /** As {@link #of}, for a file. */
+  public static Secrets open(Path path, Clock clock) {
+    try {
+      return new Secrets(path, clock);
+    } catch (IOException e) {
+      throw new ConfigException(
+          SecurityKeys.SECRET_FILE.name() + ": " + path + " cannot be read: " + e.getMessage());
+    }
+  }
+
+  private Stamp stamp() throws IOException {
+    BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+    return new Stamp(
+        attributes.fileKey(), attributes.size(), attributes.lastModifiedTime().toMillis());
+  }
+
+  /** What the file says, at most a second ago. The same object as long as it is the same. */
+  public SecretFile current() {
+    long now = clock.nanoTime();
+    if (now - nextLookNanos >= 0) {
+      look(now);
+    }
+    return current;
+  }
+
+  /** Why a key is no longer good; null if it is. */
+  public String refusal(LoginKey key) {
+    return current().refusal(key);
+  }
+
+  /**
+   * Requires what a namenode needs.
+   *
+   * @throws ConfigException when there is no master secret
+   */
+  public void requireMasters() {
+    if (!current().hasMasters()) {
+      throw new ConfigException(path + " has no master secret, which a namenode needs");
+    }
+  }
+
+  private synchronized void look(long nowNanos) {
+    if (nowNanos - nextLookNanos < 0) {
+      return;
+    }
+    nextLookNanos = nowNanos + LOOK_NANOS;
+    Object found = null;
+    try {
+      found = stamp();
+      if (!found.equals(stamp)) {
+        current = SecretFile.read(path);
+        LOG.info("{} has changed and was read again", path);
+      }
+    } catch (IOException | ConfigException e) {
+      if (!Objects.equals(found, stamp)) {
+        LOG.warn("{} has changed and cannot be read; what it said before stays", path, e);
+      }
+    }
+    stamp = found;
+  }
+
+  /**
+   * The key that this process logs in with.
+   *
+   * @param name its name, where the file leaves the choice
+   * @throws CrailException with {@link ErrorCode#UNAUTHENTICATED} when the file has none
+   */
+  LoginKey key(Role role, Utf8 name) throws CrailException {
+    List<LoginKey> keys = current().keys(role, name);
+    if (keys.isEmpty()) {
+      throw ErrorCode.UNAUTHENTICATED.exception(
+          path + " has no key for a " + SecretFile.text(role, Utf8.EMPTY).strip());
+    }
+    return keys.get(0);
+  }
+
+  @Override
+  public String toString() {
+    return path.toString();
+  }
+}
