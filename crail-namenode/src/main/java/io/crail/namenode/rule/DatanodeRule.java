@@ -403,6 +403,7 @@ public final class DatanodeRule {
       } else if (!online && reportedOffline.add(datanode.id())) {
         log.warn(datanode + " is offline");
       }
+      applier.releaseWhatIsSafe(datanode, now);
       reportOverdue(datanode, now);
     }
     if (!forgotten.isEmpty()) {
