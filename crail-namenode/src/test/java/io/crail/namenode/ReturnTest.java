@@ -46,11 +46,12 @@ class ReturnTest {
         .datanode();
   }
 
-  private static void region(TestStore store, int id, int index, long key) throws Exception {
+  private static void region(TestStore store, int id, long start, int index, long key)
+      throws Exception {
     store.call(
         NameNodeOperations.REGISTER_REGION,
         new RegisterRegion.Request(
-            id, index, 2L * TestStore.BLOCK, 1L << 40 | index << 24, key, 0));
+            id, start, index, 2L * TestStore.BLOCK, 1L << 40 | index << 24, key, 0));
   }
 
   private static KeepAlive.Response life(TestStore store, int id, long start) throws Exception {
@@ -64,8 +65,8 @@ class ReturnTest {
 
   private int first(long key) throws Exception {
     int id = register(store, 1, KEEPER, 1, 1001);
-    region(store, id, 0, key);
-    region(store, id, 1, key);
+    region(store, id, 1, 0, key);
+    region(store, id, 1, 1, key);
     return id;
   }
 
@@ -99,10 +100,10 @@ class ReturnTest {
 
     assertEquals(id, register(store, 2, KEEPER, 2, 1002));
     assertEquals(1, describe(store, id).uuidLow(), "its keys are not known yet");
-    region(store, id, 0, 6);
+    region(store, id, 2, 0, 6);
     life(store, id, 2);
     assertEquals(1, describe(store, id).uuidLow());
-    region(store, id, 1, 6);
+    region(store, id, 2, 1, 6);
 
     DescribeDatanode.Response now = describe(store, id);
     assertEquals(2, now.uuidLow());
@@ -114,14 +115,30 @@ class ReturnTest {
     refused(ErrorCode.UNKNOWN_DATANODE, () -> life(store, id, 1));
   }
 
+  /** Its address and key are those of a process that has ended. */
+  @Test
+  void aLateRegionOfTheProcessBeforeIsRefused() throws Exception {
+    int id = first(5);
+    silence(store);
+    register(store, 2, KEEPER, 2, 1002);
+    region(store, id, 2, 0, 6);
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(store, id, 1, 1, 5));
+    assertEquals(1, describe(store, id).uuidLow(), "a region is missing");
+    region(store, id, 2, 1, 6);
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(store, id, 1, 1, 5));
+    DescribeDatanode.Response now = describe(store, id);
+    assertEquals(2, now.uuidLow());
+    assertTrue(now.regions().stream().allMatch(each -> each.key() == 6), now.toString());
+  }
+
   @Test
   void theRecordsSayTheSame() throws Exception {
     int id = first(5);
     extent(store, "/f");
     silence(store);
     register(store, 2, KEEPER, 2, 1002);
-    region(store, id, 0, 6);
-    region(store, id, 1, 6);
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
 
     TestStore next = store.replayed(records);
     assertEquals(describe(store, id), describe(next, id));
@@ -136,13 +153,13 @@ class ReturnTest {
     int id = first(5);
     silence(store);
     register(store, 2, KEEPER, 2, 1002);
-    region(store, id, 0, 6);
+    region(store, id, 2, 0, 6);
     TestStore next = store.replayed(records);
-    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(next, id, 1, 6));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(next, id, 2, 1, 6));
     refused(ErrorCode.UNKNOWN_DATANODE, () -> life(next, id, 2));
     assertEquals(id, register(next, 2, KEEPER, 2, 1002));
-    region(next, id, 0, 6);
-    region(next, id, 1, 6);
+    region(next, id, 2, 0, 6);
+    region(next, id, 2, 1, 6);
     assertEquals(2, describe(next, id).uuidLow());
   }
 
@@ -152,8 +169,8 @@ class ReturnTest {
     refused(ErrorCode.ADDRESS_TAKEN, () -> register(store, 2, KEEPER, 2, 1002));
     silence(store);
     assertEquals(id, register(store, 2, KEEPER, 2, 1002));
-    region(store, id, 0, 6);
-    region(store, id, 1, 6);
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
     silence(store);
     refused(ErrorCode.INVALID_ARGUMENT, "are a copy", () -> register(store, 3, KEEPER, 2, 1003));
     refused(ErrorCode.INVALID_ARGUMENT, "are a copy", () -> register(store, 1, KEEPER, 1, 1001));
@@ -176,15 +193,15 @@ class ReturnTest {
   void oneThatReturnsTakesOnlyTheAddressOfAnother() throws Exception {
     int one = first(5);
     int other = register(store, 2, new UUID(8, 8), 1, 1002);
-    region(store, other, 0, 5);
+    region(store, other, 1, 0, 5);
     extent(store, "/f");
     extent(store, "/g");
     silence(store);
     assertEquals(one, register(store, 3, KEEPER, 2, 1002));
-    region(store, one, 0, 6);
-    region(store, one, 1, 6);
+    region(store, one, 2, 0, 6);
+    region(store, one, 2, 1, 6);
     assertEquals(other, register(store, 4, new UUID(8, 8), 2, 1001));
-    region(store, other, 0, 6);
+    region(store, other, 2, 0, 6);
     assertEquals(1002, describe(store, one).port());
     assertEquals(1001, describe(store, other).port());
   }
@@ -201,7 +218,7 @@ class ReturnTest {
         () ->
             store.call(
                 NameNodeOperations.REGISTER_REGION,
-                new RegisterRegion.Request(id, 0, 2L * TestStore.BLOCK, 0, 0, 1L << 40)));
+                new RegisterRegion.Request(id, 2, 0, 2L * TestStore.BLOCK, 0, 0, 1L << 40)));
     assertNotEquals(id, register(store, 2, KEEPER, 2, 1002));
   }
 

@@ -195,6 +195,10 @@ public final class DatanodeRule {
           "region " + request.index() + " of datanode " + datanode.id());
     }
     requireKnown(datanode);
+    if (!datanode.keeping().isOf(request.start())) {
+      // It was under way when another process took the place of its sender.
+      throw Datanodes.unknown(datanode.id());
+    }
     boolean isComing = datanode.keeping().coming() != null;
     if (!isComing) {
       datanode.signs().seen(clock.nanoTime());

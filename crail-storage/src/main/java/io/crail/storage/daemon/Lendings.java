@@ -102,6 +102,7 @@ final class Lendings {
         note(region.index(), lending);
         return new RegisterRegion.Request(
             datanode,
+            kept == null ? 0 : kept.start(),
             region.index(),
             region.length(),
             region.address(),

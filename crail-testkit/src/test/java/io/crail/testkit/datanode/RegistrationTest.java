@@ -759,6 +759,7 @@ class RegistrationTest {
             new RegisterDatanode.Response(id));
       } else if (opcode == NameNodeOperations.REGISTER_REGION.number()) {
         RegisterRegion.Request request = read(batch, i, RegisterRegion.Request.CODEC);
+        assertEquals(start, request.start());
         if (isKnown(batch, i, responses, request.datanode())) {
           regions.add(request.index());
           generations.put(request.index(), request.generation());
