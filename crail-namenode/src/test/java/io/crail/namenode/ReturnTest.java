@@ -11,11 +11,14 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Change;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.DatanodeState;
+import io.crail.protocol.part.DrainAction;
+import io.crail.protocol.part.DrainStanding;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
@@ -174,6 +177,50 @@ class ReturnTest {
     silence(store);
     refused(ErrorCode.INVALID_ARGUMENT, "are a copy", () -> register(store, 3, KEEPER, 2, 1003));
     refused(ErrorCode.INVALID_ARGUMENT, "are a copy", () -> register(store, 1, KEEPER, 1, 1001));
+  }
+
+  private static DrainDatanode.Response drain(TestStore store, UUID uuid, DrainAction action)
+      throws Exception {
+    return store.call(
+        NameNodeOperations.DRAIN_DATANODE,
+        new DrainDatanode.Request(
+            uuid.getMostSignificantBits(), uuid.getLeastSignificantBits(), action));
+  }
+
+  @Test
+  void aDrainGoesOnWithTheNextProcess() throws Exception {
+    int id = first(5);
+    Extent extent = extent(store, "/f");
+    assertEquals(KEEPER, drain(store, new UUID(1, 1), DrainAction.BEGIN).keeper());
+    silence(store);
+    assertEquals(
+        DrainStanding.SILENT, drain(store, KEEPER, DrainAction.LOOK).standing(), "it is away");
+    register(store, 2, KEEPER, 2, 1002);
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
+    DrainDatanode.Response now = drain(store, KEEPER, DrainAction.LOOK);
+    assertEquals(DrainStanding.DRAINING, now.standing());
+    assertEquals(extent.length(), now.usedBytes());
+    assertEquals(now, drain(store, new UUID(2, 2), DrainAction.LOOK));
+    assertTrue(life(store, id, 2).draining());
+    refused(ErrorCode.NO_SPACE, () -> extent(store, "/g"));
+    assertEquals(DrainStanding.ACTIVE, drain(store, KEEPER, DrainAction.CANCEL).standing());
+    extent(store, "/h");
+  }
+
+  /** Other namenodes may still need it, or it was killed before it has heard that it may end. */
+  @Test
+  void oneThatMayEndMayEndAfterAStartToo() throws Exception {
+    int id = first(5);
+    drain(store, KEEPER, DrainAction.BEGIN);
+    assertTrue(life(store, id, 1).stop());
+    silence(store);
+    assertEquals(id, register(store, 2, KEEPER, 2, 1001));
+    assertTrue(life(store, id, 2).stop());
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
+    assertTrue(life(store, id, 2).stop());
+    assertEquals(DrainStanding.LET_GO, drain(store, KEEPER, DrainAction.LOOK).standing());
   }
 
   @Test

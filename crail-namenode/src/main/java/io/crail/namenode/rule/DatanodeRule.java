@@ -365,7 +365,7 @@ public final class DatanodeRule {
   }
 
   private DrainDatanode.Response decide(UUID uuid, DrainAction action) {
-    DatanodeSpace datanode = datanodes.find(uuid);
+    DatanodeSpace datanode = datanodes.findLasting(uuid);
     if (datanode != null && reports.isOnline(datanode)) {
       long now = clock.nanoTime();
       if (action == DrainAction.BEGIN) {
