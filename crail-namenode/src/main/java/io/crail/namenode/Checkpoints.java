@@ -109,11 +109,6 @@ final class Checkpoints implements AutoCloseable {
     this.last = new Last(snapshots.position(), 0, snapshots.millis(), 0);
   }
 
-  /** Makes none for as long as between two of them. */
-  void pause() {
-    nextNanos = clock.nanoTime() + pauseNanos;
-  }
-
   /**
    * How a log stands.
    *

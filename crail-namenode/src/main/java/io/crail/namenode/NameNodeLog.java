@@ -60,9 +60,6 @@ final class NameNodeLog implements LogReader.Visitor {
   private Checkpoints checkpoints;
   private BooleanSupplier isEnded = () -> false;
 
-  /** Whether a start has followed on one whose last changes are missing. */
-  private boolean hasLost;
-
   private NameNodeLog(
       NameNodeOptions options,
       Clock clock,
@@ -109,10 +106,6 @@ final class NameNodeLog implements LogReader.Visitor {
     ChangeLog log = writer.goOn(present);
     made.lead(writer.commits(log), present.isClosed());
     made.checkpoints = writer.snapshots(snapshots, options, random);
-    if (made.hasLost) {
-      // What rests since then is in no snapshot.
-      made.checkpoints.pause();
-    }
     return made;
   }
 
@@ -179,7 +172,6 @@ final class NameNodeLog implements LogReader.Visitor {
 
   /** The last changes are missing, and clients may know them. */
   private void lose() {
-    hasLost = true;
     replay.lost(answers.forget(namenode.replies()));
   }
 

@@ -251,7 +251,14 @@ class GoldenLogTest {
     }
     try (LogHome home = home(snapshot, Integer.MAX_VALUE).ahead(1_000_000_000)) {
       start(home);
+      settle(home);
+      home.abandon();
+    }
+    try (LogHome home = home(snapshot, Integer.MAX_VALUE).ahead(1_000_000_000)) {
+      start(home);
       store.mkdir(own("/later"));
+      // What is free is held back until then.
+      store.pass(10_000);
       settle(home);
     }
     for (Path place : List.of(log, snapshot)) {

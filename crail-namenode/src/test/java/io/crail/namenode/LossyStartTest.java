@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
+import io.crail.namenode.log.ChangeLog;
 import io.crail.namenode.log.CommitLog;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.protocol.NameNodeOperations;
@@ -50,6 +51,8 @@ class LossyStartTest {
   private final Queue<Runnable> writes = new ArrayDeque<>();
   @TempDir private Path directory;
   private boolean isAhead = true;
+  private long snapshotRecords = Long.MAX_VALUE;
+  private NameNodeLog opened;
   private LogHome home;
   private CommitLog log;
   private TestStore store;
@@ -76,11 +79,11 @@ class LossyStartTest {
             () -> {},
             clock,
             SEGMENT_BYTES,
-            Integer.MAX_VALUE);
+            snapshotRecords);
     if (isAhead) {
       home.ahead(DELAY_MILLIS * 1_000_000);
     }
-    NameNodeLog opened =
+    opened =
         NameNodeLog.open(
             home.directory(),
             home,
@@ -305,6 +308,57 @@ class LossyStartTest {
     store.pass(100);
     store.extend(next, 8, 0, 10);
     store.namenode.verify();
+  }
+
+  /** However often the namenode starts: what is not cut off may still write. */
+  @Test
+  void spaceThatIsHeldBackIsSoAfterFurtherStartsAndInSnapshots() throws Exception {
+    datanode(false);
+    final long lost = store.create(NodeType.DATAFILE, "/lost", 9).id();
+    write();
+    store.extend(lost, 9, 0, BLOCK);
+    restart();
+    passUncut(LEASE_MILLIS + MARGIN_MILLIS + 1000);
+    assertNotEquals(0, alive(0).cutOff(), "the datanode does not do it");
+    isAhead = false;
+    snapshotRecords = 1;
+    restartInOrder();
+    requireHeld();
+
+    makeSnapshot();
+    restartInOrder();
+    requireHeld();
+    passUncut(LEASE_MILLIS + MARGIN_MILLIS + 1000);
+    KeepAlive.Response told = alive(0);
+    assertTrue(told.clients().contains(TestStore.CLIENT), told + "");
+    requireHeld();
+    alive(told.cutOff());
+    store.pass(100);
+
+    // That it is over is in the log, too.
+    restartInOrder();
+    store.write("/f", 10);
+    makeSnapshot();
+    restartInOrder();
+    store.write("/g", 10);
+    store.namenode.verify();
+  }
+
+  private void requireHeld() throws CrailException {
+    long id = store.create(NodeType.DATAFILE, "/n" + random.nextLong(), 8).id();
+    refused(ErrorCode.SPACE_TO_COME, () -> store.extend(id, 8, 0, 10));
+  }
+
+  private void makeSnapshot() throws CrailException {
+    long segment = ((ChangeLog) log).closed().segment();
+    while (((ChangeLog) log).closed().segment() == segment) {
+      store.mkdir("/d" + random.nextLong());
+      write();
+    }
+    clock.advanceMillis(4 * LEASE_MILLIS);
+    long made = opened.standing().snapshots();
+    opened.checkpoints().tick(0);
+    assertEquals(made + 1, opened.standing().snapshots());
   }
 
   /** The datanode lives, and does nothing of what it is asked for. */

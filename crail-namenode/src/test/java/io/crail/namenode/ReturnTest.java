@@ -11,11 +11,14 @@ import io.crail.common.error.ErrorCode;
 import io.crail.namenode.change.Change;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
+import io.crail.protocol.cluster.DrainDatanode;
 import io.crail.protocol.cluster.KeepAlive;
 import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.cluster.RegisterRegion;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.protocol.part.DatanodeState;
+import io.crail.protocol.part.DrainAction;
+import io.crail.protocol.part.DrainStanding;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import java.util.ArrayList;
@@ -46,11 +49,12 @@ class ReturnTest {
         .datanode();
   }
 
-  private static void region(TestStore store, int id, int index, long key) throws Exception {
+  private static void region(TestStore store, int id, long start, int index, long key)
+      throws Exception {
     store.call(
         NameNodeOperations.REGISTER_REGION,
         new RegisterRegion.Request(
-            id, index, 2L * TestStore.BLOCK, 1L << 40 | index << 24, key, 0));
+            id, start, index, 2L * TestStore.BLOCK, 1L << 40 | index << 24, key, 0));
   }
 
   private static KeepAlive.Response life(TestStore store, int id, long start) throws Exception {
@@ -64,8 +68,8 @@ class ReturnTest {
 
   private int first(long key) throws Exception {
     int id = register(store, 1, KEEPER, 1, 1001);
-    region(store, id, 0, key);
-    region(store, id, 1, key);
+    region(store, id, 1, 0, key);
+    region(store, id, 1, 1, key);
     return id;
   }
 
@@ -99,10 +103,10 @@ class ReturnTest {
 
     assertEquals(id, register(store, 2, KEEPER, 2, 1002));
     assertEquals(1, describe(store, id).uuidLow(), "its keys are not known yet");
-    region(store, id, 0, 6);
+    region(store, id, 2, 0, 6);
     life(store, id, 2);
     assertEquals(1, describe(store, id).uuidLow());
-    region(store, id, 1, 6);
+    region(store, id, 2, 1, 6);
 
     DescribeDatanode.Response now = describe(store, id);
     assertEquals(2, now.uuidLow());
@@ -114,14 +118,30 @@ class ReturnTest {
     refused(ErrorCode.UNKNOWN_DATANODE, () -> life(store, id, 1));
   }
 
+  /** Its address and key are those of a process that has ended. */
+  @Test
+  void aLateRegionOfTheProcessBeforeIsRefused() throws Exception {
+    int id = first(5);
+    silence(store);
+    register(store, 2, KEEPER, 2, 1002);
+    region(store, id, 2, 0, 6);
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(store, id, 1, 1, 5));
+    assertEquals(1, describe(store, id).uuidLow(), "a region is missing");
+    region(store, id, 2, 1, 6);
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(store, id, 1, 1, 5));
+    DescribeDatanode.Response now = describe(store, id);
+    assertEquals(2, now.uuidLow());
+    assertTrue(now.regions().stream().allMatch(each -> each.key() == 6), now.toString());
+  }
+
   @Test
   void theRecordsSayTheSame() throws Exception {
     int id = first(5);
     extent(store, "/f");
     silence(store);
     register(store, 2, KEEPER, 2, 1002);
-    region(store, id, 0, 6);
-    region(store, id, 1, 6);
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
 
     TestStore next = store.replayed(records);
     assertEquals(describe(store, id), describe(next, id));
@@ -136,13 +156,13 @@ class ReturnTest {
     int id = first(5);
     silence(store);
     register(store, 2, KEEPER, 2, 1002);
-    region(store, id, 0, 6);
+    region(store, id, 2, 0, 6);
     TestStore next = store.replayed(records);
-    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(next, id, 1, 6));
+    refused(ErrorCode.UNKNOWN_DATANODE, () -> region(next, id, 2, 1, 6));
     refused(ErrorCode.UNKNOWN_DATANODE, () -> life(next, id, 2));
     assertEquals(id, register(next, 2, KEEPER, 2, 1002));
-    region(next, id, 0, 6);
-    region(next, id, 1, 6);
+    region(next, id, 2, 0, 6);
+    region(next, id, 2, 1, 6);
     assertEquals(2, describe(next, id).uuidLow());
   }
 
@@ -152,11 +172,55 @@ class ReturnTest {
     refused(ErrorCode.ADDRESS_TAKEN, () -> register(store, 2, KEEPER, 2, 1002));
     silence(store);
     assertEquals(id, register(store, 2, KEEPER, 2, 1002));
-    region(store, id, 0, 6);
-    region(store, id, 1, 6);
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
     silence(store);
     refused(ErrorCode.INVALID_ARGUMENT, "are a copy", () -> register(store, 3, KEEPER, 2, 1003));
     refused(ErrorCode.INVALID_ARGUMENT, "are a copy", () -> register(store, 1, KEEPER, 1, 1001));
+  }
+
+  private static DrainDatanode.Response drain(TestStore store, UUID uuid, DrainAction action)
+      throws Exception {
+    return store.call(
+        NameNodeOperations.DRAIN_DATANODE,
+        new DrainDatanode.Request(
+            uuid.getMostSignificantBits(), uuid.getLeastSignificantBits(), action));
+  }
+
+  @Test
+  void aDrainGoesOnWithTheNextProcess() throws Exception {
+    int id = first(5);
+    Extent extent = extent(store, "/f");
+    assertEquals(KEEPER, drain(store, new UUID(1, 1), DrainAction.BEGIN).keeper());
+    silence(store);
+    assertEquals(
+        DrainStanding.SILENT, drain(store, KEEPER, DrainAction.LOOK).standing(), "it is away");
+    register(store, 2, KEEPER, 2, 1002);
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
+    DrainDatanode.Response now = drain(store, KEEPER, DrainAction.LOOK);
+    assertEquals(DrainStanding.DRAINING, now.standing());
+    assertEquals(extent.length(), now.usedBytes());
+    assertEquals(now, drain(store, new UUID(2, 2), DrainAction.LOOK));
+    assertTrue(life(store, id, 2).draining());
+    refused(ErrorCode.NO_SPACE, () -> extent(store, "/g"));
+    assertEquals(DrainStanding.ACTIVE, drain(store, KEEPER, DrainAction.CANCEL).standing());
+    extent(store, "/h");
+  }
+
+  /** Other namenodes may still need it, or it was killed before it has heard that it may end. */
+  @Test
+  void oneThatMayEndMayEndAfterAStartToo() throws Exception {
+    int id = first(5);
+    drain(store, KEEPER, DrainAction.BEGIN);
+    assertTrue(life(store, id, 1).stop());
+    silence(store);
+    assertEquals(id, register(store, 2, KEEPER, 2, 1001));
+    assertTrue(life(store, id, 2).stop());
+    region(store, id, 2, 0, 6);
+    region(store, id, 2, 1, 6);
+    assertTrue(life(store, id, 2).stop());
+    assertEquals(DrainStanding.LET_GO, drain(store, KEEPER, DrainAction.LOOK).standing());
   }
 
   @Test
@@ -176,15 +240,15 @@ class ReturnTest {
   void oneThatReturnsTakesOnlyTheAddressOfAnother() throws Exception {
     int one = first(5);
     int other = register(store, 2, new UUID(8, 8), 1, 1002);
-    region(store, other, 0, 5);
+    region(store, other, 1, 0, 5);
     extent(store, "/f");
     extent(store, "/g");
     silence(store);
     assertEquals(one, register(store, 3, KEEPER, 2, 1002));
-    region(store, one, 0, 6);
-    region(store, one, 1, 6);
+    region(store, one, 2, 0, 6);
+    region(store, one, 2, 1, 6);
     assertEquals(other, register(store, 4, new UUID(8, 8), 2, 1001));
-    region(store, other, 0, 6);
+    region(store, other, 2, 0, 6);
     assertEquals(1002, describe(store, one).port());
     assertEquals(1001, describe(store, other).port());
   }
@@ -201,7 +265,7 @@ class ReturnTest {
         () ->
             store.call(
                 NameNodeOperations.REGISTER_REGION,
-                new RegisterRegion.Request(id, 0, 2L * TestStore.BLOCK, 0, 0, 1L << 40)));
+                new RegisterRegion.Request(id, 2, 0, 2L * TestStore.BLOCK, 0, 0, 1L << 40)));
     assertNotEquals(id, register(store, 2, KEEPER, 2, 1002));
   }
 

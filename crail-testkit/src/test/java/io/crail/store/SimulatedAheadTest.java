@@ -95,7 +95,13 @@ class SimulatedAheadTest {
     System.out.println(first + ": " + counts);
     if (one == null) {
       for (String each :
-          List.of("lost some", "lost nothing", "WRITE_LEASE_LOST", "kept while open", "refused")) {
+          List.of(
+              "lost some",
+              "lost nothing",
+              "WRITE_LEASE_LOST",
+              "kept while open",
+              "refused",
+              "restarted with its bytes")) {
         assertTrue(counts.containsKey(each), each + " has not occurred: " + counts);
       }
     }
@@ -127,6 +133,10 @@ class SimulatedAheadTest {
     private final Random random;
     private final long delayNanos;
     private final Configuration configuration;
+
+    /** Whether datanodes end too, and keep their bytes. */
+    private final boolean keeps;
+
     private final SimulatedTier tier;
     private final SimulatedNamenode namenode;
     private final List<SimulatedDatanode> datanodes = new ArrayList<>();
@@ -176,6 +186,7 @@ class SimulatedAheadTest {
       tier = new SimulatedTier("tier", random, network, REGIONS, 4 * BLOCK);
       tier.oneSided(random.nextBoolean());
       tier.lateWrites(true);
+      keeps = random.nextBoolean();
       tier.latency(Duration.ofNanos(10_000), Duration.ofMillis(2));
       for (int i = 0; i < 2; i++) {
         datanodes.add(
@@ -184,7 +195,8 @@ class SimulatedAheadTest {
                 configuration,
                 tier,
                 0,
-                InetSocketAddress.createUnresolved("datanode" + i, 50_020)));
+                InetSocketAddress.createUnresolved("datanode" + i, 50_020),
+                keeps));
       }
       store = newStore("client");
       other = newStore("other");
@@ -482,9 +494,25 @@ class SimulatedAheadTest {
         pass(random.nextInt(30));
       }
       note("crash; changes are lost for " + delayNanos / 1_000_000 + " ms at most");
+      boolean isDatanodeFirst = random.nextBoolean();
+      if (isDatanodeFirst) {
+        endDatanodes();
+      }
       namenode.kill(random.nextBoolean());
+      if (!isDatanodeFirst) {
+        endDatanodes();
+      }
       pass(random.nextInt(400));
-      namenode.restart();
+      boolean isNamenodeFirst = random.nextBoolean();
+      if (isNamenodeFirst) {
+        namenode.restart();
+        pass(random.nextInt(2000));
+      }
+      restartDatanodes();
+      if (!isNamenodeFirst) {
+        pass(random.nextInt(2000));
+        namenode.restart();
+      }
       awaitDatanodes();
       Map<String, byte[]> found = observe();
       namenode.server().verify();
@@ -522,6 +550,24 @@ class SimulatedAheadTest {
       }
     }
 
+    private void endDatanodes() {
+      for (SimulatedDatanode each : datanodes) {
+        if (keeps && random.nextInt(3) > 0) {
+          note(each.host() + " ends");
+          each.kill(random.nextBoolean());
+        }
+      }
+    }
+
+    private void restartDatanodes() throws Exception {
+      for (SimulatedDatanode each : datanodes) {
+        if (!each.lives()) {
+          count("restarted with its bytes");
+          each.restart();
+        }
+      }
+    }
+
     /** The other client goes on with its stream, and does not know that it is not its own now. */
     private void appendTo(String path) throws Exception {
       byte[] present = read(path);
@@ -547,11 +593,11 @@ class SimulatedAheadTest {
       assertFiles(last().files, observe());
       checkOthers();
       for (String path : last().files.keySet()) {
-        store.delete(path, false).get();
+        deleteAtLast(path);
       }
       for (String path : written.keySet()) {
         if (store.lookup(path).get() != null) {
-          store.delete(path, false).get();
+          deleteAtLast(path);
         }
       }
       network.runFor(LEASE.multipliedBy(3).plus(MARGIN.multipliedBy(3)));
@@ -559,6 +605,21 @@ class SimulatedAheadTest {
       for (ClassUsage usage : namenode.server().holdings().usage()) {
         assertEquals(usage.capacityBytes(), usage.freeBytes(), usage.toString());
       }
+    }
+
+    /** Deletes a file, as soon as the disk is fast enough. */
+    private void deleteAtLast(String path) throws Exception {
+      boolean isDone = false;
+      for (int i = 0; i < 100 && !isDone; i++) {
+        try {
+          store.delete(path, false).get();
+          isDone = true;
+        } catch (Exception e) {
+          assertEquals(ErrorCode.UNAVAILABLE, code(e), path);
+          pass(50);
+        }
+      }
+      assertTrue(isDone, path);
     }
 
     private static byte[] concatenated(byte[] first, byte[] second) {

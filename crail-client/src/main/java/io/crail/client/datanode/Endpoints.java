@@ -235,6 +235,8 @@ public final class Endpoints implements Sweepable {
     private final boolean isRenewal;
     private final List<Waiter> waiters = new ArrayList<>();
     private final Map<Integer, Region> regions = new HashMap<>();
+    // The one whose regions these are; null before the first answer.
+    private UUID process;
 
     Description(int datanode, boolean isRenewal) {
       this.datanode = datanode;
@@ -260,6 +262,17 @@ public final class Endpoints implements Sweepable {
         return;
       }
       DescribeDatanode.Response response = call.response();
+      UUID answered = new UUID(response.uuidHigh(), response.uuidLow());
+      if (!answered.equals(process)) {
+        boolean isFirst = process == null;
+        process = answered;
+        if (!isFirst) {
+          // Another process has the bytes now, with other addresses and keys for all regions.
+          regions.clear();
+          ask();
+          return;
+        }
+      }
       int before = regions.size();
       for (Region region : response.regions()) {
         regions.put(region.index(), region);

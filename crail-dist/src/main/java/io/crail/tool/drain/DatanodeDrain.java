@@ -7,6 +7,7 @@ import io.crail.common.error.ErrorCode;
 import io.crail.common.error.MissingNamenode;
 import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DrainDatanode;
+import io.crail.protocol.cluster.RegisterDatanode;
 import io.crail.protocol.node.BeginMove;
 import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.DrainStanding;
@@ -61,7 +62,10 @@ final class DatanodeDrain {
   }
 
   private final MoveCluster cluster;
-  private final UUID uuid;
+
+  /** Of the process, and of the bytes that it keeps as soon as that is known. */
+  private UUID uuid;
+
   private final String name;
   private final ExtentMover mover;
   private final ProgressLines lines;
@@ -249,6 +253,10 @@ final class DatanodeDrain {
             NameNodeOperations.DRAIN_DATANODE,
             new DrainDatanode.Request(
                 uuid.getMostSignificantBits(), uuid.getLeastSignificantBits(), action));
+    if (!answer.keeper().equals(RegisterDatanode.KEEPS_NOTHING)) {
+      // The process may end and start again meanwhile.
+      uuid = answer.keeper();
+    }
     Part part = parts[index];
     part.standing = answer.standing();
     part.id = answer.datanode();

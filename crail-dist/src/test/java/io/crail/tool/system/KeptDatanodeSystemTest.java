@@ -3,6 +3,7 @@ package io.crail.tool.system;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,6 +14,7 @@ import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
+import io.crail.tool.Ran;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -233,6 +235,30 @@ class KeptDatanodeSystemTest {
       }
       store.delete(path, false).get(60, TimeUnit.SECONDS);
       done.incrementAndGet();
+    }
+  }
+
+  /** The command does not take the end of the process for that of the drain. */
+  @Test
+  void aDrainGoesOnWhenTheDatanodeStartsAgain() throws Exception {
+    ExecutorService thread = Executors.newSingleThreadExecutor();
+    try (ProcessCluster cluster = ProcessCluster.start(1, 2, settings());
+        CrailStore store = open(cluster)) {
+      writeMore(store);
+      String address = "127.0.0.1:" + cluster.datanodeAddress(0).getPort();
+      Future<Ran> drain =
+          thread.submit(() -> Ran.run(cluster.directory(), "drain", "--bandwidth", "1m", address));
+      Await.until("it drains", PATIENCE, () -> cluster.reported(store, 0).orElseThrow().draining());
+      CrailProcess before = cluster.datanode(0);
+      restartDatanode(cluster, 0, false);
+      assertNotEquals(before, cluster.datanode(0));
+      assertEquals(0, drain.get(180, TimeUnit.SECONDS).code());
+      cluster.datanode(0).awaitExit(PATIENCE);
+      checkAll(store);
+      assertEquals(1, cluster.leftovers().size());
+    } finally {
+      thread.shutdownNow();
+      assertTrue(thread.awaitTermination(120, TimeUnit.SECONDS));
     }
   }
 

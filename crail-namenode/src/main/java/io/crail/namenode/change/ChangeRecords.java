@@ -25,7 +25,8 @@ public final class ChangeRecords {
           LimitChange.CODEC,
           ReserveChange.CODEC,
           NumberChange.CODEC,
-          SpaceChange.Kept.CODEC);
+          SpaceChange.Kept.CODEC,
+          SpaceChange.HeldBack.CODEC);
 
   /** The number of kinds; their numbers are 1 to this. */
   public static final int COUNT = CODECS.size();

@@ -86,6 +86,16 @@ public final class DatanodeApplier {
     space.state(datanode, state, isStopped, nowNanos);
   }
 
+  /** Gives out what is held back at a datanode, once no client can write to it any more. */
+  public void releaseWhatIsSafe(DatanodeSpace datanode, long nowNanos) {
+    if (space.isToBeReleased(datanode, nowNanos)) {
+      if (sink != null) {
+        sink.changed(new SpaceChange.HeldBack(datanode.id(), false, List.of()));
+      }
+      space.release(datanode);
+    }
+  }
+
   /** A datanode that is to be forgotten gets no data until then. */
   public void close(DatanodeSpace datanode, long nowNanos) {
     space.close(datanode, nowNanos);

@@ -8,6 +8,7 @@ import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TextLimits;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.ObjIntConsumer;
 
@@ -16,7 +17,7 @@ import java.util.function.ObjIntConsumer;
  * their regions. Their records come before those of nodes that have the number, and that of a
  * forgotten datanode comes after the last node that had space of it. What a namenode hears of the
  * life of datanodes is in no record, and begins anew with the process: signs of life, suspicions,
- * and which clients a datanode must cut off.
+ * and which clients a datanode must cut off because they have lost a lease.
  */
 public sealed interface SpaceChange extends Change {
   /**
@@ -182,6 +183,43 @@ public sealed interface SpaceChange extends Change {
 
     @Override
     public Codec<Kept> codec() {
+      return CODEC;
+    }
+  }
+
+  /**
+   * Whether what is free at a datanode is held back, as clients may have got it by changes that are
+   * lost. That it begins follows from the record of a start, except where a state is written as a
+   * whole; then there may be several of one datanode, with some of the clients each.
+   *
+   * @param datanode the datanode's id
+   * @param isHeld false if no such client can write there any more
+   * @param clients those that have to be cut off, if it is held
+   */
+  record HeldBack(int datanode, boolean isHeld, List<Long> clients) implements SpaceChange {
+    /** The most clients in one record. */
+    public static final int MAX_CLIENTS = 1024;
+
+    private static final Codec<Long> CLIENT = Codec.ofLong("Client id", "id", "client id");
+
+    /** The layout. */
+    public static final Layout LAYOUT =
+        Layout.of("SpaceChange.HeldBack")
+            .i32("datanode", "the datanode's id")
+            .u8("isHeld", "whether what is free there is held back; 0 or 1")
+            .u16("clientCount", "number of clients")
+            .list("clients", "clientCount", CLIENT, MAX_CLIENTS);
+
+    /** The codec. */
+    public static final Codec<HeldBack> CODEC = Codec.of(HeldBack.class, LAYOUT);
+
+    @Override
+    public int number() {
+      return 16;
+    }
+
+    @Override
+    public Codec<HeldBack> codec() {
       return CODEC;
     }
   }

@@ -56,6 +56,14 @@ final class SpaceReplay {
       DatanodeSpace datanode = state.datanodes().find(kept.id());
       require(datanode != null, change, "no such datanode");
       datanodes.keep(kept, datanode);
+    } else if (change instanceof SpaceChange.HeldBack held) {
+      DatanodeSpace datanode = state.datanodes().find(held.datanode());
+      require(datanode != null, change, "no such datanode");
+      if (held.isHeld()) {
+        space.hold(datanode, held.clients());
+      } else {
+        space.release(datanode);
+      }
     } else {
       region((SpaceChange.LentRegion) change);
     }

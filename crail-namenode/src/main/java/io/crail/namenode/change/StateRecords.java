@@ -67,6 +67,7 @@ public final class StateRecords {
     if (datanode.keeping().keeps()) {
       out.changed(SpaceChange.Kept.of(datanode));
     }
+    held(datanode);
     space.forEachRegion(
         datanode,
         (region, generation, isResting) -> {
@@ -77,6 +78,15 @@ public final class StateRecords {
               new NumberChange(
                   NumberChange.GENERATIONS, datanode.id(), region.index(), generation));
         });
+  }
+
+  private void held(DatanodeSpace datanode) {
+    List<Long> clients = space.heldFor(datanode);
+    int most = SpaceChange.HeldBack.MAX_CLIENTS;
+    for (int from = 0; clients != null && (from == 0 || from < clients.size()); from += most) {
+      int to = Math.min(clients.size(), from + most);
+      out.changed(new SpaceChange.HeldBack(datanode.id(), true, clients.subList(from, to)));
+    }
   }
 
   /** Space that rests is like space of a copy that has to begin anew. */

@@ -204,24 +204,28 @@ public final class DatanodeReports {
   }
 
   /**
-   * How far the drain of a process is.
+   * How far the drain of a datanode is.
    *
-   * @param datanode the process; null when it is not known. Others may stand for data that the
-   *     process has lost
+   * @param datanode the datanode; null when it is not known. Others may stand for data that it has
+   *     lost
+   * @param uuid the identity of its process, or of the bytes that it keeps
    */
   public DrainDatanode.Response drain(DatanodeSpace datanode, UUID uuid) {
     long lost =
         datanodes.all().stream()
-            .filter(each -> each.isGone() && each.description().uuid().equals(uuid))
+            .filter(each -> each.isGone())
+            .filter(each -> each.description().uuid().equals(uuid) || each.keeping().isOf(uuid))
             .mapToLong(each -> each.accounts(false).used())
             .sum();
     if (datanode == null || (datanode.isGone() && lost > 0)) {
       DrainStanding standing = lost > 0 ? DrainStanding.LOST : DrainStanding.UNKNOWN;
-      return new DrainDatanode.Response(-1, standing, lost, 0, 0);
+      return new DrainDatanode.Response(-1, 0, 0, standing, lost, 0, 0);
     }
     DatanodeSpace.Accounts accounts = datanode.accounts(false);
     return new DrainDatanode.Response(
         datanode.id(),
+        datanode.keeping().keeper().getMostSignificantBits(),
+        datanode.keeping().keeper().getLeastSignificantBits(),
         standing(datanode),
         accounts.used(),
         accounts.waiting(),

@@ -200,6 +200,10 @@ public final class DatanodeRule {
           "region " + request.index() + " of datanode " + datanode.id());
     }
     requireKnown(datanode);
+    if (!datanode.keeping().isOf(request.start())) {
+      // It was under way when another process took the place of its sender.
+      throw Datanodes.unknown(datanode.id());
+    }
     boolean isComing = datanode.keeping().coming() != null;
     if (!isComing) {
       datanode.signs().seen(clock.nanoTime());
@@ -367,7 +371,7 @@ public final class DatanodeRule {
   }
 
   private DrainDatanode.Response decide(UUID uuid, DrainAction action) {
-    DatanodeSpace datanode = datanodes.find(uuid);
+    DatanodeSpace datanode = datanodes.findLasting(uuid);
     if (datanode != null && reports.isOnline(datanode)) {
       long now = clock.nanoTime();
       if (action == DrainAction.BEGIN) {
@@ -409,6 +413,7 @@ public final class DatanodeRule {
       } else if (!online && reportedOffline.add(datanode.id())) {
         log.warn(datanode + " is offline");
       }
+      applier.releaseWhatIsSafe(datanode, now);
       reportOverdue(datanode, now);
     }
     if (!forgotten.isEmpty()) {

@@ -65,6 +65,10 @@ public final class Allocator {
     return quarantine;
   }
 
+  RestingRegions resting() {
+    return resting;
+  }
+
   /** The clients that a datanode must cut off before their space is given to others. */
   public CutOffs cutOffs(DatanodeSpace datanode) {
     return quarantine.cutOffs(datanode);
@@ -82,6 +86,7 @@ public final class Allocator {
   /** Lets nothing wait any more for cut-offs of a datanode that is gone. */
   void letGo(DatanodeSpace datanode) {
     quarantine.areSafe(cutOffs(datanode).die());
+    resting.release(datanode);
   }
 
   /**
@@ -406,15 +411,6 @@ public final class Allocator {
     freed.add(extent, writer);
   }
 
-  /**
-   * The changes before this moment are lost. Clients that know them may write to what is free.
-   *
-   * @param clients all that may have got space by them
-   */
-  void lost(Collection<Long> clients) {
-    freed.lost(clients);
-  }
-
   /** Lets space that becomes free wait until the record is durable that says so. */
   public void returnAfter(ReturnedSpace.Records records) {
     quarantine.returned().waitFor(records);
@@ -435,7 +431,7 @@ public final class Allocator {
     last.resting().stream()
         .filter(each -> known.contains(each.datanode()))
         .forEach(each -> rest(each.datanode(), each.region(), each.restNanos()));
-    known.forEach(each -> resting.hold(each, restNanos(each), last, cutOffs(each)));
+    known.forEach(each -> resting.beginToHold(each, restNanos(each)));
     long now = clock.nanoTime();
     for (FreedByRecords.Freed each : last.latestFirst()) {
       Allocation extent = each.extent();

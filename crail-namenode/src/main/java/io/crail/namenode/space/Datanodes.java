@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 
 /**
@@ -64,19 +65,32 @@ public final class Datanodes {
 
   /** The datanode of a process, unless that process has to register anew; null for none. */
   public DatanodeSpace find(UUID process) {
+    return find(each -> each.description().uuid().equals(process));
+  }
+
+  /** The same, whichever process it is, if the identity is that of the bytes that it keeps. */
+  public DatanodeSpace findLasting(UUID identity) {
+    DatanodeSpace datanode = find(identity);
+    return datanode != null ? datanode : find(each -> each.keeping().isOf(identity));
+  }
+
+  private DatanodeSpace find(Predicate<DatanodeSpace> wanted) {
     for (DatanodeSpace datanode : byId.values()) {
       boolean isBuried = datanode.state() == DatanodeSpace.State.DEAD && !datanode.isStopped();
-      if (!isBuried && datanode.description().uuid().equals(process)) {
+      if (!isBuried && wanted.test(datanode)) {
         return datanode;
       }
     }
     return null;
   }
 
-  /** The datanode that keeps some bytes, unless they are given up; null for none. */
+  /**
+   * The datanode that keeps some bytes, unless they are given up; null for none. Also one that may
+   * end: its next process must not be taken for a new one.
+   */
   public DatanodeSpace findKeeper(UUID keeper) {
     for (DatanodeSpace datanode : byId.values()) {
-      if (!datanode.isGone() && datanode.keeping().keeper().equals(keeper)) {
+      if (datanode.state() != DatanodeSpace.State.DEAD && datanode.keeping().isOf(keeper)) {
         return datanode;
       }
     }

@@ -4,11 +4,8 @@ package io.crail.namenode.space;
 import io.crail.namenode.space.NodeSpace.Allocation;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * What records have freed lately, while they are replayed. It may be taken again at once, since the
@@ -34,8 +31,6 @@ final class FreedByRecords {
   private final long marginNanos;
   private final ArrayDeque<Freed> freed = new ArrayDeque<>();
   private final List<Resting> resting = new ArrayList<>();
-  private Set<Long> clients;
-  private long lossNanos;
   private long nanos;
 
   /**
@@ -76,18 +71,6 @@ final class FreedByRecords {
 
   private long restOf(Freed each) {
     return leaseNanos + each.extent.datanode().marginNanos(marginNanos);
-  }
-
-  /** The changes before this moment are lost. These clients may write to space that is free. */
-  void lost(Collection<Long> more) {
-    clients = clients == null ? new HashSet<>() : clients;
-    clients.addAll(more);
-    lossNanos = nanos;
-  }
-
-  /** The clients that may write to free space that rests as long; null if none does any more. */
-  Collection<Long> clientsAfterLoss(long restNanos) {
-    return clients != null && nanos - lossNanos <= restNanos ? clients : null;
   }
 
   /**

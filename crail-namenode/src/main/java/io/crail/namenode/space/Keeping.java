@@ -42,6 +42,11 @@ public final class Keeping {
     return coming;
   }
 
+  /** Whether it keeps the bytes of an identity. */
+  public boolean isOf(UUID bytes) {
+    return keeps() && keeper.equals(bytes);
+  }
+
   /** Whether a process is the one that has the bytes now, or is coming back with them. */
   public boolean isOf(long processStart) {
     RegisterDatanode.Request next = coming;

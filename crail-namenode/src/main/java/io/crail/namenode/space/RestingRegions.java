@@ -3,10 +3,11 @@ package io.crail.namenode.space;
 
 import io.crail.common.ByteText;
 import io.crail.common.Clock;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -22,38 +23,28 @@ final class RestingRegions {
 
   /** A datanode whose free space is not given out before clients are cut off from it. */
   private static final class Held {
-    private final DatanodeSpace datanode;
-    private final CutOffs cutOffs;
-    private final Set<Long> clients;
-    private final long readyNanos;
+    private final Set<Long> clients = new HashSet<>();
+    private final Set<Long> uncut = new HashSet<>();
+    private long readyNanos;
     private boolean isOrdered;
 
-    Held(DatanodeSpace datanode, CutOffs cutOffs, Set<Long> clients, long readyNanos) {
-      this.datanode = datanode;
-      this.cutOffs = cutOffs;
-      this.clients = clients;
-      this.readyNanos = readyNanos;
-    }
-
-    boolean isOver(long nowNanos) {
-      if (datanode.state() == DatanodeSpace.State.DEAD) {
-        return true;
-      }
+    boolean isOver(CutOffs cutOffs, long nowNanos) {
       if (nowNanos - readyNanos < 0) {
         return false;
       }
       if (!isOrdered) {
         // Not earlier, since what a client begins after its cut-off needs another one.
         isOrdered = true;
-        clients.forEach(client -> cutOffs.order(client, nowNanos));
+        uncut.addAll(clients);
+        uncut.forEach(client -> cutOffs.order(client, nowNanos));
       }
-      clients.retainAll(cutOffs.clients());
-      return clients.isEmpty();
+      uncut.retainAll(cutOffs.clients());
+      return uncut.isEmpty();
     }
   }
 
   private final Clock clock;
-  private final List<Held> held = new ArrayList<>();
+  private final Map<DatanodeSpace, Held> held = new HashMap<>();
   private final PriorityQueue<Resting> resting =
       new PriorityQueue<>((a, b) -> Long.signum(a.readyNanos - b.readyNanos));
 
@@ -67,30 +58,49 @@ final class RestingRegions {
   }
 
   /**
-   * Holds back what is free at a datanode, if clients may have got it by changes that are lost.
+   * Holds back what is free at a datanode until {@link #release}, if it lives, since clients may
+   * have got it by changes that are lost. For a replay.
    *
-   * @param records what was replayed
-   * @param cutOffs of the datanode
+   * @param clients those that the datanode has to cut off, besides those of earlier calls
    */
-  synchronized void hold(
-      DatanodeSpace datanode, long restNanos, FreedByRecords records, CutOffs cutOffs) {
-    Collection<Long> clients = records.clientsAfterLoss(restNanos);
-    if (clients != null && datanode.state() != DatanodeSpace.State.DEAD) {
+  synchronized void hold(DatanodeSpace datanode, Collection<Long> clients) {
+    if (datanode.state() != DatanodeSpace.State.DEAD) {
       datanode.hold(true);
-      Set<Long> toCutOff = new HashSet<>(datanode.cutsOff() ? clients : Set.of());
-      held.add(new Held(datanode, cutOffs, toCutOff, clock.nanoTime() + restNanos));
+      Held each = held.computeIfAbsent(datanode, any -> new Held());
+      each.clients.addAll(datanode.cutsOff() ? clients : Set.of());
     }
   }
 
-  /** Releases the regions and datanodes whose time has come. Returns their number. */
+  /** The replay is over: from now on, what was begun before ends within this time. */
+  synchronized void beginToHold(DatanodeSpace datanode, long restNanos) {
+    Held each = held.get(datanode);
+    if (each != null) {
+      each.readyNanos = clock.nanoTime() + restNanos;
+    }
+  }
+
+  /** Whether what is held back at a datanode is in the hands of no client any more. */
+  synchronized boolean isToBeReleased(DatanodeSpace datanode, CutOffs cutOffs, long nowNanos) {
+    Held each = held.get(datanode);
+    return each != null && each.isOver(cutOffs, nowNanos);
+  }
+
+  /** Gives out what was held back. */
+  synchronized void release(DatanodeSpace datanode) {
+    if (held.remove(datanode) != null) {
+      datanode.hold(false);
+    }
+  }
+
+  /** The clients because of which a datanode's free space is held back; null if it is not. */
+  synchronized List<Long> heldFor(DatanodeSpace datanode) {
+    Held each = held.get(datanode);
+    return each == null ? null : List.copyOf(each.clients);
+  }
+
+  /** Releases the regions whose time has come. Returns their number. */
   synchronized int wake(long nowNanos) {
     int count = 0;
-    for (int i = held.size() - 1; i >= 0; i--) {
-      if (held.get(i).isOver(nowNanos)) {
-        held.remove(i).datanode.hold(false);
-        count++;
-      }
-    }
     while (!resting.isEmpty() && nowNanos - resting.peek().readyNanos >= 0) {
       Resting next = resting.remove();
       next.datanode.wake(next.region);
@@ -104,10 +114,11 @@ final class RestingRegions {
     long bytes = 0;
     long last = clock.nanoTime();
     long now = last;
-    for (Held each : held) {
-      if (datanodes.test(each.datanode)) {
-        bytes += each.datanode.freeBytes();
-        last = each.readyNanos - last > 0 ? each.readyNanos : last;
+    for (Map.Entry<DatanodeSpace, Held> each : held.entrySet()) {
+      if (datanodes.test(each.getKey())) {
+        bytes += each.getKey().freeBytes();
+        long ready = each.getValue().readyNanos;
+        last = ready - last > 0 ? ready : last;
       }
     }
     for (Resting each : resting) {

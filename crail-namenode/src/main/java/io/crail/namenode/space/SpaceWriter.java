@@ -201,8 +201,28 @@ public final class SpaceWriter {
     for (DatanodeSpace datanode : datanodes.all()) {
       datanode.forEachRegion(
           (region, given, isResting) -> datanode.haveGiven(region.index(), given + LOST));
+      hold(datanode, clients);
     }
-    allocator.lost(clients);
+  }
+
+  /** Gives out nothing that is free at a datanode before these clients can write there no more. */
+  public void hold(DatanodeSpace datanode, Collection<Long> clients) {
+    allocator.resting().hold(datanode, clients);
+  }
+
+  /** Whether no client can write any more to what is held back at a datanode. */
+  public boolean isToBeReleased(DatanodeSpace datanode, long nowNanos) {
+    return allocator.resting().isToBeReleased(datanode, allocator.cutOffs(datanode), nowNanos);
+  }
+
+  /** Gives out what was held back at a datanode. */
+  public void release(DatanodeSpace datanode) {
+    allocator.resting().release(datanode);
+  }
+
+  /** The clients for which what is free at a datanode is held back; null if it is not. */
+  public List<Long> heldFor(DatanodeSpace datanode) {
+    return allocator.resting().heldFor(datanode);
   }
 
   /** Lets rest what the last records have freed. */

@@ -127,6 +127,9 @@ class ChangeRecordTest {
             TestStore.registration(146, "host", 147, 148, true).description()),
         "8d0000008e008f000000000000009000000000000000910000000000000035009200000000000000"
             + "920000000000000094000000930000000000030004000e00746370686f73740100000000000000000100000000");
+    golden.put(
+        new SpaceChange.HeldBack(151, true, List.of(152L, 153L)),
+        "97000000010200" + "9800000000000000" + "9900000000000000");
     return golden;
   }
 
@@ -145,7 +148,7 @@ class ChangeRecordTest {
   @Test
   void numbersArePermanent() {
     List<Integer> numbers = golden().keySet().stream().map(Change::number).toList();
-    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15), numbers);
+    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16), numbers);
     assertEquals(ChangeRecords.CODECS, golden().keySet().stream().map(Change::codec).toList());
     Set<Class<?>> kinds = new HashSet<>();
     for (Class<?> holder : List.of(Change.class, SpaceChange.class)) {
@@ -161,7 +164,7 @@ class ChangeRecordTest {
 
   @Test
   void noOtherNumberIsThatOfRecords() {
-    for (int number : new int[] {-1, 0, 16, Integer.MAX_VALUE}) {
+    for (int number : new int[] {-1, 0, 17, Integer.MAX_VALUE}) {
       CrailException refusal =
           assertThrows(CrailException.class, () -> ChangeRecords.codec(number));
       assertEquals(ErrorCode.PROTOCOL, refusal.code());

@@ -12,6 +12,8 @@ public final class RegisterRegion {
    * The request.
    *
    * @param datanode datanode id
+   * @param start as in {@link RegisterDatanode.Request}; a namenode that knows another one refuses
+   *     the region, which may have another address and key there
    * @param index the datanode's number for the region
    * @param length bytes; a multiple of the block size
    * @param address address for the tier, or 0
@@ -20,11 +22,12 @@ public final class RegisterRegion {
    *     from an earlier namenode may still write there, and new space gets generations above this
    */
   public record Request(
-      int datanode, int index, long length, long address, long key, long generation) {
+      int datanode, long start, int index, long length, long address, long key, long generation) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("RegisterRegion.Request")
             .i32("datanode", "datanode id")
+            .i64("start", "how many processes have had its bytes; 0 if it keeps none")
             .i32("index", "the datanode's number for the region")
             .i64("length", "bytes; a multiple of the block size")
             .i64("address", "address for the tier, or 0")
@@ -33,6 +36,11 @@ public final class RegisterRegion {
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);
+
+    /** That of a datanode which keeps nothing. */
+    public Request(int datanode, int index, long length, long address, long key, long generation) {
+      this(datanode, 0, index, length, address, key, generation);
+    }
   }
 
   /**

@@ -19,15 +19,9 @@ import io.crail.storage.Fencer;
 import io.crail.storage.LastingBytes;
 import io.crail.storage.StorageServer;
 import io.crail.storage.daemon.RegistrationStatus.State;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -180,11 +174,7 @@ public final class Registration {
   /** The registration at one namenode. */
   private final class Link {
     private final int index;
-    private final List<Region> regions = new ArrayList<>();
-    // The last lending of each region; null while the region was never lent.
-    private final List<LastingBytes.Lending> lendings = new ArrayList<>();
-    // Regions that were fenced and have not been lent since.
-    private final Set<Integer> fenced = new HashSet<>();
+    private final Lendings lendings;
     // These three are read by other threads too.
     private volatile State state = State.UNKNOWN;
     private volatile long answeredNanos;
@@ -194,7 +184,6 @@ public final class Registration {
     // What this namenode has sent last; it forgets at a restart.
     private boolean draining;
     private boolean toldImpaired;
-    private int lent;
     private long dueNanos;
     private long backOffNanos = FIRST_BACK_OFF_NANOS;
     private boolean due = true;
@@ -208,10 +197,11 @@ public final class Registration {
 
     Link(int index) {
       this.index = index;
+      List<Region> regions = new ArrayList<>();
       for (int i = index; i < description.regions().size(); i += namenodes.count()) {
         regions.add(description.regions().get(i));
       }
-      regions.forEach(region -> lendings.add(kept == null ? null : kept.lending(region.index())));
+      this.lendings = new Lendings(regions, fencer, kept);
     }
 
     void step(long now) {
@@ -248,9 +238,8 @@ public final class Registration {
               ? submit(NameNodeOperations.PING, new Ping.Request(0))
               : submit(NameNodeOperations.REGISTER_DATANODE, registerDatanode());
         case LENDING:
-          return findQuiet()
-              ? submit(NameNodeOperations.REGISTER_REGION, registerRegion())
-              : keepAlive();
+          RegisterRegion.Request region = lendings.next();
+          return region == null ? keepAlive() : submit(NameNodeOperations.REGISTER_REGION, region);
         default:
           return keepAlive();
       }
@@ -271,26 +260,6 @@ public final class Registration {
               seen.map(StorageServer.Statistics::writtenBytes).orElse(-1L)));
     }
 
-    /**
-     * Chooses as the next region one that no earlier client is in the middle of a write to. Other
-     * regions come later. False when there is none now.
-     */
-    private boolean findQuiet() {
-      for (int left = regions.size() - lent; left > 0; left--) {
-        if (isLentOtherwise(lent)) {
-          lendAnew();
-        }
-        int region = regions.get(lent).index();
-        if (!fenced.contains(region) || fencer.isQuiet(region)) {
-          fenced.remove(region);
-          return true;
-        }
-        Collections.rotate(regions.subList(lent, regions.size()), -1);
-        Collections.rotate(lendings.subList(lent, lendings.size()), -1);
-      }
-      return false;
-    }
-
     private <Q, R> OperationCall<Q, R> submit(Operation<Q, R> operation, Q request) {
       return namenodes.callAt(index, operation, request);
     }
@@ -305,7 +274,7 @@ public final class Registration {
               description.storageClass(),
               description.address().getPort(),
               draining,
-              lentBefore(),
+              lendings.isAnyLent() && lendings.isAnyLentBefore(namenodes.hello(index).lineage()),
               Utf8.of(description.tier()),
               Utf8.of(description.address().getHostString()),
               description.traits()));
@@ -313,75 +282,7 @@ public final class Registration {
 
     /** True before the handshake, which shows whether it is the namenode of an earlier process. */
     private boolean isToBeHeard() {
-      return namenodes.hello(index) == null && lendings.stream().anyMatch(Objects::nonNull);
-    }
-
-    /** True when an earlier start of the namenode had some of the regions. */
-    private boolean lentBefore() {
-      return lendings.stream()
-          .anyMatch(each -> each != null && each.lineage() != namenodes.hello(index).lineage());
-    }
-
-    private RegisterRegion.Request registerRegion() {
-      Region region = regions.get(lent);
-      return new RegisterRegion.Request(
-          datanode,
-          region.index(),
-          region.length(),
-          region.address(),
-          region.key(),
-          lendings.get(lent).generation());
-    }
-
-    /** True when a region was never lent to the namenode as it is now. */
-    private boolean isLentOtherwise(int position) {
-      LastingBytes.Lending last = lendings.get(position);
-      return last == null
-          || last.datanode() != datanode
-          || last.lineage() != namenodes.hello(index).lineage();
-    }
-
-    /** True when clients may know a region. */
-    private boolean isKnown(int position) {
-      return lendings.get(position) != null || fencer.wasLent(regions.get(position).index());
-    }
-
-    private void lendAnew() {
-      try {
-        long generation = 0;
-        if (isKnown(lent)) {
-          Fencer.Fence fence = fencer.fence(regions.get(lent).index());
-          regions.set(lent, fence.region());
-          generation = fence.generation();
-          fenced.add(fence.region().index());
-        }
-        // Noted before it is known whether the request arrives.
-        LastingBytes.Lending lending =
-            new LastingBytes.Lending(datanode, namenodes.hello(index).lineage(), generation);
-        if (kept != null) {
-          kept.lend(regions.get(lent).index(), lending);
-        }
-        lendings.set(lent, lending);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e); // this process has to end
-      }
-    }
-
-    /** Shuts out the clients that had any of the regions before. */
-    private void shutOut() {
-      List<Integer> others = new ArrayList<>();
-      for (int i = 0; i < regions.size(); i++) {
-        if (isKnown(i) && isLentOtherwise(i)) {
-          others.add(regions.get(i).index());
-        }
-      }
-      if (!others.isEmpty()) {
-        try {
-          fencer.beforeFences(others);
-        } catch (IOException e) {
-          throw new UncheckedIOException(e); // this process has to end
-        }
-      }
+      return namenodes.hello(index) == null && lendings.isAnyLent();
     }
 
     private void take(OperationCall<?, ?> call, long now) {
@@ -400,14 +301,13 @@ public final class Registration {
           }
           datanode = registered.datanode();
           toldImpaired = false;
-          lent = 0;
           // The list came from another namenode, or from this one, which sends unconfirmed clients
           // again.
           toldCutOff = 0;
           doneCutOff = 0;
           heard = 0;
           cuttingOff = null;
-          shutOut();
+          lendings.beginAt(datanode, namenodes.hello(index).lineage());
           state = State.LENDING;
           break;
         default:
@@ -420,24 +320,24 @@ public final class Registration {
             }
             if (state == State.REMOVED) {
               LOG.info("namenode {} uses this datanode again", address());
-              state = lent == regions.size() ? State.REGISTERED : State.LENDING;
+              state = lendings.areAllLent() ? State.REGISTERED : State.LENDING;
             }
             draining = answer.draining();
             cutOff(answer);
           } else {
-            lent++;
+            lendings.haveLent();
             due = true;
           }
           break;
       }
-      if (state == State.LENDING && lent == regions.size()) {
+      if (state == State.LENDING && lendings.areAllLent()) {
         state = State.REGISTERED;
         due = false;
         wasRegistered |= isRegistered();
         LOG.info(
             "registered as datanode {} with {} regions at namenode {}",
             datanode,
-            regions.size(),
+            lendings.count(),
             address());
       } else if (reported != ErrorCode.OK && state == State.REGISTERED) {
         LOG.info("namenode {} answers again", address());

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A directory with the bytes that an earlier process has kept, locked for this one. Of several, a
- * process takes the one that was served on its port, or else any that no process has.
+ * process takes the one that was served on its port, or else any that no process has. One that
+ * cannot be used, as its file is damaged, stops only a process that finds no other.
  */
 public final class KeptPlace implements AutoCloseable {
   private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -36,12 +37,19 @@ public final class KeptPlace implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(KeptPlace.class);
 
   private final SafeDirectory files;
+
+  /** Why it cannot be used; null if it can. */
+  private final IOException damage;
+
+  /** Null if it cannot be used. */
   private KeptFile file;
+
   private FileChannel lock;
 
-  private KeptPlace(SafeDirectory files, KeptFile file) {
+  private KeptPlace(SafeDirectory files, KeptFile file, IOException damage) {
     this.files = files;
     this.file = file;
+    this.damage = damage;
   }
 
   /**
@@ -49,7 +57,8 @@ public final class KeptPlace implements AutoCloseable {
    *
    * @param lengths bytes of each region that is wanted; of several places, one that has these
    * @return null when there is none for this owner that no process has
-   * @throws IOException when the one that was served on the owner's port cannot be had
+   * @throws IOException when the one that was served on the owner's port cannot be had, or the only
+   *     one that no process has cannot be used
    */
   static KeptPlace take(Path parent, LastingBytes.Owner owner, List<Integer> lengths)
       throws IOException {
@@ -64,9 +73,15 @@ public final class KeptPlace implements AutoCloseable {
           taken = places.get(i).tryLock() ? places.get(i) : null;
           waits = taken == null && places.get(i).isOf(owner);
         }
+        if (!waits) {
+          warn(places);
+        }
+        if (taken != null && taken.damage != null) {
+          throw new IOException(taken.damage.getMessage(), taken.damage);
+        }
       } finally {
         for (KeptPlace place : places) {
-          if (place != taken) {
+          if (place != taken || place.damage != null) {
             place.close();
           }
         }
@@ -88,7 +103,9 @@ public final class KeptPlace implements AutoCloseable {
     Map<KeptPlace, Integer> fits = new LinkedHashMap<>();
     for (String name : names(parent)) {
       KeptPlace place = look(parent.resolve(name), owner);
-      if (place != null) {
+      if (place != null && place.damage != null) {
+        fits.put(place, -1);
+      } else if (place != null) {
         boolean isLong = place.file.lengths().equals(lengths);
         fits.put(place, (place.isOf(owner) ? 2 : 0) + (isLong ? 1 : 0));
       }
@@ -99,7 +116,15 @@ public final class KeptPlace implements AutoCloseable {
   }
 
   private boolean isOf(LastingBytes.Owner owner) {
-    return owner.port() != 0 && file.standing().port() == owner.port();
+    return damage == null && owner.port() != 0 && file.standing().port() == owner.port();
+  }
+
+  private static void warn(List<KeptPlace> places) {
+    for (KeptPlace place : places) {
+      if (place.damage != null) {
+        LOG.warn("no datanode that starts serves {}: {}", place.path(), place.damage.getMessage());
+      }
+    }
   }
 
   private static List<String> names(Path parent) throws IOException {
@@ -155,10 +180,18 @@ public final class KeptPlace implements AutoCloseable {
   }
 
   private static KeptPlace look(SafeDirectory files, LastingBytes.Owner owner) throws IOException {
-    KeptFile file = KeptFile.open(files);
+    KeptFile file;
+    try {
+      file = KeptFile.open(files);
+    } catch (NoSuchFileException e) {
+      throw e;
+    } catch (IOException e) {
+      // It is not even known whose bytes these are.
+      return new KeptPlace(files, null, e);
+    }
     if (file.identity().cluster().toString().equals(owner.cluster())
         && file.identity().tier().toString().equals(owner.tier())) {
-      return new KeptPlace(files, file);
+      return new KeptPlace(files, file, null);
     }
     LOG.info("{} keeps bytes of {}", files.path(), file.identity());
     file.close();
@@ -171,7 +204,7 @@ public final class KeptPlace implements AutoCloseable {
       // Not even opened before it is clear that it is not one of this very process: that would lose
       // its lock.
       lock = hasProcess(files) ? null : tryLock(files);
-      if (lock != null) {
+      if (lock != null && damage == null) {
         // Another process may have had it since the look.
         file.close();
         file = KeptFile.open(files);
@@ -217,6 +250,10 @@ public final class KeptPlace implements AutoCloseable {
     }
   }
 
+  private Path path() {
+    return files.path();
+  }
+
   SafeDirectory files() {
     return files;
   }
@@ -232,7 +269,9 @@ public final class KeptPlace implements AutoCloseable {
   /** Lets go of the directory, which stays. */
   @Override
   public void close() throws IOException {
-    file.close();
+    if (file != null) {
+      file.close();
+    }
     files.close();
     if (lock != null) {
       lock.close();

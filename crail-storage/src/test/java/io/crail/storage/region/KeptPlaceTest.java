@@ -283,15 +283,41 @@ class KeptPlaceTest {
     }
   }
 
+  private static void damage(Path place) throws IOException {
+    try (FileChannel file = FileChannel.open(place.resolve("kept"), StandardOpenOption.WRITE)) {
+      file.write(ByteBuffer.wrap(new byte[] {99}), 20);
+    }
+  }
+
   @Test
   void aDamagedFileIsRefused() throws IOException {
     open().close();
-    try (FileChannel file =
-        FileChannel.open(directory.path().resolve("kept"), StandardOpenOption.WRITE)) {
-      file.write(ByteBuffer.wrap(new byte[] {99}), 20);
+    damage(directory.path());
+    for (int port : new int[] {0, 1001}) {
+      IOException refusal = assertThrows(IOException.class, () -> open(dataPath, port, LENGTHS));
+      assertTrue(refusal.getMessage().contains("is damaged"), refusal.getMessage());
+      assertTrue(refusal.getMessage().contains(directory.path().toString()));
     }
-    IOException refusal = assertThrows(IOException.class, () -> open(dataPath, 0, LENGTHS));
-    assertTrue(refusal.getMessage().contains("is damaged"), refusal.getMessage());
+    assertEquals(List.of(directory.path()), places(), "it may be restored");
+  }
+
+  @Test
+  void aDamagedFileStopsNoDatanodeThatHasAnother() throws IOException {
+    RegionDirectory one = open(dataPath, 1001, LENGTHS);
+    directory = open(dataPath, 1002, LENGTHS);
+    fill(directory, 9, 4);
+    damage(one.path());
+    // The process that has it goes on, and others are not stopped.
+    open(dataPath, 1003, LENGTHS).close();
+    one.close();
+    directory.close();
+    directory = open(dataPath, 1002, LENGTHS);
+    assertFilled(directory, 9, 4);
+    try (RegionDirectory other = open(dataPath, 1001, LENGTHS)) {
+      assertNotEquals(one.path(), other.path());
+      assertThrows(IOException.class, () -> open(dataPath, 1003, LENGTHS).close());
+    }
+    assertTrue(Files.exists(one.path().resolve("region-0")));
   }
 
   /** A torn part says that it is not known to whom the region was lent. */

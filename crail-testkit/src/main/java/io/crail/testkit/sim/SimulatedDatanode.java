@@ -8,11 +8,14 @@ import io.crail.protocol.cluster.Hello;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.RpcPeer;
 import io.crail.storage.DatanodeDescription;
+import io.crail.storage.LastingBytes;
 import io.crail.storage.StorageServer;
 import io.crail.storage.daemon.Registration;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.UUID;
 
 /**
@@ -27,11 +30,48 @@ public final class SimulatedDatanode implements AutoCloseable {
   private final SimulatedTier tier;
   private final int storageClass;
   private final InetSocketAddress address;
+  private final Kept kept;
   private UUID uuid;
   private ClientLoop loop;
   private StorageServer server;
   private Registration registration;
   private boolean alive;
+
+  /** What the next process knows of the bytes. */
+  private static final class Kept implements LastingBytes {
+    private final UUID keeper;
+    private final Map<Integer, Lending> lendings = new HashMap<>();
+    private long start;
+
+    Kept(UUID keeper) {
+      this.keeper = keeper;
+    }
+
+    @Override
+    public UUID keeper() {
+      return keeper;
+    }
+
+    @Override
+    public long start() {
+      return start;
+    }
+
+    @Override
+    public Lending lending(int region) {
+      return lendings.get(region);
+    }
+
+    @Override
+    public void lend(int region, Lending lending) {
+      lendings.put(region, lending);
+    }
+
+    @Override
+    public void discard() {
+      lendings.clear();
+    }
+  }
 
   /** Starts a datanode. Its host is that of its address. */
   public SimulatedDatanode(
@@ -41,6 +81,24 @@ public final class SimulatedDatanode implements AutoCloseable {
       int storageClass,
       InetSocketAddress address)
       throws IOException {
+    this(network, configuration, tier, storageClass, address, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param keeps whether its bytes outlast it
+   */
+  public SimulatedDatanode(
+      SimulatedNetwork network,
+      Configuration configuration,
+      SimulatedTier tier,
+      int storageClass,
+      InetSocketAddress address,
+      boolean keeps)
+      throws IOException {
+    this.kept =
+        keeps ? new Kept(new UUID(network.random().nextLong(), network.random().nextLong())) : null;
     this.network = network;
     this.configuration = configuration;
     this.tier = tier;
@@ -66,7 +124,12 @@ public final class SimulatedDatanode implements AutoCloseable {
 
   private void start() throws IOException {
     uuid = new UUID(network.random().nextLong(), network.random().nextLong());
-    server = tier.newServer(address);
+    if (server == null || kept == null) {
+      server = tier.newServer(address);
+    }
+    if (kept != null) {
+      kept.start++;
+    }
     server.start(uuid);
     loop = network.transport(host()).newClientLoop("datanode");
     NameNodeClient namenodes =
@@ -87,7 +150,7 @@ public final class SimulatedDatanode implements AutoCloseable {
             server,
             configuration.get(ClusterKeys.KEEP_ALIVE).toNanos(),
             () -> false,
-            null,
+            kept,
             server::statistics,
             () -> {});
     alive = true;
@@ -101,7 +164,7 @@ public final class SimulatedDatanode implements AutoCloseable {
     }
   }
 
-  /** Kills it together with its host. Its data are gone. */
+  /** Kills it together with its host. Its data are gone, unless it keeps them. */
   public void kill(boolean silently) {
     if (!alive) {
       return;
@@ -116,7 +179,9 @@ public final class SimulatedDatanode implements AutoCloseable {
     }
   }
 
-  /** Starts a new, empty datanode at the address of a killed one. */
+  /**
+   * Starts a datanode at the address of a killed one: a new, empty one unless it keeps its data.
+   */
   public void restart() throws IOException {
     server.close();
     network.revive(host());

@@ -296,10 +296,12 @@ public final class SimulatedTier implements StorageTier {
 
     @Override
     public void start(UUID newUuid) throws IOException {
+      // Not empty if this is the next process, which has the bytes of the one before.
       HazardTable hazards = HazardTable.anonymous();
-      for (int i = 0; i < regionCount; i++) {
+      for (int i = regions.size(); i < regionCount; i++) {
         regions.add(RegionMemory.anonymous(i, regionLength, hazards));
       }
+      silent = false;
       uuid = newUuid;
       Server other = servers.putIfAbsent(key(address), this);
       if (other != null) {
@@ -392,6 +394,12 @@ public final class SimulatedTier implements StorageTier {
     }
 
     @Override
+    public boolean isLost() {
+      Server server = servers.get(key(datanode.address()));
+      return datanode.keeps() && (server == null || !server.uuid.equals(datanode.uuid()));
+    }
+
+    @Override
     public void close() {
       loop.submit(this::loopClosing);
     }
@@ -462,6 +470,7 @@ public final class SimulatedTier implements StorageTier {
     private final long generation;
     private final ByteBuffer source;
     private Server server;
+    private UUID process;
     // The connection under which its deadline was checked.
     private int connection;
     private boolean begun;
@@ -590,6 +599,7 @@ public final class SimulatedTier implements StorageTier {
         leave();
       } else {
         begun = true;
+        process = server.uuid;
         ErrorCode code = region() == null ? ErrorCode.OUT_OF_RANGE : open();
         if (told == ErrorCode.STALE_EXTENT) {
           code = told;
@@ -627,7 +637,9 @@ public final class SimulatedTier implements StorageTier {
 
     /** The second half moves, and the answer is sent. */
     private void finish() {
-      if (servers.get(key(endpoint.datanode.address())) != server || server.silent) {
+      if (servers.get(key(endpoint.datanode.address())) != server
+          || !server.uuid.equals(process)
+          || server.silent) {
         if (server.silent) {
           leave();
         } else {

@@ -187,6 +187,38 @@ class RegistrationTest {
     assertEquals(Map.of(0, 100L, 1, 100L, 2, 200L), fences);
   }
 
+  /** A writer that is stopped in mapped memory outlives the process that has fenced its region. */
+  @Test
+  void theNextProcessWaitsForTheWriterThatTheOneBeforeHasWaitedFor() throws IOException {
+    kept = new ScriptedKept();
+    kept.start = 1;
+    start(1, 2);
+    ScriptedNamenode namenode = namenodes.get(0);
+    namenode.listen();
+    pass(Duration.ofSeconds(1));
+    unquiet.add(1);
+    namenode.forget();
+    pass(Duration.ofSeconds(10));
+    assertEquals(Set.of(0), namenode.regions);
+
+    kept.start = 2;
+    register(2);
+    pass(Duration.ofSeconds(10));
+    assertEquals(2, namenode.start);
+    assertEquals(Set.of(0), namenode.regions, "its writer may continue");
+    assertEquals(Map.of(0, 100L, 1, 200L), fences);
+    unquiet.clear();
+    pass(KEEP_ALIVE.multipliedBy(2));
+    assertEquals(Map.of(0, 100L, 1, 200L), namenode.generations);
+
+    kept.start = 3;
+    unquiet.add(1);
+    register(2);
+    pass(Duration.ofSeconds(1));
+    assertTrue(registration.isRegistered(), "a writer in lent space does not hold it up");
+    assertEquals(Map.of(0, 100L, 1, 200L), fences);
+  }
+
   /** Fences regions with new generations. */
   private final class ScriptedFencer implements Fencer {
     @Override
@@ -727,6 +759,7 @@ class RegistrationTest {
             new RegisterDatanode.Response(id));
       } else if (opcode == NameNodeOperations.REGISTER_REGION.number()) {
         RegisterRegion.Request request = read(batch, i, RegisterRegion.Request.CODEC);
+        assertEquals(start, request.start());
         if (isKnown(batch, i, responses, request.datanode())) {
           regions.add(request.index());
           generations.put(request.index(), request.generation());
