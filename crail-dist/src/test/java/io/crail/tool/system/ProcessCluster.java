@@ -6,6 +6,7 @@ import io.crail.client.CoreStore;
 import io.crail.common.config.ConfigType;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Lead;
 import io.crail.protocol.cluster.ReportDatanodes;
 import io.crail.testkit.nemesis.Role;
 import java.io.IOException;
@@ -385,6 +386,16 @@ final class ProcessCluster implements AutoCloseable {
             .stream()
             .filter(each -> each.port() == port)
             .findFirst();
+  }
+
+  /** The peer of the first namenode that serves, of several. */
+  int leader(CrailStore store) throws Exception {
+    return ((CoreStore) store)
+        .connections()
+        .namenodes()
+        .callAt(0, NameNodeOperations.LEAD, new Lead.Request(Lead.NONE))
+        .join()
+        .peer();
   }
 
   private static InetSocketAddress resolved(InetSocketAddress address) {

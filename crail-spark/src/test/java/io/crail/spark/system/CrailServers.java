@@ -4,10 +4,14 @@ package io.crail.spark.system;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.crail.CrailStore;
+import io.crail.client.CoreStore;
 import io.crail.common.config.Configuration;
 import io.crail.conf.CrailConfiguration;
+import io.crail.protocol.NameNodeOperations;
+import io.crail.protocol.cluster.Lead;
 import io.crail.spark.Broadcasts;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -45,6 +49,7 @@ final class CrailServers implements AutoCloseable {
 
   private final Path directory = Files.createTempDirectory("crail-spark-test");
   private final Path data;
+  private final int peers;
   private final String size;
   private final String settings;
   private final List<ChildProcess> namenodes = new ArrayList<>();
@@ -52,7 +57,8 @@ final class CrailServers implements AutoCloseable {
   private final List<String> addresses = new ArrayList<>();
   private int processes;
 
-  private CrailServers(String size, String settings) throws IOException {
+  private CrailServers(int peers, String size, String settings) throws IOException {
+    this.peers = peers;
     this.size = size;
     this.settings = settings;
     Path memory = Path.of("/dev/shm");
@@ -62,18 +68,25 @@ final class CrailServers implements AutoCloseable {
 
   /** Starts servers; each datanode lends so much. */
   static CrailServers start(int namenodes, int datanodes, String size) throws Exception {
-    return start(namenodes, datanodes, size, SETTINGS);
+    return start(new CrailServers(1, size, SETTINGS), namenodes, datanodes);
   }
 
   /** As {@link #start(int, int, String)}, with no setting that users do not have. */
   static CrailServers startAsUsual(int namenodes, int datanodes, String size) throws Exception {
-    return start(namenodes, datanodes, size, "");
+    return start(new CrailServers(1, size, ""), namenodes, datanodes);
   }
 
-  private static CrailServers start(int namenodes, int datanodes, String size, String settings)
+  /**
+   * Starts one namenode that loses nothing when it is killed, with so many peers, which all count
+   * as namenodes here; all else as {@link #startAsUsual}, and patience for a busy machine.
+   */
+  static CrailServers startDurable(int peers, int datanodes, String size) throws Exception {
+    String settings = "crail.rpctimeout 60s\ncrail.lease 60s\ncrail.namenode.durability sync\n";
+    return start(new CrailServers(peers, size, settings), peers, datanodes);
+  }
+
+  private static CrailServers start(CrailServers servers, int namenodes, int datanodes)
       throws Exception {
-    Assumptions.assumeTrue(HOME != null, "the servers are those of -Dcrail.home=");
-    CrailServers servers = new CrailServers(size, settings);
     boolean started = false;
     try {
       servers.startNamenodes(namenodes);
@@ -93,6 +106,11 @@ final class CrailServers implements AutoCloseable {
   }
 
   private void startNamenodes(int count) throws Exception {
+    Assumptions.assumeTrue(HOME != null, "the servers are those of -Dcrail.home=");
+    if (peers > 1) {
+      startPeers();
+      return;
+    }
     String anywhere = "crail://127.0.0.1:0";
     writeSite(anywhere + ("," + anywhere).repeat(count - 1));
     for (int i = 0; i < count; i++) {
@@ -104,6 +122,35 @@ final class CrailServers implements AutoCloseable {
     writeSite(addresses());
   }
 
+  /** They have to know each other's addresses from the beginning. */
+  private void startPeers() throws Exception {
+    List<Integer> ports = freePorts(peers);
+    ports.forEach(port -> addresses.add("crail://127.0.0.1:" + port));
+    writeSite(addresses());
+    for (int i = 0; i < peers; i++) {
+      namenodes.add(namenode(i, String.valueOf(ports.get(i))));
+    }
+    for (int i = 0; i < peers; i++) {
+      awaitNamenode(i);
+    }
+  }
+
+  /** Ports that are free now, for clients, and for the peers a thousand above. */
+  private static List<Integer> freePorts(int count) throws IOException {
+    List<Integer> free = new ArrayList<>();
+    while (free.size() < count) {
+      try (ServerSocket one = new ServerSocket(0);
+          ServerSocket other = new ServerSocket(one.getLocalPort() + 1_000)) {
+        if (!free.contains(one.getLocalPort())) {
+          free.add(other.getLocalPort() - 1_000);
+        }
+      } catch (IOException | IllegalArgumentException e) {
+        // Others use it.
+      }
+    }
+    return free;
+  }
+
   private void writeSite(String namenodeAddresses) throws IOException {
     Files.writeString(
         directory.resolve("crail-site.conf"),
@@ -111,14 +158,17 @@ final class CrailServers implements AutoCloseable {
   }
 
   private ChildProcess namenode(int index, String port) throws IOException {
-    return crail("namenode", "-i", String.valueOf(index), "-p", port);
+    String log = "crail.namenode.datapath=" + directory.resolve("log-" + index);
+    String place = String.valueOf(peers == 1 ? index : 0);
+    return crail("namenode", "-i", place, "-p", port, "--set", log);
   }
 
   private String awaitNamenode(int index) throws Exception {
-    return namenodes
-        .get(index)
-        .await("namenode " + index + " of \\d+ serves on \\S+:(\\d+)")
-        .group(1);
+    String line =
+        peers == 1
+            ? "namenode " + index + " of \\d+ serves on \\S+:(\\d+)"
+            : "peer " + index + " of namenode 0 takes part on \\S+:(\\d+)";
+    return namenodes.get(index).await(line).group(1);
   }
 
   private void launchDatanode() throws IOException {
@@ -180,11 +230,28 @@ final class CrailServers implements AutoCloseable {
     namenodes.get(index).kill();
   }
 
-  /** Starts an empty namenode at the address of one that was killed. */
+  /** The peer that serves. */
+  int leader() throws Exception {
+    try (CrailStore store = store()) {
+      return ((CoreStore) store)
+          .connections()
+          .namenodes()
+          .callAt(0, NameNodeOperations.LEAD, new Lead.Request(Lead.NONE))
+          .join()
+          .peer();
+    }
+  }
+
+  /** Starts a namenode at the address of one that was killed; it is empty unless it is durable. */
   void startNamenode(int index) throws Exception {
+    launchNamenode(index);
+    awaitNamenode(index);
+  }
+
+  /** As {@link #startNamenode}, and waits for nothing. */
+  void launchNamenode(int index) throws IOException {
     String address = addresses.get(index);
     namenodes.set(index, namenode(index, address.substring(address.lastIndexOf(':') + 1)));
-    awaitNamenode(index);
   }
 
   /** Kills a namenode, starts an empty one at its address, and waits for the datanodes. */
@@ -198,7 +265,7 @@ final class CrailServers implements AutoCloseable {
 
   /** {@return the addresses of the namenodes, as the configuration has them} */
   String addresses() {
-    return String.join(",", addresses);
+    return String.join(peers == 1 ? "," : "|", addresses);
   }
 
   /** {@return the directory of the datanodes' memory} */
