@@ -15,8 +15,10 @@ import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogDirectory;
 import io.crail.namenode.log.LogReader;
 import io.crail.namenode.log.Snapshots;
+import io.crail.protocol.ClusterKeys;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -30,6 +32,9 @@ import org.slf4j.LoggerFactory;
 /** Where a namenode keeps its log, and the threads that write it. */
 public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LogHome.class);
+
+  /** What follows the name of a log's directory in that of what its peers agree on. */
+  public static final String PEERS = "-peers";
 
   private final LogDirectory directory;
   private final Executor writing;
@@ -125,6 +130,20 @@ public final class LogHome implements NameNodeLog.Writer, AutoCloseable {
     }
     Path path = Path.of(parent, "namenode-" + index);
     LogDirectory directory = FileLogDirectory.open(path);
+    Path peers = path.resolveSibling(path.getFileName() + PEERS);
+    if (directory.isCopy() && Files.exists(peers)) {
+      directory.close();
+      throw new IOException(
+          "namenode "
+              + index
+              + " has been one of several peers, of which the others may know more than "
+              + path
+              + ": "
+              + ClusterKeys.NAMENODE_ADDRESS.name()
+              + " must name them all. To go on without them, end them, and move "
+              + peers
+              + " away");
+    }
     String name = "crail-namenode-" + index + "-log";
     ExecutorService writing =
         Executors.newFixedThreadPool(ChangeLog.MOST_WRITES, Threads.factory(name));

@@ -104,7 +104,9 @@ final class NameNodeLog implements LogReader.Visitor {
       snapshots.purge();
     }
     ChangeLog log = writer.goOn(present);
-    made.lead(writer.commits(log), present.isClosed());
+    made.lead(writer.commits(log), present.isClosed(), directory.isCopy());
+    // From now on it has what its peers do not have.
+    directory.markCopy(false);
     made.checkpoints = writer.snapshots(snapshots, options, random);
     return made;
   }
@@ -120,17 +122,18 @@ final class NameNodeLog implements LogReader.Visitor {
 
   /** Writes from now on, as the one that may make changes. */
   void lead(CommitLog to) {
-    lead(to, false);
+    lead(to, false, false);
   }
 
   /**
    * As the other one.
    *
    * @param isWhole whether the namenode before has written all before its end
+   * @param isCopy whether it was a standby, whose files may lack what was acknowledged last
    */
-  private void lead(CommitLog to, boolean isWhole) {
+  private void lead(CommitLog to, boolean isWhole, boolean isCopy) {
     final boolean wasAhead = namenode != null && namenode.start().ahead();
-    final boolean isLossy = wasAhead && !isWhole;
+    final boolean isLossy = namenode != null && (wasAhead || isCopy) && !isWhole;
     final boolean isAhead = to instanceof AheadLog;
     if (isLossy) {
       lose();
@@ -150,7 +153,7 @@ final class NameNodeLog implements LogReader.Visitor {
       begin(lineage);
       LOG.info("namenode {} begins a log", options.index());
     }
-    if (isAhead || wasAhead) {
+    if (isAhead || wasAhead || isLossy) {
       // The first record, which no answer is ahead of. Without it, the end of the log would still
       // say that nothing is missing.
       long incarnation = isLossy ? random.nextLong() : namenode.start().incarnation();

@@ -100,6 +100,15 @@ public final class StandbyNamenode implements AutoCloseable {
     return copy.last();
   }
 
+  /**
+   * Whether the namenode that has written the records has acknowledged changes before they were
+   * durable. For one that follows.
+   */
+  public boolean wasAhead() {
+    NameNode namenode = state.namenode();
+    return namenode != null && namenode.start().ahead();
+  }
+
   /** Why no more records can be taken now; null if they can. Any thread. */
   public String refusal() {
     return copy.refusal();

@@ -26,9 +26,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * How a peer with a new directory comes to take part. If all other peers have nothing either, the
- * first one begins with them, and the others see their numbers in what it answers. If any of them
- * has something, this peer has lost its directory, and the one that serves takes it in. Otherwise
- * it waits: as long as there may be something, nothing is begun. Only its own thread may wait.
+ * first one begins with them, and the others see their numbers in what it answers. If this one has
+ * the records of a namenode without standbys, and all others have nothing, it begins without them.
+ * If any of them has something, this peer has lost its directory, or is new, and the one that
+ * serves takes it in. Otherwise it waits: as long as there may be something, nothing is begun. Only
+ * its own thread may wait.
  */
 final class Entrance implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Entrance.class);
@@ -43,7 +45,7 @@ final class Entrance implements AutoCloseable {
   private final long group;
   private final Transport transport;
   private final Clock clock;
-  private final boolean hasRecords;
+  private final Membership.Records records;
   private final ExecutorService thread;
   private volatile Membership own;
   private volatile boolean isEnded;
@@ -55,7 +57,7 @@ final class Entrance implements AutoCloseable {
    *
    * @param index which namenode it is
    * @param peer which of its peers this is
-   * @param hasRecords whether there is a copy of records
+   * @param records what there is beside it
    * @throws IOException that names the file if it cannot be used
    */
   Entrance(
@@ -63,7 +65,7 @@ final class Entrance implements AutoCloseable {
       int index,
       int peer,
       Path directory,
-      boolean hasRecords,
+      Membership.Records records,
       Transport transport,
       Clock clock)
       throws IOException {
@@ -73,7 +75,7 @@ final class Entrance implements AutoCloseable {
     this.addresses = conf.get(ClusterKeys.NAMENODE_ADDRESS).peers(index);
     this.transport = transport;
     this.clock = clock;
-    this.hasRecords = hasRecords;
+    this.records = records;
     this.thread =
         Executors.newSingleThreadExecutor(Threads.factory("crail-namenode-" + index + "-joins"));
     UUID name = RaftPeers.groupOf(conf, index);
@@ -94,7 +96,7 @@ final class Entrance implements AutoCloseable {
   /** Answers another peer, while this one does not serve. Any thread. */
   AskPeer.Response answer(AskPeer.Request request) throws CrailException {
     require(request);
-    return own.answer(hasRecords);
+    return own.answer(records);
   }
 
   /**
@@ -196,7 +198,7 @@ final class Entrance implements AutoCloseable {
   }
 
   private static boolean serves(AskPeer.Response answer) {
-    return answer.state() >= AskPeer.WAIT;
+    return answer.state() >= AskPeer.WAIT && answer.state() <= AskPeer.MEMBER;
   }
 
   /** What follows from the answers; null to ask again. */
@@ -207,21 +209,30 @@ final class Entrance implements AutoCloseable {
         return own.begins(each.begun());
       }
       // The others may have begun with this peer, which has said nothing since.
-      if (each.state() == AskPeer.APART || each.state() == AskPeer.MEMBER) {
+      boolean isToJoin = each.state() == AskPeer.APART || each.state() == AskPeer.MEMBER;
+      if (isToJoin && records != Membership.Records.LONE) {
         LOG.info(
-            "peer {} of namenode {} has lost its directories, and joins anew: it does not count"
-                + " until it has all that the others have",
+            "peer {} of namenode {} is new, or has lost its directories, and joins: it does not"
+                + " count until it has all that the others have",
             peer,
             index);
         return own.joining();
       }
     }
-    boolean isNothing =
-        !hasRecords
-            && answers.size() == calls.count()
+    boolean haveOthersNothing =
+        answers.size() == calls.count()
             && answers.values().stream().allMatch(each -> each.state() == AskPeer.NOTHING);
+    if (haveOthersNothing && records == Membership.Records.LONE) {
+      LOG.info(
+          "peer {} of namenode {} begins with the records of a namenode without standbys; the"
+              + " others join",
+          peer,
+          index);
+      return own.begins(List.of(own.number()));
+    }
     // One of them only, so that all begin alike.
-    return isNothing && peer == 0 ? first(answers) : null;
+    boolean isFirst = haveOthersNothing && records == Membership.Records.NONE && peer == 0;
+    return isFirst ? first(answers) : null;
   }
 
   private Membership first(Map<Integer, AskPeer.Response> answers) {
@@ -232,15 +243,35 @@ final class Entrance implements AutoCloseable {
   }
 
   private String why(Map<Integer, AskPeer.Response> answers) {
-    boolean hasOther = answers.values().stream().anyMatch(each -> each.state() > AskPeer.NOTHING);
-    if (answers.values().stream().anyMatch(Entrance::serves)) {
-      return "it has lost its directories, and is about to join anew";
-    } else if (hasOther || hasRecords) {
+    List<Integer> having =
+        answers.values().stream()
+            .filter(each -> each.state() > AskPeer.NOTHING)
+            .map(AskPeer.Response::peer)
+            .toList();
+    boolean hasOther = !having.isEmpty();
+    if (records == Membership.Records.LONE) {
+      return hasOther
+          ? "it has the records of a namenode without standbys, but peers "
+              + having
+              + " have some too; end all peers, and move the namenode's directories away at each but"
+              + " the one whose records are to be kept"
+          : "to begin with the records of a namenode without standbys, it needs all peers, which"
+              + " must have none";
+    } else if (answers.values().stream().anyMatch(Entrance::serves)) {
+      return "it is new, or has lost its directories, and is about to join";
+    } else if (answers.values().stream().allMatch(each -> isLoneOrNothing(each)) && hasOther) {
+      return "peers " + having + " have the records of a namenode without standbys";
+    } else if (hasOther || records == Membership.Records.COPY) {
       return (hasOther ? "another peer has records" : "it has a copy of records")
           + ", so it has lost its directories, and has to join anew, but no peer serves: that takes"
           + " a majority of the peers, with their directories";
     }
     return "all peers are needed for the first start";
+  }
+
+  private boolean isLoneOrNothing(AskPeer.Response answer) {
+    return records == Membership.Records.NONE
+        && (answer.state() == AskPeer.NOTHING || answer.state() == AskPeer.LONE);
   }
 
   private static String silent(PeerCalls calls) {

@@ -51,7 +51,7 @@ record LeadMoves(
     if (request.peer() != Lead.NONE && request.peer() != peer) {
       if (!raft.counts(request.peer())) {
         throw ErrorCode.UNAVAILABLE.exception(
-            "peer " + request.peer() + " has lost its directories, and has not joined anew yet");
+            "peer " + request.peer() + " is still joining, and does not count yet");
       }
       Lead.Peer next = peers.get(request.peer());
       if (!next.isReached() || next.behind() == Lead.UNKNOWN || next.behind() > MOST_BEHIND) {

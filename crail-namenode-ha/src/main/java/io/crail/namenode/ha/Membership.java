@@ -22,7 +22,8 @@ import org.apache.ratis.protocol.RaftPeerId;
  * <pre>
  *   peer   which of the peers it is
  *   number 16 hexadecimal digits
- *   begins the numbers of all peers with which it has begun; or
+ *   begins the numbers of all peers with which it has begun; its own alone if it has begun with
+ *          the records of a namenode without standbys; or
  *   joins  if it was taken in by others; neither if it has taken part in nothing
  *   started if it has started to take part
  * </pre>
@@ -34,6 +35,16 @@ import org.apache.ratis.protocol.RaftPeerId;
  * @param isStarted whether it has started to take part
  */
 record Membership(int peer, long number, List<Long> begun, boolean joins, boolean isStarted) {
+  /** The records that there are beside a directory. */
+  enum Records {
+    /** None. */
+    NONE,
+    /** A copy of what peers have agreed on. */
+    COPY,
+    /** Those of a namenode that has no standbys. */
+    LONE
+  }
+
   private static final String FILE = "peer";
   private static final String NAME = "peer-";
   private static final String META = "raft-meta";
@@ -64,6 +75,11 @@ record Membership(int peer, long number, List<Long> begun, boolean joins, boolea
     return joins || !begun.isEmpty();
   }
 
+  /** Whether it has begun without the others, which it takes in. */
+  boolean beginsAlone() {
+    return begun.size() == 1;
+  }
+
   /** The name by which the peers know it. */
   RaftPeerId id() {
     return id(peer, number);
@@ -84,13 +100,14 @@ record Membership(int peer, long number, List<Long> begun, boolean joins, boolea
     return Integer.parseInt(name.substring(NAME.length(), name.indexOf('.')));
   }
 
-  /**
-   * What it says to another peer.
-   *
-   * @param hasRecords whether there is a copy of records
-   */
-  AskPeer.Response answer(boolean hasRecords) {
-    int state = takesPart() || hasRecords ? AskPeer.SOMETHING : AskPeer.NOTHING;
+  /** What it says to another peer, beside these records. */
+  AskPeer.Response answer(Records records) {
+    int state = AskPeer.NOTHING;
+    if (takesPart() || records == Records.COPY) {
+      state = AskPeer.SOMETHING;
+    } else if (records == Records.LONE) {
+      state = AskPeer.LONE;
+    }
     return new AskPeer.Response(peer, state, number, begun);
   }
 

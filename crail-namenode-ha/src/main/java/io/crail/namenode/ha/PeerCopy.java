@@ -5,6 +5,7 @@ import io.crail.common.Clock;
 import io.crail.common.Threads;
 import io.crail.common.config.Configuration;
 import io.crail.namenode.StandbyNamenode;
+import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogDirectory;
 import io.crail.protocol.ClusterKeys;
@@ -61,6 +62,36 @@ final class PeerCopy implements AutoCloseable {
   /** Its files. */
   PeerFiles files() {
     return files;
+  }
+
+  /** What there is. For one that does not take part yet. */
+  Membership.Records records() throws IOException {
+    if (!files.isAny()) {
+      return Membership.Records.NONE;
+    }
+    return directory.isCopy() ? Membership.Records.COPY : Membership.Records.LONE;
+  }
+
+  /**
+   * Requires that others can begin with the records of a namenode without standbys.
+   *
+   * @throws IOException that names the file or the reason if they cannot
+   */
+  void requireWhole() throws IOException {
+    try (StandbyNamenode read = read()) {
+      if (read.wasAhead()) {
+        throw new IOException(
+            files.directory()
+                + " has what a namenode has written with "
+                + NameNodeKeys.DURABILITY.name()
+                + " async: start and end it once with sync, without standbys");
+      }
+    }
+  }
+
+  /** Notes that what is here has been agreed on with others, or will be. */
+  void begin() throws IOException {
+    directory.markCopy(true);
   }
 
   /** Makes the state of it. The caller closes what was made before. */

@@ -38,10 +38,14 @@ import org.apache.ratis.util.MD5FileUtil;
  * those of its files that are written no more, and a small file which says how far they reach.
  */
 final class PeerMachine extends BaseStateMachine {
+  /** Stands for all that was before the first entry. */
+  private static final TermIndex BEFORE_ALL = TermIndex.valueOf(1, 0);
+
   private final Peer peer;
   private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
   private final ArrayDeque<Mark> marks = new ArrayDeque<>();
   private final int markedEntries;
+  private final boolean isFirst;
   private Path files;
   private volatile SnapshotInfo sent;
   private int unmarked;
@@ -88,10 +92,12 @@ final class PeerMachine extends BaseStateMachine {
    * Creates it.
    *
    * @param markedEntries after how many entries it is noted where the records are
+   * @param isFirst whether the records that the peer has are of before the first entry
    */
-  PeerMachine(Peer peer, int markedEntries) {
+  PeerMachine(Peer peer, int markedEntries, boolean isFirst) {
     this.peer = peer;
     this.markedEntries = markedEntries;
+    this.isFirst = isFirst;
   }
 
   @Override
@@ -129,6 +135,11 @@ final class PeerMachine extends BaseStateMachine {
       durable = new Mark(latest.getTermIndex(), last);
       sent = sent(latest, PeerFiles.linked(files));
       setLastAppliedTermIndex(latest.getTermIndex());
+    } else if (isFirst) {
+      // So Ratis' log begins after it, and other peers get these records as files.
+      durable = new Mark(BEFORE_ALL, peer.last());
+      write(durable);
+      setLastAppliedTermIndex(BEFORE_ALL);
     }
     if (getLifeCycleState() == LifeCycle.State.PAUSED) {
       getLifeCycle().transition(LifeCycle.State.STARTING);
@@ -163,6 +174,16 @@ final class PeerMachine extends BaseStateMachine {
     if (next == null) {
       return RaftLog.INVALID_LOG_INDEX;
     }
+    write(next);
+    while (marks.peek() != next) {
+      marks.poll();
+    }
+    durable = marks.poll();
+    return next.entry.getIndex();
+  }
+
+  /** Makes the snapshot of an entry, and removes what former ones have besides. */
+  private void write(Mark next) throws IOException {
     TermIndex entry = next.entry;
     List<Path> linked = peer.linkTo(files);
     File file = storage.getSnapshotFile(entry.getTerm(), entry.getIndex());
@@ -172,11 +193,6 @@ final class PeerMachine extends BaseStateMachine {
     storage.updateLatestSnapshot(mark);
     sent = sent(mark, linked);
     PeerFiles.removeOthers(files, linked);
-    while (marks.peek() != next) {
-      marks.poll();
-    }
-    durable = marks.poll();
-    return entry.getIndex();
   }
 
   private boolean isClosed(Mark mark) {

@@ -85,7 +85,7 @@ final class RaftPeers implements AutoCloseable {
     // A server that is taken in gets to know the others from the one that leads.
     List<RaftPeer> peers = new ArrayList<>();
     for (int i = 0; i < own.begun().size(); i++) {
-      peers.add(peer(i, own.begun().get(i)));
+      peers.add(peer(own.beginsAlone() ? own.peer() : i, own.begun().get(i)));
     }
     group = RaftGroupId.valueOf(groupOf(conf, index));
     RaftProperties properties = new RaftProperties();

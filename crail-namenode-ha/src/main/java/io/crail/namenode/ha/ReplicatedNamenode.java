@@ -7,6 +7,7 @@ import io.crail.common.NamenodeAddresses;
 import io.crail.common.Threads;
 import io.crail.common.config.ConfigException;
 import io.crail.common.config.Configuration;
+import io.crail.namenode.LogHome;
 import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.StandbyNamenode;
 import io.crail.namenode.conf.Durability;
@@ -154,7 +155,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
     this.listener = listener;
     this.limits = limits;
     Path parent = Path.of(conf.get(NameNodeKeys.DATA_PATH));
-    this.peersDirectory = parent.resolve("namenode-" + index + "-peers");
+    this.peersDirectory = parent.resolve("namenode-" + index + LogHome.PEERS);
     this.copy = new PeerCopy(conf, index, parent.resolve("namenode-" + index), clock, limits);
     String name = "crail-namenode-" + index;
     this.sending = Executors.newSingleThreadExecutor(Threads.factory(name + "-entries"));
@@ -166,9 +167,12 @@ public final class ReplicatedNamenode implements AutoCloseable {
 
   private void open() throws IOException {
     copy.files().recover();
-    boolean hasRecords = copy.files().isAny();
-    entrance = new Entrance(conf, index, peer, peersDirectory, hasRecords, transport, clock);
+    Membership.Records records = copy.records();
+    entrance = new Entrance(conf, index, peer, peersDirectory, records, transport, clock);
     boolean isIn = entrance.membership().takesPart();
+    if (!isIn && records == Membership.Records.LONE) {
+      copy.requireWhole();
+    }
     if (isIn) {
       takePart();
     } else {
@@ -206,7 +210,10 @@ public final class ReplicatedNamenode implements AutoCloseable {
       if (own.joins() && !own.isStarted()) {
         copy.files().clear();
       }
-      PeerMachine machine = new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS);
+      copy.begin();
+      boolean isFirst = own.beginsAlone() && !own.isStarted();
+      PeerMachine machine =
+          new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS, isFirst);
       RaftPeers made = new RaftPeers(conf, index, own, peersDirectory, machine, limits);
       Replacements replacements = new Replacements(made, conf, index, peer, clock, changing);
       watch.takesPart(made, machine, replacements::joins);
@@ -217,7 +224,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
                 made, index, peer, watch, changing, () -> leading, replacements, entrance);
         follow();
       }
-      TornLog.requireEntries(peersDirectory, last());
+      if (!isFirst) {
+        TornLog.requireEntries(peersDirectory, last());
+      }
       made.start();
       entrance.started();
     } catch (IOException e) {

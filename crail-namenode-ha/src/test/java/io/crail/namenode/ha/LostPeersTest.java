@@ -8,19 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailStore;
-import io.crail.common.error.CrailException;
 import io.crail.conf.CrailConfiguration;
 import io.crail.namenode.Leadership;
-import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.cluster.Lead;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,9 +27,6 @@ import org.junit.jupiter.api.Timeout;
 /** Tests what becomes of peers that have lost their directories. */
 @Timeout(300)
 class LostPeersTest extends PeersFixture {
-  /** Longer than two elections take. */
-  private static final long QUIET_MILLIS = 6_000;
-
   private final Set<String> made = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean isOver = new AtomicBoolean();
   private final AtomicReference<Exception> failure = new AtomicReference<>();
@@ -75,35 +68,6 @@ class LostPeersTest extends PeersFixture {
     }
   }
 
-  private Path copyOf(int peer) {
-    return directory.resolve("peer-" + peer).resolve("namenode-0");
-  }
-
-  private Path entriesOf(int peer) {
-    return directory.resolve("peer-" + peer).resolve("namenode-0-peers");
-  }
-
-  private static void remove(Path lost) throws IOException {
-    try (Stream<Path> files = Files.walk(lost)) {
-      for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(each);
-      }
-    }
-  }
-
-  private void lose(int peer) throws IOException {
-    remove(copyOf(peer));
-    remove(entriesOf(peer));
-  }
-
-  private void awaitMember(int peer) throws InterruptedException {
-    long begun = System.nanoTime();
-    while (!peers[peer].isMember()) {
-      assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "peer " + peer + " does not join");
-      TimeUnit.MILLISECONDS.sleep(5);
-    }
-  }
-
   /** Waits until a peer has been let in, and may be getting what the others have. */
   private void awaitJoining(int peer) throws Exception {
     long begun = System.nanoTime();
@@ -111,50 +75,6 @@ class LostPeersTest extends PeersFixture {
       assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "peer " + peer + " is not let in");
       TimeUnit.MILLISECONDS.sleep(1);
     }
-  }
-
-  private void requireNoLeader() throws Exception {
-    long begun = System.nanoTime();
-    while (System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS)) {
-      for (ReplicatedNamenode peer : peers) {
-        assertFalse(peer.leads(), "it must not be elected");
-      }
-      TimeUnit.MILLISECONDS.sleep(10);
-    }
-    try (CrailStore hasty =
-        CrailStore.newInstance(
-            CrailConfiguration.of(
-                conf(0).toBuilder().set(ClusterKeys.RPC_TIMEOUT, "2s").build()))) {
-      assertThrows(ExecutionException.class, () -> hasty.lookup("/").get());
-    }
-  }
-
-  private void closeAll() {
-    for (ReplicatedNamenode peer : peers) {
-      peer.close();
-    }
-  }
-
-  private void moveLead(int to) throws Exception {
-    long begun = System.nanoTime();
-    while (!peers[to].leads()) {
-      assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "it does not take over");
-      Leadership leadership = leading().leadership();
-      try {
-        leadership.lead(new Lead.Request(to));
-      } catch (CrailException e) {
-        // It is too far behind yet.
-      }
-      TimeUnit.MILLISECONDS.sleep(500);
-    }
-  }
-
-  /** Ends all peers, whose copies have to be the same. */
-  private void requireSameRecords() throws Exception {
-    long agreed = awaitAgreement();
-    closeAll();
-    requireSame(records(0), records(1), agreed);
-    requireSame(records(0), records(2), agreed);
   }
 
   @Test
@@ -400,19 +320,6 @@ class LostPeersTest extends PeersFixture {
     lose(other);
     startPeer(other);
     awaitMember(other);
-  }
-
-  private static void copy(Path from, Path to) throws IOException {
-    try (Stream<Path> files = Files.walk(from)) {
-      for (Path each : files.toList()) {
-        try {
-          Files.copy(each, to.resolve(from.relativize(each).toString()));
-        } catch (IOException e) {
-          // It was removed meanwhile.
-          assertFalse(Files.exists(each), each.toString());
-        }
-      }
-    }
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.namenode.ha.Membership.Records;
 import io.crail.protocol.cluster.AskPeer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -71,10 +72,11 @@ class MembershipTest {
 
   @Test
   void onlyAPeerThatHasNothingSaysSo() {
-    assertEquals(AskPeer.NOTHING, NEW.answer(false).state());
-    assertEquals(AskPeer.SOMETHING, NEW.answer(true).state());
-    assertEquals(AskPeer.SOMETHING, NEW.joining().answer(false).state());
-    assertEquals(AskPeer.SOMETHING, BEGINS.answer(false).state());
-    assertEquals(BEGINS.begun(), BEGINS.answer(false).begun());
+    assertEquals(AskPeer.NOTHING, NEW.answer(Records.NONE).state());
+    assertEquals(AskPeer.LONE, NEW.answer(Records.LONE).state());
+    assertEquals(AskPeer.SOMETHING, NEW.answer(Records.COPY).state());
+    assertEquals(AskPeer.SOMETHING, NEW.joining().answer(Records.LONE).state());
+    assertEquals(AskPeer.SOMETHING, BEGINS.answer(Records.LONE).state());
+    assertEquals(BEGINS.begun(), BEGINS.answer(Records.NONE).begun());
   }
 }

@@ -2,6 +2,8 @@
 package io.crail.namenode.ha;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.CrailLocationClass;
@@ -11,22 +13,29 @@ import io.crail.CrailStore;
 import io.crail.common.Clock;
 import io.crail.common.NamenodeAddresses;
 import io.crail.common.config.Configuration;
+import io.crail.common.error.CrailException;
 import io.crail.conf.CrailConfiguration;
+import io.crail.namenode.Leadership;
 import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.conf.NameNodeKeys;
 import io.crail.namenode.log.FileLogDirectory;
 import io.crail.namenode.log.LogReader;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.cluster.Lead;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +44,9 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class PeersFixture {
   static final int PEERS = 3;
   static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  /** Longer than two elections take. */
+  private static final long QUIET_MILLIS = 6_000;
 
   @TempDir Path directory;
   final ReplicatedNamenode[] peers = new ReplicatedNamenode[PEERS];
@@ -179,6 +191,92 @@ abstract class PeersFixture {
     assertTrue(common >= least, common + " of " + least);
     for (int i = 0; i < common; i++) {
       assertEquals(one.get(i), other.get(i), "record " + (i + 1));
+    }
+  }
+
+  Path copyOf(int peer) {
+    return directory.resolve("peer-" + peer).resolve("namenode-0");
+  }
+
+  Path entriesOf(int peer) {
+    return directory.resolve("peer-" + peer).resolve("namenode-0-peers");
+  }
+
+  static void remove(Path lost) throws IOException {
+    try (Stream<Path> files = Files.walk(lost)) {
+      for (Path each : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(each);
+      }
+    }
+  }
+
+  void lose(int peer) throws IOException {
+    remove(copyOf(peer));
+    remove(entriesOf(peer));
+  }
+
+  void awaitMember(int peer) throws InterruptedException {
+    long begun = System.nanoTime();
+    while (!peers[peer].isMember()) {
+      assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "peer " + peer + " does not join");
+      TimeUnit.MILLISECONDS.sleep(5);
+    }
+  }
+
+  void requireNoLeader() throws Exception {
+    long begun = System.nanoTime();
+    while (System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS)) {
+      for (ReplicatedNamenode peer : peers) {
+        assertFalse(peer != null && peer.leads(), "it must not be elected");
+      }
+      TimeUnit.MILLISECONDS.sleep(10);
+    }
+    try (CrailStore hasty =
+        CrailStore.newInstance(
+            CrailConfiguration.of(
+                conf(0).toBuilder().set(ClusterKeys.RPC_TIMEOUT, "2s").build()))) {
+      assertThrows(ExecutionException.class, () -> hasty.lookup("/").get());
+    }
+  }
+
+  void closeAll() {
+    for (ReplicatedNamenode peer : peers) {
+      peer.close();
+    }
+  }
+
+  void moveLead(int to) throws Exception {
+    long begun = System.nanoTime();
+    while (!peers[to].leads()) {
+      assertTrue(System.nanoTime() - begun < PATIENCE_NANOS, "it does not take over");
+      Leadership leadership = leading().leadership();
+      try {
+        leadership.lead(new Lead.Request(to));
+      } catch (CrailException e) {
+        // It is too far behind yet.
+      }
+      TimeUnit.MILLISECONDS.sleep(500);
+    }
+  }
+
+  /** Ends all peers, whose copies have to be the same. */
+  void requireSameRecords() throws Exception {
+    long agreed = awaitAgreement();
+    closeAll();
+    requireSame(records(0), records(1), agreed);
+    requireSame(records(0), records(2), agreed);
+  }
+
+  static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path each : files.toList()) {
+        try {
+          Files.copy(each, to.resolve(from.relativize(each).toString()));
+        } catch (IOException e) {
+          // It was removed meanwhile.
+          assertFalse(Files.exists(each), each.toString());
+        }
+      }
     }
   }
 }

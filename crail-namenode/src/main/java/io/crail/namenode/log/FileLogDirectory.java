@@ -25,6 +25,10 @@ import org.slf4j.LoggerFactory;
 public final class FileLogDirectory implements LogDirectory {
   private static final Logger LOG = LoggerFactory.getLogger(FileLogDirectory.class);
   private static final String LOCK = "lock";
+
+  /** Is there in a directory that has a copy. */
+  private static final String COPY = "copy";
+
   private static final Path KERNEL_LOCKS = Path.of("/proc/locks");
   private static final int ZEROS = 1 << 20;
 
@@ -131,7 +135,7 @@ public final class FileLogDirectory implements LogDirectory {
     try (Stream<Path> files = Files.list(directory)) {
       files
           .map(file -> file.getFileName().toString())
-          .filter(n -> !n.equals(LOCK))
+          .filter(n -> !n.equals(LOCK) && !n.equals(COPY))
           .forEach(names::add);
     }
     Collections.sort(names);
@@ -185,6 +189,24 @@ public final class FileLogDirectory implements LogDirectory {
     requireOpenToWrite();
     Files.move(directory.resolve(name), directory.resolve(newName), StandardCopyOption.ATOMIC_MOVE);
     forceNames();
+  }
+
+  @Override
+  public boolean isCopy() {
+    return Files.exists(directory.resolve(COPY));
+  }
+
+  @Override
+  public void markCopy(boolean isCopy) throws IOException {
+    requireOpenToWrite();
+    if (isCopy != isCopy()) {
+      if (isCopy) {
+        Files.createFile(directory.resolve(COPY));
+      } else {
+        Files.delete(directory.resolve(COPY));
+      }
+      forceNames();
+    }
   }
 
   /** Makes durable which files there are. */

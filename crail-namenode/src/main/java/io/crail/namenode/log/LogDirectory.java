@@ -35,6 +35,21 @@ public interface LogDirectory extends Closeable {
    */
   void rename(String name, String newName) throws IOException;
 
+  /**
+   * Whether it has a copy of what the peers of a namenode have agreed on, whose end may be missing:
+   * the peers know what it is. Else it has all that its namenode has acknowledged.
+   */
+  default boolean isCopy() throws IOException {
+    return false;
+  }
+
+  /** Says durably whether it has such a copy. */
+  default void markCopy(boolean isCopy) throws IOException {
+    if (isCopy) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
   /** Lets other processes use the directory. */
   @Override
   void close() throws IOException;

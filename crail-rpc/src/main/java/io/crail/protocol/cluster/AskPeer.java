@@ -25,6 +25,9 @@ public final class AskPeer {
   /** It serves, and the one that asks counts. */
   public static final int MEMBER = 4;
 
+  /** It has never agreed on anything, and has the records of a namenode that had no standbys. */
+  public static final int LONE = 5;
+
   private static final Codec<Long> NUMBER =
       Codec.ofLong("AskPeer.Number", "number", "what tells the directory of a peer from others");
 
@@ -55,8 +58,8 @@ public final class AskPeer {
    * The answer.
    *
    * @param peer which of the peers answers
-   * @param state {@link #NOTHING}, {@link #SOMETHING}, {@link #WAIT}, {@link #APART} or {@link
-   *     #MEMBER}
+   * @param state {@link #NOTHING}, {@link #SOMETHING}, {@link #WAIT}, {@link #APART}, {@link
+   *     #MEMBER} or {@link #LONE}
    * @param number what tells its directory from others
    * @param begun the numbers of all peers with which it has begun; empty if it has not, or was
    *     taken in later
@@ -69,7 +72,8 @@ public final class AskPeer {
             .u8(
                 "state",
                 "0: it has nothing; 1: it has something; 2 to 4: it serves, and the one that asks"
-                    + " must wait (2), is taken in when it is ready (3), or counts (4)")
+                    + " must wait (2), is taken in when it is ready (3), or counts (4); 5: it has the"
+                    + " records of a namenode without standbys")
             .i64("number", "what tells its directory from others")
             .u16("begunCount", "number of peers with which it has begun")
             .list("begun", "begunCount", NUMBER, Lead.MAX_PEERS);
