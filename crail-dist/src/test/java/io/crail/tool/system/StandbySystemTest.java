@@ -45,6 +45,13 @@ class StandbySystemTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(120);
   private static final int STEPS = 200;
+
+  /** After that, TCP would try again only when it has been away for twice as long. */
+  private static final int LONG_SECONDS = 23;
+
+  /** What a busy machine takes to go on with a peer that was cut off for long. */
+  private static final long MOST_MILLIS = 17_000;
+
   private static final long DISK_BYTES = 2L << 30;
 
   private final long seed = Long.getLong("crail.seed", System.nanoTime());
@@ -72,6 +79,8 @@ class StandbySystemTest {
     PAUSE,
     /** Nothing reaches it. */
     CUT,
+    /** The same for a long time, and then at once to the peer that does not serve instead. */
+    LONG_CUT,
     /** The other peers hear nothing of it. */
     MUTE,
     /** It hears nothing of the other peers. */
@@ -259,6 +268,17 @@ class StandbySystemTest {
         command("ask-" + leader);
         networks.heal(leader);
       }
+      case LONG_CUT -> {
+        networks.cut(leader);
+        awaitSteps("beside a peer that is cut off");
+        TimeUnit.SECONDS.sleep(LONG_SECONDS);
+        int standby = PEERS - leader - leader();
+        networks.heal(leader);
+        // Now it is needed for a majority.
+        networks.cut(standby);
+        awaitSteps("with a peer that was cut off for long");
+        networks.heal(standby);
+      }
       case MUTE, DEAF -> {
         for (int other = 0; other < PEERS; other++) {
           if (other != leader) {
@@ -313,7 +333,7 @@ class StandbySystemTest {
       return false;
     }
     return switch (fault) {
-      case CUT, MUTE, DEAF -> networks != null;
+      case CUT, LONG_CUT, MUTE, DEAF -> networks != null;
       case STALL, LONG_STALL -> !disks.isEmpty();
       default -> true;
     };
@@ -334,7 +354,11 @@ class StandbySystemTest {
       awaitStandbys();
       command("round");
       happens(each);
-      pauses.get(each).add(status().pauseMillis);
+      long pauseMillis = status().pauseMillis;
+      pauses.get(each).add(pauseMillis);
+      if (each == Fault.LONG_CUT) {
+        assertTrue(pauseMillis < MOST_MILLIS, "nothing was served for " + pauseMillis + " ms");
+      }
     }
     awaitStandbys();
     command("end");

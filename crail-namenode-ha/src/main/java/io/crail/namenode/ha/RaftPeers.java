@@ -2,6 +2,7 @@
 package io.crail.namenode.ha;
 
 import io.crail.common.Addresses;
+import io.crail.common.Clock;
 import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.cluster.AskPeer;
@@ -50,17 +51,22 @@ final class RaftPeers implements AutoCloseable {
   /** How many entries a joining peer may still lack when it begins to count. */
   private static final int CAUGHT_UP = 64;
 
+  /** The pauses between attempts to send to a peer, and how many of them there are. */
+  private static final String RETRIES = "1ms,10, 500ms,10000000";
+
   /** How long a peer that is taken in may be silent, for example while it reads its files. */
   private static final long STAGING_SECONDS = 10;
 
   private final RaftGroupId group;
-  private final List<String> addresses = new ArrayList<>();
+  private final List<InetSocketAddress> addresses = new ArrayList<>();
   private final Membership own;
   private final Path directory;
   private final RaftServer server;
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
   private final TimeDuration restartPause;
+  private final Reconnections reconnections;
+  private volatile boolean isStarted;
 
   RaftPeers(
       Configuration conf,
@@ -68,14 +74,19 @@ final class RaftPeers implements AutoCloseable {
       Membership own,
       Path directory,
       StateMachine machine,
-      PeerLimits limits)
+      PeerLimits limits,
+      Clock clock)
       throws IOException {
     this.own = own;
     this.directory = directory;
     int offset = conf.get(StandbyKeys.PORT_OFFSET);
     for (InetSocketAddress each : conf.get(ClusterKeys.NAMENODE_ADDRESS).peers(index)) {
-      addresses.add(Addresses.text(each.getHostString(), each.getPort() + offset));
+      addresses.add(
+          InetSocketAddress.createUnresolved(each.getHostString(), each.getPort() + offset));
     }
+    reconnections =
+        new Reconnections(
+            this, index, own.peer(), addresses, clock, conf.get(StandbyKeys.ELECTION));
     if (own.begun().size() > addresses.size()) {
       throw new IOException(
           own.begun().size()
@@ -124,6 +135,8 @@ final class RaftPeers implements AutoCloseable {
     RaftServerConfigKeys.Log.setPurgePreservationLogNum(properties, limits.keptEntries());
     RaftServerConfigKeys.Log.setPurgeGap(properties, limits.snapshotEntries());
     RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, true);
+    // A peer that is back after a while gets what it missed soon.
+    RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, RETRIES);
     RaftServerConfigKeys.Log.setForceSyncNum(properties, TornLog.MOST_UNFORCED);
     // Else each agreement is an entry of its own, which is forced and sent as well.
     RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
@@ -153,7 +166,7 @@ final class RaftPeers implements AutoCloseable {
   private RaftPeer peer(int peer, long number) {
     return RaftPeer.newBuilder()
         .setId(Membership.id(peer, number))
-        .setAddress(addresses.get(peer))
+        .setAddress(Addresses.text(addresses.get(peer)))
         .build();
   }
 
@@ -181,8 +194,16 @@ final class RaftPeers implements AutoCloseable {
     }
     try {
       server.start();
+      isStarted = true;
     } catch (IOException | RuntimeException e) {
       throw new IOException("the log in " + directory + " cannot be used: " + e.getMessage(), e);
+    }
+  }
+
+  /** Called about every 50 ms, by one thread. */
+  void tick() {
+    if (isStarted) {
+      reconnections.tick();
     }
   }
 
@@ -264,6 +285,17 @@ final class RaftPeers implements AutoCloseable {
   long silentMillis(int peer) {
     ServerRpcProto sent = sentTo(peer);
     return sent == null ? Long.MAX_VALUE : sent.getLastRpcElapsedTimeMs();
+  }
+
+  /**
+   * Drops the connection to a peer that counts, so that the next message makes another one. That
+   * may take some seconds.
+   */
+  void reconnect(int peer) {
+    RaftPeerId id = idOf(peer);
+    if (id != null) {
+      server.getServerRpc().handleException(id, new IOException("it was cut off"), true);
+    }
   }
 
   /** Takes a peer out, so that it does not count any more. For the one that leads. */
@@ -373,6 +405,16 @@ final class RaftPeers implements AutoCloseable {
         : answer.getException();
   }
 
+  /** Whether this peer knows one that leads, which may be this one. */
+  boolean hasLeader() {
+    return division().getInfo().getLeaderId() != null;
+  }
+
+  /** Whether this peer leads. */
+  boolean leads() {
+    return division().getInfo().isLeader();
+  }
+
   /** Whether this peer leads in a term. */
   boolean leadsIn(long term) {
     RaftServer.Division division = division();
@@ -381,6 +423,7 @@ final class RaftPeers implements AutoCloseable {
 
   @Override
   public void close() {
+    reconnections.close();
     try {
       server.close();
     } catch (IOException e) {

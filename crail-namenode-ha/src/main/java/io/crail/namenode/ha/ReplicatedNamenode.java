@@ -214,7 +214,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
       boolean isFirst = own.beginsAlone() && !own.isStarted();
       PeerMachine machine =
           new PeerMachine(new Follower(), limits.snapshotEntries() / MARKS, isFirst);
-      RaftPeers made = new RaftPeers(conf, index, own, peersDirectory, machine, limits);
+      RaftPeers made = new RaftPeers(conf, index, own, peersDirectory, machine, limits, clock);
       Replacements replacements = new Replacements(made, conf, index, peer, clock, changing);
       watch.takesPart(made, machine, replacements::joins);
       synchronized (this) {
@@ -224,9 +224,7 @@ public final class ReplicatedNamenode implements AutoCloseable {
                 made, index, peer, watch, changing, () -> leading, replacements, entrance);
         follow();
       }
-      if (!isFirst) {
-        TornLog.requireEntries(peersDirectory, last());
-      }
+      TornLog.requireEntries(peersDirectory, isFirst ? 0 : last());
       made.start();
       entrance.started();
     } catch (IOException e) {
@@ -259,6 +257,9 @@ public final class ReplicatedNamenode implements AutoCloseable {
         }
       }
       watch.tick(log != null && !log.hasFailed());
+      if (raft != null) {
+        raft.tick();
+      }
       synchronized (this) {
         if (!isClosed && node != null) {
           node.tick();
