@@ -15,6 +15,7 @@ import io.crail.protocol.NameNodeOperations;
 import io.crail.protocol.cluster.DescribeDatanode;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.codec.Codec;
+import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.part.FenceKind;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.part.TierTraits;
@@ -99,6 +100,7 @@ class DescriptionPagesTest {
           Utf8.of(SimulatedTier.NAME),
           Utf8.of("datanode"),
           TierTraits.ofMemory(FenceKind.CUT_OFF, false, ""),
+          SmallValue.NONE,
           IntStream.range(first, to).mapToObj(each -> new Region(each, 4096, 0, process)).toList());
     }
 
