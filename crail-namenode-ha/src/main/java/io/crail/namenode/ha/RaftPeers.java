@@ -43,7 +43,7 @@ import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
 /** This peer's server of Ratis. Thread-safe. */
-final class RaftPeers implements AutoCloseable {
+final class RaftPeers implements AutoCloseable, Reconnections.Peers {
 
   private static final long MOVE_MILLIS = 3_000;
   private static final TimeDuration FOREVER = TimeDuration.valueOf(10_000, TimeUnit.DAYS);
@@ -239,8 +239,9 @@ final class RaftPeers implements AutoCloseable {
     return found == null ? null : found.getId();
   }
 
-  /** Whether a peer counts, or is to, whatever its directory is. */
-  boolean counts(int peer) {
+  /** Whatever its directory is. */
+  @Override
+  public boolean counts(int peer) {
     return idOf(peer) != null;
   }
 
@@ -281,17 +282,14 @@ final class RaftPeers implements AutoCloseable {
     return null;
   }
 
-  /** Milliseconds since this one, which leads, has heard of a peer. */
-  long silentMillis(int peer) {
+  @Override
+  public long silentMillis(int peer) {
     ServerRpcProto sent = sentTo(peer);
     return sent == null ? Long.MAX_VALUE : sent.getLastRpcElapsedTimeMs();
   }
 
-  /**
-   * Drops the connection to a peer that counts, so that the next message makes another one. That
-   * may take some seconds.
-   */
-  void reconnect(int peer) {
+  @Override
+  public void reconnect(int peer) {
     RaftPeerId id = idOf(peer);
     if (id != null) {
       server.getServerRpc().handleException(id, new IOException("it was cut off"), true);
@@ -405,13 +403,13 @@ final class RaftPeers implements AutoCloseable {
         : answer.getException();
   }
 
-  /** Whether this peer knows one that leads, which may be this one. */
-  boolean hasLeader() {
+  @Override
+  public boolean hasLeader() {
     return division().getInfo().getLeaderId() != null;
   }
 
-  /** Whether this peer leads. */
-  boolean leads() {
+  @Override
+  public boolean leads() {
     return division().getInfo().isLeader();
   }
 

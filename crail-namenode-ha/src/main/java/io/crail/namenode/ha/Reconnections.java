@@ -34,7 +34,7 @@ final class Reconnections implements AutoCloseable {
   /** So many times the shortest election without a leader, the first elections have failed. */
   private static final int LEADERLESS = 4;
 
-  private final RaftPeers raft;
+  private final Peers raft;
   private final int index;
   private final int peer;
   private final List<InetSocketAddress> addresses;
@@ -50,6 +50,27 @@ final class Reconnections implements AutoCloseable {
   // Of the own thread.
   private final boolean[] isCutOff;
 
+  /** The peers, as this one knows them. */
+  interface Peers {
+    /** Whether this peer knows one that leads, which may be this one. */
+    boolean hasLeader();
+
+    /** Whether this peer leads. */
+    boolean leads();
+
+    /** Whether a peer counts, or is to. */
+    boolean counts(int peer);
+
+    /** Milliseconds since this one, which leads, has heard of a peer. */
+    long silentMillis(int peer);
+
+    /**
+     * Drops the connection to a peer that counts, so that the next message makes another one. That
+     * may take some seconds.
+     */
+    void reconnect(int peer);
+  }
+
   /**
    * Creates it.
    *
@@ -59,7 +80,7 @@ final class Reconnections implements AutoCloseable {
    * @param election how long the one that leads may be silent, at least
    */
   Reconnections(
-      RaftPeers raft,
+      Peers raft,
       int index,
       int peer,
       List<InetSocketAddress> addresses,
