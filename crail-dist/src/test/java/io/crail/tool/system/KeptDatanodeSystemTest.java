@@ -252,7 +252,7 @@ class KeptDatanodeSystemTest {
       CrailProcess before = cluster.datanode(0);
       restartDatanode(cluster, 0, false);
       assertNotEquals(before, cluster.datanode(0));
-      assertEquals(0, drain.get(180, TimeUnit.SECONDS).code());
+      assertEquals(0, drain.get(400, TimeUnit.SECONDS).code());
       cluster.datanode(0).awaitExit(PATIENCE);
       checkAll(store);
       assertEquals(1, cluster.leftovers().size());

@@ -92,6 +92,15 @@ class ModelSystemTest {
     assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
   }
 
+  /** Namenodes lose the last changes, and datanodes are killed and keep what they have. */
+  @Test
+  void findsOnlyTheLastChangesLostWhereDatanodesKeep() throws Exception {
+    assumeTrue(Boolean.getBoolean("crail.test.long"), "it takes part in the long runs");
+    ModelRun.Parameters parameters =
+        parameters(true, 2, false, false, ModelRun.Kept.ASYNC, true, 0);
+    assertEquals(List.of(), ModelRun.of(parameters, null), parameters.command());
+  }
+
   /** Each has two, and one of three processes may be lost at any time. */
   @Test
   void findsNothingLostByNamenodesWithStandbys() throws Exception {
