@@ -72,7 +72,12 @@ public final class NameNodeServer implements AutoCloseable {
     this.keeper = keeper;
     this.log = log;
     this.logins = logins;
-    this.cutOff = namenode.rules().datanodes()::cutOff;
+    this.cutOff =
+        client ->
+            namenode
+                .datanodes()
+                .all()
+                .forEach(datanode -> namenode.allocator().cutOff(datanode, client));
     this.operations = operations;
     this.endpoint = endpoint;
     this.neighbours = neighbours;

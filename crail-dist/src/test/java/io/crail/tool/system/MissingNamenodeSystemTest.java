@@ -139,8 +139,7 @@ class MissingNamenodeSystemTest {
       cluster.namenode(0).signal("CONT");
     }
     // A busy machine may need some time for all that has come to it meanwhile.
-    Await.until(
-        "the namenode goes on", ProcessCluster.PATIENCE, () -> ran("ping").code() == 0);
+    Await.until("the namenode goes on", ProcessCluster.PATIENCE, () -> ran("ping").code() == 0);
     assertEquals(names(0, 1), listed());
     assertEquals(List.of(), store.getSpace().missing());
     assertEquals(0, inTime("df").code());

@@ -103,11 +103,6 @@ public final class DatanodeRule {
     return locks.ofDatanodes(() -> decide(request)).id();
   }
 
-  /** Ends what a client has begun at datanodes, since it may not use them any more. */
-  public void cutOff(long client) {
-    datanodes.all().forEach(datanode -> allocator.cutOff(datanode, client));
-  }
-
   /** Notes that somebody starts datanodes when space runs out. */
   public AnnounceSpace.Response announce(AnnounceSpace.Request request) throws CrailException {
     int storageClass = request.storageClass();
