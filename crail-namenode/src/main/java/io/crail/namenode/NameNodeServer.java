@@ -25,7 +25,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongConsumer;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,8 +45,6 @@ public final class NameNodeServer implements AutoCloseable {
   private final Keeper keeper;
   private final NameNodeLog log;
   private final Logins logins;
-  // Made once, since each tick uses it.
-  private final LongConsumer cutOff;
   private final OperationServer operations;
   private final Transport.ServerEndpoint endpoint;
   private final NeighbourCalls neighbours;
@@ -72,12 +69,6 @@ public final class NameNodeServer implements AutoCloseable {
     this.keeper = keeper;
     this.log = log;
     this.logins = logins;
-    this.cutOff =
-        client ->
-            namenode
-                .datanodes()
-                .all()
-                .forEach(datanode -> namenode.allocator().cutOff(datanode, client));
     this.operations = operations;
     this.endpoint = endpoint;
     this.neighbours = neighbours;
@@ -394,9 +385,9 @@ public final class NameNodeServer implements AutoCloseable {
   public void tick() {
     try {
       namenode.tick(keeper.tick(namenode));
-      logins.tick(cutOff);
     } finally {
-      // Others wait for these calls, also while something here fails in each tick.
+      // Others wait for these, also while something here fails in each tick.
+      logins.tick();
       neighbours.tick(namenode.standings(), namenode.rules().limits());
     }
   }

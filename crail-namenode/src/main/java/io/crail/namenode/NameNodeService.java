@@ -24,6 +24,7 @@ import io.crail.protocol.Outcome;
 import io.crail.protocol.SingleHandler;
 import io.crail.protocol.cluster.Hello;
 import io.crail.protocol.cluster.KeepAlive;
+import io.crail.protocol.cluster.Lead;
 import io.crail.protocol.cluster.ListDatanodes;
 import io.crail.protocol.cluster.Ping;
 import io.crail.protocol.cluster.RegisterDatanode;
@@ -44,6 +45,7 @@ import io.crail.rpc.Session;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.Principal;
+import io.crail.rpc.login.Right;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -88,7 +90,14 @@ final class NameNodeService {
                     NameNodeOperations.ASK_PEER))
             .handle(
                 NameNodeOperations.PING, (request, session) -> new Ping.Response(request.data()))
-            .handle(NameNodeOperations.LEAD, (request, session) -> leadership.lead(request))
+            .handle(
+                NameNodeOperations.LEAD,
+                (request, session) -> {
+                  if (request.peer() != Lead.NONE && !session.caller().may(Right.OPERATE)) {
+                    throw ErrorCode.ACCESS_DENIED.exception("to move the lead is for operators");
+                  }
+                  return leadership.lead(request);
+                })
             .handle(NameNodeOperations.ASK_PEER, (request, session) -> leadership.ask(request))
             .onClosed(session -> closed(namenode, logins, session))
             .onServed(counting())
@@ -309,17 +318,21 @@ final class NameNodeService {
             NameNodeOperations.REGISTER_DATANODE,
             (request, session) -> {
               RequestChecks.check(request.description());
+              reports.requireOwn(reports.find(request.description().uuid()), session.caller());
               int id = datanodes.register(request, session.caller());
               datanodes.cameBy(id, attachment(session), session.caller());
               return new RegisterDatanode.Response(id);
             })
         .handleLong(
             NameNodeOperations.REGISTER_REGION,
-            (request, session) ->
-                new RegisterRegion.Response(datanodes.register(request, session.caller())))
+            (request, session) -> {
+              reports.requireOwn(reports.find(request.datanode()), session.caller());
+              return new RegisterRegion.Response(datanodes.register(request, session.caller()));
+            })
         .handle(
             NameNodeOperations.KEEP_ALIVE,
             (request, session) -> {
+              reports.requireOwn(reports.find(request.datanode()), session.caller());
               datanodes.haveCutOff(request);
               datanodes.served(request);
               KeepAlive.Response answer = datanodes.keepAlive(request, session.caller());
@@ -418,7 +431,6 @@ final class NameNodeService {
         throws CrailException {
       Hello.Response description = namenode.describe();
       SessionUser user = new SessionUser(namenode.users(), caller);
-      logins.begin(caller);
       ClientActivity activity =
           namenode.activity().begin(caller.client(), claim.host(), caller.principal().name());
       if (caller.principal().role() == Principal.Role.CLIENT) {
@@ -428,6 +440,8 @@ final class NameNodeService {
       session.remember(
           namenode.replies().opened(caller.principal(), caller.client(), claim.peer(), patience));
       session.attach(ClientSession.of(namenode, user, activity));
+      // Last: from here on, the end of the connection ends it.
+      logins.begin(caller);
       return description;
     }
   }
@@ -442,7 +456,7 @@ final class NameNodeService {
     }
     namenode.activity().end(attachment.activity());
     logins.end(attachment.user().caller());
-    if (session.caller().principal().role() == Principal.Role.DATANODE) {
+    if (attachment.user().caller().principal().role() == Principal.Role.DATANODE) {
       namenode.rules().datanodes().ended(attachment);
     }
   }

@@ -54,6 +54,7 @@ import io.crail.protocol.part.DrainAction;
 import io.crail.protocol.part.Extent;
 import io.crail.protocol.part.NodeType;
 import io.crail.rpc.Frame;
+import io.crail.rpc.login.Right;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -233,7 +234,9 @@ class RepeatedRequestTest {
         NameNodeOperations.REMOVE_DATANODE,
         (store, datanode) -> new RemoveDatanode.Request(true, 1001, Utf8.of("host")));
     add(NameNodeOperations.LEAD, (store, datanode) -> new Lead.Request(Lead.NONE));
-    add(NameNodeOperations.ASK_PEER, (store, datanode) -> new AskPeer.Request(1, false, 7, 8));
+    add(
+        NameNodeOperations.ASK_PEER,
+        (store, datanode) -> new AskPeer.Request(1, false, 7, 8, 1, SmallValue.NONE));
     add(NameNodeOperations.ANNOUNCE_SPACE, (store, datanode) -> new AnnounceSpace.Request(0, 1000));
     for (DrainAction action : DrainAction.values()) {
       add(
@@ -471,7 +474,11 @@ class RepeatedRequestTest {
     Wire fresh = lost.replacement();
     fresh.callAll(operation, List.of(request));
     // In the same slot, so the client has its answer.
-    fresh.call(NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, "/later", 0));
+    if (operation.right() == Right.LEND) {
+      fresh.call(operation, request);
+    } else {
+      fresh.call(NameNodeOperations.CREATE, TestStore.creation(NodeType.DATAFILE, "/later", 0));
+    }
     final String then = state(store);
     lost.sameIdsAgain();
     Refusals.refused(ErrorCode.UNAVAILABLE, () -> lost.call(operation, request));

@@ -497,7 +497,7 @@ public final class NameNodeOperations {
       add(
           43,
           "lead",
-          Right.OPERATE,
+          Right.USE,
           Lead.Request.CODEC,
           Lead.Response.CODEC,
           READS,

@@ -422,6 +422,16 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   }
 
   /** Forgets the present connection, so that its further reports are ignored. */
+  /**
+   * Ends a connection that has logged in, so that the next one logs in anew. Calls go over that. In
+   * the loop.
+   */
+  public void reconnect(String why) {
+    if (state == State.READY && connection != null) {
+      connection.close(why);
+    }
+  }
+
   private void abandonLink(String why) {
     Connection old = connection;
     link = null;

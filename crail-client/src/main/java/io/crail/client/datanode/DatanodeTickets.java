@@ -3,10 +3,12 @@ package io.crail.client.datanode;
 
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.secret.Ticket;
 import io.crail.protocol.secret.TicketCredentials;
 import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.Credentials;
 import io.crail.rpc.login.LoginKey;
 import io.crail.storage.DataCredentials;
@@ -16,15 +18,31 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The tickets of a client for datanodes, as the namenodes have given them. Thread-safe. */
 final class DatanodeTickets implements DataCredentials {
-  /** Not more often, so that a clock that goes wrong does not make a flood of requests. */
-  private static final long LEAST_NANOS = 1_000_000_000L;
+  private static final long NANOS = 1_000_000_000L;
+  private static final long FIRST_PAUSE_NANOS = NANOS;
+  private static final long LONGEST_PAUSE_NANOS = 60 * NANOS;
+
+  /** As if there were one; refused before anything is sent. */
+  private static final Credentials NONE =
+      new Credentials() {
+        @Override
+        public int mechanism() {
+          return Anybody.CREDENTIALS.mechanism();
+        }
+
+        @Override
+        public Initiator begin(Claim claim) throws CrailException {
+          throw ErrorCode.UNAVAILABLE.exception("there is no ticket for the datanode yet");
+        }
+      };
 
   private final long client;
   private final Clock clock;
   private final Map<UUID, Held> held = new ConcurrentHashMap<>();
+  private volatile boolean isRequired;
 
-  /** A ticket, and when half of its time is over. */
-  private record Held(Ticket ticket, long renewNanos) {}
+  /** A ticket, when to ask for another one, and the pause after an attempt that brings none. */
+  private record Held(Ticket ticket, long endNanos, long renewNanos, long pauseNanos) {}
 
   DatanodeTickets(long client, Clock clock) {
     this.client = client;
@@ -34,33 +52,44 @@ final class DatanodeTickets implements DataCredentials {
   /**
    * Takes what a namenode has sent.
    *
-   * @param key that of the login at the namenode
+   * @param key that of the login at the namenode; null if there was none
    * @throws CrailException when it is no ticket
    */
   void take(UUID datanode, SmallValue sent, LoginKey key) throws CrailException {
-    if (sent.length() == 0 || key == null) {
-      held.remove(datanode);
+    if (key == null) {
       return;
     }
-    Ticket ticket = Ticket.read(sent, datanode, key, client);
-    long half = ticket.secondsLeft(clock.currentTimeMillis() / 1000) * 1_000_000_000L / 2;
-    held.put(datanode, new Held(ticket, clock.nanoTime() + Math.max(half, LEAST_NANOS)));
+    isRequired = true;
+    if (sent.length() > 0) {
+      Ticket ticket = Ticket.read(sent, datanode, key, client);
+      long now = clock.nanoTime();
+      long nanos = ticket.seconds() * NANOS;
+      held.put(datanode, new Held(ticket, now + nanos, now + nanos / 2, FIRST_PAUSE_NANOS));
+    }
   }
 
-  /** Whether it is time to ask for another one. */
-  boolean isOld(UUID datanode, long nowNanos) {
+  /** Whether to ask for another one now. If it is not taken, the next time is after a pause. */
+  boolean isToRenew(UUID datanode, long nowNanos) {
     Held here = held.get(datanode);
-    return here != null && nowNanos - here.renewNanos >= 0;
+    if (here == null || nowNanos - here.renewNanos < 0) {
+      return false;
+    }
+    long next = Math.min(2 * here.pauseNanos, LONGEST_PAUSE_NANOS);
+    held.put(datanode, new Held(here.ticket, here.endNanos, nowNanos + here.pauseNanos, next));
+    return true;
   }
 
-  /** The datanode process is no longer known. */
-  void forget(UUID datanode) {
-    held.remove(datanode);
+  /** Forgets those that have ended. */
+  void prune(long nowNanos) {
+    held.values().removeIf(each -> nowNanos - each.endNanos >= 0);
   }
 
   @Override
   public Credentials at(UUID datanode, boolean once) {
     Held here = held.get(datanode);
-    return here == null ? Anybody.CREDENTIALS : new TicketCredentials(here.ticket, once);
+    if (here != null) {
+      return new TicketCredentials(here.ticket, once);
+    }
+    return isRequired ? NONE : Anybody.CREDENTIALS;
   }
 }

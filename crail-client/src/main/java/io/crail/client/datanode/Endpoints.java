@@ -82,6 +82,7 @@ public final class Endpoints implements Sweepable {
 
   // In the loop.
   private final Map<Integer, Description> pending = new HashMap<>();
+  private final List<Description> withoutTicket = new ArrayList<>();
   private final Map<String, StorageClient> clients = new HashMap<>();
   private boolean watching;
   private long nextLookNanos;
@@ -183,16 +184,7 @@ public final class Endpoints implements Sweepable {
   }
 
   private void forgetLost() {
-    ready
-        .values()
-        .removeIf(
-            known -> {
-              boolean isLost = known.endpoint.isLost();
-              if (isLost) {
-                tickets.forget(known.description.uuid());
-              }
-              return isLost;
-            });
+    ready.values().removeIf(known -> known.endpoint.isLost());
   }
 
   @Override
@@ -204,10 +196,25 @@ public final class Endpoints implements Sweepable {
     }
   }
 
+  private void watch() {
+    if (!watching) {
+      watching = true;
+      nextLookNanos = loop.clock().nanoTime() + LOOK_INTERVAL_NANOS;
+      loop.register(this);
+    }
+  }
+
   private void renewTickets(long nowNanos) {
+    if (!withoutTicket.isEmpty()) {
+      List<Description> again = List.copyOf(withoutTicket);
+      withoutTicket.clear();
+      again.forEach(each -> each.askAgain(nowNanos));
+    }
+    tickets.prune(nowNanos);
     ready.forEach(
         (datanode, known) -> {
-          if (tickets.isOld(known.description.uuid(), nowNanos) && !pending.containsKey(datanode)) {
+          if (!pending.containsKey(datanode)
+              && tickets.isToRenew(known.description.uuid(), nowNanos)) {
             Description renewal = new Description(datanode, true);
             pending.put(datanode, renewal);
             renewal.ask();
@@ -235,6 +242,7 @@ public final class Endpoints implements Sweepable {
     private final boolean isRenewal;
     private final List<Waiter> waiters = new ArrayList<>();
     private final Map<Integer, Region> regions = new HashMap<>();
+    private final long deadlineNanos = namenodes.newDeadlineNanos();
     // The one whose regions these are; null before the first answer.
     private UUID process;
 
@@ -262,6 +270,17 @@ public final class Endpoints implements Sweepable {
         return;
       }
       DescribeDatanode.Response response = call.response();
+      if (closed) {
+        end(ErrorCode.CLOSED.exception("store"));
+        return;
+      }
+      boolean lacksTicket = response.ticket().length() == 0 && namenodes.key(namenode()) != null;
+      if (lacksTicket && response.online() && !isRenewal) {
+        // After a start of the namenode, the datanode may come back later than its clients.
+        withoutTicket.add(this);
+        watch();
+        return;
+      }
       UUID answered = new UUID(response.uuidHigh(), response.uuidLow());
       if (!answered.equals(process)) {
         boolean isFirst = process == null;
@@ -322,10 +341,22 @@ public final class Endpoints implements Sweepable {
       }
     }
 
+    private int namenode() {
+      return Integer.remainderUnsigned(datanode, namenodes.count());
+    }
+
     private void takeTicket(DescribeDatanode.Response response) throws CrailException {
-      int namenode = Integer.remainderUnsigned(datanode, namenodes.count());
-      UUID process = new UUID(response.uuidHigh(), response.uuidLow());
-      tickets.take(process, response.ticket(), namenodes.key(namenode));
+      tickets.take(process, response.ticket(), namenodes.key(namenode()));
+    }
+
+    private void askAgain(long nowNanos) {
+      if (nowNanos - deadlineNanos < 0) {
+        ask();
+      } else {
+        end(
+            ErrorCode.UNAVAILABLE.exception(
+                "datanode " + datanode + " has not logged in at its namenode"));
+      }
     }
 
     private void install(DatanodeDescription description) throws CrailException {
@@ -344,11 +375,7 @@ public final class Endpoints implements Sweepable {
               new AtomicLong(loop.clock().nanoTime()),
               statistics.localBytes(),
               statistics.bytesTo(description.tier())));
-      if (!watching) {
-        watching = true;
-        nextLookNanos = loop.clock().nanoTime() + LOOK_INTERVAL_NANOS;
-        loop.register(Endpoints.this);
-      }
+      watch();
     }
 
     private void end(CrailException failure) {
@@ -426,6 +453,9 @@ public final class Endpoints implements Sweepable {
           ready.clear();
           clients.values().forEach(StorageClient::close);
           clients.clear();
+          List<Description> waiting = List.copyOf(withoutTicket);
+          withoutTicket.clear();
+          waiting.forEach(each -> each.end(ErrorCode.CLOSED.exception("store")));
         });
   }
 }

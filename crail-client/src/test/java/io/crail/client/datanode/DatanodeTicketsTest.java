@@ -9,9 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.crail.common.Clock;
 import io.crail.common.Utf8;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.secret.Ticket;
 import io.crail.rpc.login.Anybody;
+import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.LoginKey;
 import io.crail.rpc.login.Principal;
 import java.util.UUID;
@@ -50,44 +52,53 @@ class DatanodeTicketsTest {
     return new LoginKey(role, Utf8.of("name"), 1, Utf8.of("master"), bytes);
   }
 
-  private static SmallValue issued(long seconds) {
-    return Ticket.issue(OF_DATANODE, DATANODE, OF_USER, CLIENT, NOW_SECONDS + seconds);
+  private static SmallValue issued(int seconds) {
+    return Ticket.issue(OF_DATANODE, DATANODE, OF_USER, CLIENT, NOW_SECONDS, seconds);
   }
 
   private int mechanism(boolean once) {
     return tickets.at(DATANODE, once).mechanism();
   }
 
-  @Test
-  void aTicketIsOldAfterHalfOfItsTime() throws Exception {
-    assertFalse(tickets.isOld(DATANODE, nowNanos));
-    tickets.take(DATANODE, issued(100), OF_USER);
-    assertFalse(tickets.isOld(DATANODE, nowNanos + TimeUnit.SECONDS.toNanos(49)));
-    assertTrue(tickets.isOld(DATANODE, nowNanos + TimeUnit.SECONDS.toNanos(51)));
-    nowNanos += TimeUnit.SECONDS.toNanos(51);
-    tickets.take(DATANODE, issued(100), OF_USER);
-    assertFalse(tickets.isOld(DATANODE, nowNanos));
+  private boolean isToRenewAfter(long millis) {
+    nowNanos += TimeUnit.MILLISECONDS.toNanos(millis);
+    return tickets.isToRenew(DATANODE, nowNanos);
   }
 
   @Test
-  void aClockThatIsWrongMakesNoFlood() throws Exception {
-    tickets.take(DATANODE, issued(-5000), OF_USER);
-    assertFalse(tickets.isOld(DATANODE, nowNanos + TimeUnit.MILLISECONDS.toNanos(999)));
-    assertTrue(tickets.isOld(DATANODE, nowNanos + TimeUnit.MILLISECONDS.toNanos(1001)));
+  void anotherTicketIsAskedForAfterHalfOfTheTime() throws Exception {
+    assertFalse(tickets.isToRenew(DATANODE, nowNanos));
+    tickets.take(DATANODE, issued(100), OF_USER);
+    assertFalse(isToRenewAfter(49_900));
+    assertTrue(isToRenewAfter(200));
+    tickets.take(DATANODE, issued(100), OF_USER);
+    assertFalse(isToRenewAfter(49_900));
+    // The pauses grow while none comes, and what there is stays.
+    assertTrue(isToRenewAfter(200));
+    assertFalse(isToRenewAfter(900));
+    assertTrue(isToRenewAfter(200));
+    assertFalse(isToRenewAfter(1_900));
+    assertTrue(isToRenewAfter(200));
+    tickets.take(DATANODE, SmallValue.NONE, OF_USER);
+    tickets.prune(nowNanos);
+    assertEquals(2, mechanism(false));
   }
 
   @Test
-  void withoutATicketNothingIsProved() throws Exception {
+  void whoHasAKeyProvesItOrSendsNothing() throws Exception {
+    assertEquals(Anybody.CREDENTIALS, tickets.at(DATANODE, false));
+    tickets.take(DATANODE, SmallValue.NONE, null);
     assertEquals(Anybody.CREDENTIALS, tickets.at(DATANODE, false));
     tickets.take(DATANODE, issued(100), OF_USER);
     assertEquals(2, mechanism(false));
     assertEquals(3, mechanism(true));
-    // The namenode wants no login any more.
-    tickets.take(DATANODE, SmallValue.NONE, OF_USER);
-    assertEquals(0, mechanism(true));
-    tickets.take(DATANODE, issued(100), OF_USER);
-    tickets.forget(DATANODE);
-    assertEquals(0, mechanism(false));
+    tickets.prune(nowNanos + TimeUnit.SECONDS.toNanos(101));
+    for (UUID each : new UUID[] {DATANODE, new UUID(8, 8)}) {
+      CrailException e =
+          assertThrows(
+              CrailException.class, () -> tickets.at(each, true).begin(Claim.ofClient(CLIENT)));
+      assertEquals(ErrorCode.UNAVAILABLE, e.code());
+    }
     assertThrows(
         CrailException.class,
         () -> tickets.take(DATANODE, SmallValue.of(new byte[Ticket.LENGTH - 1]), OF_USER));

@@ -109,7 +109,9 @@ class ErrorCodeTest {
             ErrorCode.SPREAD,
             ErrorCode.NO_SHARE,
             ErrorCode.BEING_REMOVED,
-            ErrorCode.NOT_KEPT),
+            ErrorCode.NOT_KEPT,
+            ErrorCode.UNAUTHENTICATED,
+            ErrorCode.ACCESS_DENIED),
         plain);
   }
 

@@ -55,10 +55,16 @@ final class ServedClients {
     return client;
   }
 
-  /** Asks all clients whether they live. */
+  /** Asks all clients whether they live, and ends the connections of those whose time is over. */
   void ask() {
+    long nowSeconds = System.currentTimeMillis() / 1000;
     for (int i = clients.size() - 1; i >= 0; i--) {
-      clients.get(i).ask();
+      Client client = clients.get(i);
+      if (client.caller.isOver(nowSeconds)) {
+        client.pair.close("its ticket has ended");
+      } else {
+        client.ask();
+      }
     }
   }
 

@@ -203,6 +203,9 @@ final class DataServerEnd extends ChannelInboundHandlerAdapter
   public void sweep(long nowNanos) {
     if (caller == null && nowNanos - openedNanos >= server.handshakeTimeoutNanos()) {
       close("no handshake in time");
+    } else if (caller != null && caller.isOver(System.currentTimeMillis() / 1000)) {
+      // That is normal: the client comes back with another one.
+      ended("its ticket has ended");
     } else if (write.isOverdue(nowNanos)) {
       close("the data of a write did not arrive in time");
     } else {

@@ -211,7 +211,7 @@ class DataConnectionLoginTest {
     start(3, "60s");
     assertEquals(ErrorCode.INVALID_ARGUMENT, write(new Growth(2)));
     assertEquals(2, messages.size(), "one attempt");
-    assertEquals(ErrorCode.UNSUPPORTED, write(Anybody.CREDENTIALS));
+    assertEquals(ErrorCode.UNAVAILABLE, write(Anybody.CREDENTIALS));
     messages.clear();
     refusal = ErrorCode.PROTOCOL;
     assertEquals(ErrorCode.PROTOCOL, write(new Growth(2)));

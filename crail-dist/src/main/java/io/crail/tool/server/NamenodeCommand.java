@@ -8,6 +8,7 @@ import io.crail.common.config.Configuration;
 import io.crail.namenode.NameNodeServer;
 import io.crail.namenode.ha.ReplicatedNamenode;
 import io.crail.protocol.ClusterKeys;
+import io.crail.protocol.secret.Secrets;
 import io.crail.protocol.secret.SecurityKeys;
 import io.crail.rpc.Transport;
 import io.crail.rpc.TransportProvider;
@@ -64,6 +65,11 @@ public final class NamenodeCommand extends OptionsCommand {
     Place place = place(line, addresses);
     InetSocketAddress bind = bindAddress(line, addresses.peers(place.namenode()).get(place.peer()));
     SecurityKeys.requireGuarded(configuration, bind);
+    // A standby too: it needs them when it takes over.
+    Secrets secrets = Secrets.of(configuration, Clock.SYSTEM);
+    if (secrets != null) {
+      secrets.requireMasters();
+    }
     boolean isAlone = addresses.peers(place.namenode()).size() == 1;
     try (ShutdownGate gate = ShutdownGate.open();
         ThreadDeaths deaths = ThreadDeaths.endTheProcess();

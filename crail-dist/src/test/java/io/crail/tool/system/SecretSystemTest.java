@@ -3,8 +3,11 @@ package io.crail.tool.system;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.crail.CrailBuffer;
+import io.crail.CrailInputStream;
 import io.crail.CrailLocationClass;
 import io.crail.CrailNodeType;
 import io.crail.CrailStorageClass;
@@ -12,8 +15,10 @@ import io.crail.CrailStore;
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.conf.CrailConfiguration;
+import io.crail.memory.OffHeapBuffer;
 import io.crail.testkit.nemesis.Role;
 import io.crail.tool.Ran;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -21,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -34,6 +40,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("once")
 class SecretSystemTest {
   private static final int LENGTH = 300_000;
+
+  /** Short, so that some end in a test. */
+  private static final int TICKET_SECONDS = 10;
 
   @TempDir private static Path secrets;
   private static Path masters;
@@ -60,7 +69,7 @@ class SecretSystemTest {
                             + (role == Role.NAMENODE ? masters : file("datanode", "rack1")))),
             2,
             1,
-            Map.of());
+            Map.of("crail.secret.ticket", TICKET_SECONDS + "s"));
   }
 
   @AfterAll
@@ -150,7 +159,7 @@ class SecretSystemTest {
 
   @Test
   void strangersAreRefusedAndLearnWhy() throws Exception {
-    refused("wants a key", "", "ls", "/");
+    refused("requires a key", "", "ls", "/");
     Path others = secrets.resolve("others");
     made("master", "-o", others.toString(), "-i", "others");
     refused("of the master secret 'others'", others, "ls", "/");
@@ -183,6 +192,55 @@ class SecretSystemTest {
       return ErrorCode.OK;
     } catch (ExecutionException e) {
       return ((CrailException) e.getCause()).code();
+    }
+  }
+
+  private static CrailInputStream openFile(CrailStore store) throws Exception {
+    return store.lookup("/open").get().asFile().getDirectInputStream(LENGTH);
+  }
+
+  /** Reads all of a file over the network; gives the error, or null. */
+  private static Throwable read(CrailInputStream stream) {
+    CrailBuffer buffer = OffHeapBuffer.wrap(ByteBuffer.allocateDirect(LENGTH));
+    try {
+      stream.seek(0);
+      while (buffer.hasRemaining()) {
+        assertTrue(stream.read(buffer).get().getLen() > 0, "an early end");
+      }
+      return null;
+    } catch (ExecutionException e) {
+      return e.getCause();
+    } catch (Exception e) {
+      return e;
+    }
+  }
+
+  @Test
+  void whatIsOpenOutlivesItsTicketsUnlessTheKeyIsRevoked() throws Exception {
+    key("user", "dave");
+    Path local = Files.write(secrets.resolve("open-bytes"), new byte[LENGTH]);
+    good(file("user", "alice"), "put", local.toString(), "/open");
+    try (CrailStore alice = store(file("user", "alice"), false);
+        CrailStore dave = store(file("user", "dave"), false)) {
+      CrailInputStream ofAlice = openFile(alice);
+      CrailInputStream ofDave = openFile(dave);
+      long begin = System.nanoTime();
+      while (System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(2 * TICKET_SECONDS + 5)) {
+        assertNull(read(ofAlice));
+        assertNull(read(ofDave));
+      }
+      Files.writeString(masters, "revoke user dave 1\n", StandardOpenOption.APPEND);
+      Throwable[] last = new Throwable[1];
+      Await.until(
+          "dave reads no more",
+          ProcessCluster.PATIENCE,
+          () -> {
+            assertNull(read(ofAlice));
+            return (last[0] = read(ofDave)) != null;
+          });
+      assertTrue(last[0] instanceof CrailException, last[0].toString());
+      assertNull(read(ofAlice));
+      ofAlice.close();
     }
   }
 

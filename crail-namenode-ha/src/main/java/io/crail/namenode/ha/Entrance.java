@@ -8,6 +8,7 @@ import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.cluster.AskPeer;
+import io.crail.protocol.secret.Secrets;
 import io.crail.rpc.Transport;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -45,6 +46,7 @@ final class Entrance implements AutoCloseable {
   private final long group;
   private final Transport transport;
   private final Clock clock;
+  private final PeerProof proof;
   private final Membership.Records records;
   private final ExecutorService thread;
   private volatile Membership own;
@@ -75,6 +77,7 @@ final class Entrance implements AutoCloseable {
     this.addresses = conf.get(ClusterKeys.NAMENODE_ADDRESS).peers(index);
     this.transport = transport;
     this.clock = clock;
+    this.proof = new PeerProof(Secrets.of(conf, clock), clock);
     this.records = records;
     this.thread =
         Executors.newSingleThreadExecutor(Threads.factory("crail-namenode-" + index + "-joins"));
@@ -100,11 +103,13 @@ final class Entrance implements AutoCloseable {
   }
 
   /**
-   * Refuses those of another namenode. Any thread.
+   * Refuses those of another namenode, and all who are none. Any thread.
    *
-   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT}
+   * @throws CrailException with {@link ErrorCode#INVALID_ARGUMENT} or {@link
+   *     ErrorCode#UNAUTHENTICATED}
    */
   void require(AskPeer.Request request) throws CrailException {
+    proof.require(request);
     if (request.group() != group) {
       throw ErrorCode.INVALID_ARGUMENT.exception("this is a peer of another namenode");
     }
@@ -194,7 +199,7 @@ final class Entrance implements AutoCloseable {
 
   private Map<Integer, AskPeer.Response> ask(PeerCalls calls, boolean isReady)
       throws InterruptedException {
-    return calls.ask(new AskPeer.Request(peer, isReady, own.number(), group));
+    return calls.ask(proof.signed(peer, isReady, own.number(), group));
   }
 
   private static boolean serves(AskPeer.Response answer) {

@@ -52,7 +52,7 @@ public record NameNodeOptions(
     boolean smallFiles,
     long smallValues,
     long slowNanos,
-    long ticketSeconds) {
+    int ticketSeconds) {
   /** A datanode that has sent a sign of life within this many periods is taken to be alive. */
   private static final int PRESENT_KEEP_ALIVES = 2;
 
@@ -120,7 +120,7 @@ public record NameNodeOptions(
         conf.get(NameNodeKeys.SMALL_FILES),
         smallValues,
         slowNanos == 0 ? Long.MAX_VALUE : slowNanos,
-        conf.get(SecurityKeys.TICKET_TIME).toSeconds());
+        (int) conf.get(SecurityKeys.TICKET_TIME).toSeconds());
   }
 
   private static long smallValues(Configuration conf) {

@@ -3,6 +3,7 @@ package io.crail.namenode.query;
 
 import io.crail.common.Clock;
 import io.crail.common.error.CrailException;
+import io.crail.common.error.ErrorCode;
 import io.crail.namenode.conf.NameNodeOptions;
 import io.crail.namenode.space.DatanodeSpace;
 import io.crail.namenode.space.Datanodes;
@@ -190,6 +191,30 @@ public final class DatanodeReports {
         regions.subList(from, to));
   }
 
+  /**
+   * Refuses a datanode that speaks for another one.
+   *
+   * @param datanode the one that it speaks for; null if it is not known
+   * @throws CrailException with {@link ErrorCode#ACCESS_DENIED} when that has logged in under
+   *     another name
+   */
+  public void requireOwn(DatanodeSpace datanode, Caller caller) throws CrailException {
+    if (datanode != null && datanode.signs().isOfOther(caller.key())) {
+      throw ErrorCode.ACCESS_DENIED.exception(
+          datanode + " belongs to another name than '" + caller.principal().name() + "'");
+    }
+  }
+
+  /** The datanode of an id; null if it is not known. */
+  public DatanodeSpace find(int id) {
+    return datanodes.find(id);
+  }
+
+  /** The datanode of a process; null if it is not known. */
+  public DatanodeSpace find(UUID uuid) {
+    return datanodes.find(uuid);
+  }
+
   /** What the caller logs in with at a datanode; nothing where one of the two has proved no key. */
   private SmallValue ticket(DatanodeSpace datanode, Caller caller) {
     LoginKey key = datanode.signs().key();
@@ -200,7 +225,8 @@ public final class DatanodeReports {
             datanode.description().uuid(),
             caller.key(),
             caller.client(),
-            clock.currentTimeMillis() / 1000 + options.ticketSeconds());
+            clock.currentTimeMillis() / 1000,
+            options.ticketSeconds());
   }
 
   /**

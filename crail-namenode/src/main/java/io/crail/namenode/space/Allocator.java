@@ -251,10 +251,10 @@ public final class Allocator {
   }
 
   /**
-   * Notes that a client may not use a datanode any more, as after the end of a lease whose extent
-   * the node keeps. If the datanode can cut off clients, it must cut off this one.
+   * Notes that a writer's lease ran out while the node keeps an extent there. If the datanode can
+   * cut off clients, it must cut off this one.
    */
-  public void cutOff(DatanodeSpace datanode, long client) {
+  void cutOff(DatanodeSpace datanode, long client) {
     if (datanode.cutsOff()) {
       quarantine.cutOffs(datanode).order(client, clock.nanoTime());
     }

@@ -38,6 +38,12 @@ public final class SignsOfLife {
     key = newKey;
   }
 
+  /** Whether somebody who has proved another name speaks for it. */
+  public boolean isOfOther(LoginKey other) {
+    LoginKey own = key;
+    return own != null && (other == null || !own.name().equals(other.name()));
+  }
+
   /** The key that it has logged in with last; null if it has proved none. */
   public LoginKey key() {
     return key;

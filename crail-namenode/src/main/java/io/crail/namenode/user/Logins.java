@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongConsumer;
 
 /**
  * Who may log in at a namenode, and as what; and who is logged in. If a key is revoked, those who
@@ -94,6 +93,12 @@ public final class Logins {
     if (!now.contains(caller)) {
       throw ErrorCode.UNAUTHENTICATED.exception("another user has this id of a client");
     }
+    // The file may have changed before this caller could be found.
+    String refusal = secrets.refusal(caller.key());
+    if (refusal != null) {
+      end(caller);
+      throw ErrorCode.UNAUTHENTICATED.exception(refusal);
+    }
   }
 
   /** Notes that a connection has ended. */
@@ -110,29 +115,20 @@ public final class Logins {
         });
   }
 
-  /**
-   * Ends the logins whose keys are no longer good. By the timer.
-   *
-   * @param cutOff ends what a client does at datanodes
-   */
-  public void tick(LongConsumer cutOff) {
+  /** Ends the logins whose keys are no longer good. By the timer. */
+  public void tick() {
     if (secrets == null || secrets.current() == known) {
       return;
     }
-    known = secrets.current();
-    present.forEach(
-        (client, callers) -> {
-          boolean any = false;
-          for (Caller each : callers) {
-            String refusal = secrets.refusal(each.key());
-            if (refusal != null) {
-              each.end(refusal);
-              any = true;
-            }
-          }
-          if (any) {
-            cutOff.accept(client);
-          }
-        });
+    Object now = secrets.current();
+    for (Set<Caller> callers : present.values()) {
+      for (Caller each : callers) {
+        String refusal = secrets.refusal(each.key());
+        if (refusal != null) {
+          each.end(refusal);
+        }
+      }
+    }
+    known = now;
   }
 }

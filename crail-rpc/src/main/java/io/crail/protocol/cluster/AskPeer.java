@@ -3,6 +3,8 @@ package io.crail.protocol.cluster;
 
 import io.crail.protocol.codec.Codec;
 import io.crail.protocol.codec.Layout;
+import io.crail.protocol.codec.SmallValue;
+import io.crail.rpc.login.LoginKey;
 import java.util.List;
 
 /**
@@ -40,15 +42,27 @@ public final class AskPeer {
    * @param ready whether it can be taken in now
    * @param number what tells its directory from others
    * @param group which namenode of which cluster it is a peer of
+   * @param seconds when it asks, since 1970
+   * @param proof that a namenode asks; empty where there are no secrets
    */
-  public record Request(int peer, boolean ready, long number, long group) {
+  public record Request(
+      int peer, boolean ready, long number, long group, long seconds, SmallValue proof) {
     /** The layout. */
     public static final Layout LAYOUT =
         Layout.of("AskPeer.Request")
             .i32("peer", "which of the peers asks")
             .u8("ready", "whether it can be taken in now; 0 or 1")
             .i64("number", "what tells its directory from others")
-            .i64("group", "which namenode of which cluster it is a peer of");
+            .i64("group", "which namenode of which cluster it is a peer of")
+            .i64("seconds", "when it asks, since 1970")
+            .u16("proofLength", "bytes of proof")
+            .bytes(
+                "proof",
+                "proofLength",
+                0,
+                LoginKey.LENGTH,
+                "the MAC of \"crail peer 1\" and the fields before, in big-endian order, by the key"
+                    + " of a namenode; empty without a secret");
 
     /** The codec. */
     public static final Codec<Request> CODEC = Codec.of(Request.class, LAYOUT);

@@ -19,7 +19,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.regex.Pattern;
 
 /**
  * What a secret file says, a line for each secret:
@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
  *
  * <p>Namenodes have master secrets, from which all keys are derived: there is no list of users. The
  * first one makes new keys, and all are good for logins. Others have keys of their own. A line
- * {@code revoke} takes that key and those with lower versions from its holder. Immutable.
+ * {@code revoke} revokes that key and all lower versions. Immutable.
  */
 public final class SecretFile {
   /** The version of a key that a process derives for itself from a master secret that it has. */
@@ -42,6 +42,7 @@ public final class SecretFile {
   static final long MOST_BYTES = 1 << 20;
 
   private static final int MOST_ID = 64;
+  private static final Pattern WORD = Pattern.compile("\\S+");
   private static final Set<PosixFilePermission> OTHERS =
       EnumSet.of(
           PosixFilePermission.GROUP_WRITE,
@@ -75,13 +76,16 @@ public final class SecretFile {
    */
   static SecretFile read(Path file) throws IOException {
     // Follows links, as a mounted secret of Kubernetes is one.
+    int owner = (int) Files.getAttribute(file, "unix:uid");
     Set<PosixFilePermission> open = EnumSet.copyOf(OTHERS);
+    if (owner != 0) {
+      open.add(PosixFilePermission.GROUP_READ);
+    }
     open.retainAll(Files.getPosixFilePermissions(file));
     if (!open.isEmpty()) {
       throw new ConfigException(
           file + " is open to other users of this host (" + open + "): chmod 600 " + file);
     }
-    int owner = (int) Files.getAttribute(file, "unix:uid");
     if (owner != ProcessUser.id() && owner != 0) {
       throw new ConfigException(
           file + " belongs to user " + Integer.toUnsignedString(owner) + ", neither root nor own");
@@ -147,15 +151,17 @@ public final class SecretFile {
   }
 
   private static Utf8 id(String text) {
-    if (text.length() > MOST_ID) {
-      throw new IllegalArgumentException("an id of more than " + MOST_ID + " characters");
+    if (text.length() > MOST_ID || !WORD.matcher(text).matches()) {
+      throw new IllegalArgumentException(
+          "the id '" + text + "' is not 1 to " + MOST_ID + " characters without blanks");
     }
     return Utf8.of(text);
   }
 
   private static Utf8 name(String text) {
     Utf8 name = Utf8.of(text);
-    String wrong = TextLimits.checkUser(name);
+    String wrong =
+        WORD.matcher(text).matches() ? TextLimits.checkUser(name) : "empty, or has blanks";
     if (wrong != null) {
       throw new IllegalArgumentException("name '" + text + "': " + wrong);
     }
@@ -264,11 +270,6 @@ public final class SecretFile {
       }
     }
     return null;
-  }
-
-  /** The names of the master secrets, for messages. */
-  String masterIds() {
-    return masters.stream().map(Master::toString).collect(Collectors.joining(", "));
   }
 
   /**

@@ -3,6 +3,7 @@ package io.crail.protocol.secret;
 
 import io.crail.common.error.CrailException;
 import io.crail.common.error.ErrorCode;
+import io.crail.protocol.part.TextLimits;
 import io.crail.rpc.login.Caller;
 import io.crail.rpc.login.Claim;
 import io.crail.rpc.login.LoginKey;
@@ -85,6 +86,10 @@ public final class SecretLogin implements Mechanism {
         throw ErrorCode.UNAUTHENTICATED.exception(
             "a key of another role than that of the client, which is " + role);
       }
+      String wrong = TextLimits.checkUser(hello.name());
+      if (wrong != null) {
+        throw ErrorCode.UNAUTHENTICATED.exception("a name that is not valid: " + wrong);
+      }
       SecretFile file = secrets.current();
       key = file.derive(role, hello.name(), hello.version(), hello.master());
       if (key == null) {
@@ -92,8 +97,7 @@ public final class SecretLogin implements Mechanism {
             SecretFile.text(role, hello.name())
                 + ": the key is of the master secret '"
                 + hello.master()
-                + "', and this namenode has "
-                + file.masterIds());
+                + "', which this namenode does not have");
       }
       first = message.clone();
       challenge = SecretMessage.newNonce();

@@ -13,8 +13,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
-import java.util.Objects;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,21 +26,29 @@ import org.slf4j.LoggerFactory;
  */
 public final class Secrets {
   private static final Logger LOG = LoggerFactory.getLogger(Secrets.class);
-  private static final long LOOK_NANOS = 1_000_000_000L;
+  private static final long LOOK_NANOS = 500_000_000L;
+  private static final int MOST_REPLACED = 16;
 
   private final Path path;
   private final Clock clock;
-  private Object stamp;
+  private final Deque<Replaced> replaced = new ConcurrentLinkedDeque<>();
+  // Of the file as it was read, and as it was seen last. Guarded by this.
+  private Object read;
+  private Object seen;
   private volatile SecretFile current;
   private volatile long nextLookNanos;
 
   /** What changes with the file, as far as its system says. */
   private record Stamp(Object key, long size, long millis) {}
 
+  /** What the file said until then. */
+  private record Replaced(SecretFile file, long untilNanos) {}
+
   private Secrets(Path path, Clock clock) throws IOException {
     this.path = path;
     this.clock = clock;
-    this.stamp = stamp();
+    this.read = stamp();
+    this.seen = read;
     this.current = SecretFile.read(path);
     this.nextLookNanos = clock.nanoTime() + LOOK_NANOS;
   }
@@ -69,13 +79,35 @@ public final class Secrets {
         attributes.fileKey(), attributes.size(), attributes.lastModifiedTime().toMillis());
   }
 
-  /** What the file says, at most a second ago. The same object as long as it is the same. */
+  /** What the file says, or said a second ago. The same object as long as it is the same. */
   public SecretFile current() {
     long now = clock.nanoTime();
     if (now - nextLookNanos >= 0) {
       look(now);
     }
     return current;
+  }
+
+  /**
+   * The keys of the file as it is, and as it was within a time: another process may go on for so
+   * long with what it has learnt of this one.
+   *
+   * @param name the name of this process, where the file leaves the choice
+   */
+  List<LoginKey> keysWithin(long nanos, Role role, Utf8 name) {
+    List<LoginKey> keys = new ArrayList<>(current().keys(role, name));
+    long now = clock.nanoTime();
+    for (Replaced each : replaced) {
+      if (now - each.untilNanos < nanos) {
+        keys.addAll(each.file.keys(role, name));
+      }
+    }
+    return keys;
+  }
+
+  /** All keys of the file for a role. */
+  public List<LoginKey> keys(Role role, String name) {
+    return current().keys(role, Utf8.of(name));
   }
 
   /** Why a key is no longer good; null if it is. */
@@ -102,16 +134,34 @@ public final class Secrets {
     Object found = null;
     try {
       found = stamp();
-      if (!found.equals(stamp)) {
-        current = SecretFile.read(path);
+      if (found.equals(read)) {
+        return;
+      }
+      // Whoever writes it may not be done: it is read when it has rested from one look to the next.
+      if (found.equals(seen)) {
+        read = found;
+        take(SecretFile.read(path), nowNanos);
         LOG.info("{} has changed and was read again", path);
       }
     } catch (IOException | ConfigException e) {
-      if (!Objects.equals(found, stamp)) {
+      // Once: a file that is away stays away.
+      if (found != null || seen != null) {
         LOG.warn("{} has changed and cannot be read; what it said before stays", path, e);
       }
+    } finally {
+      seen = found;
     }
-    stamp = found;
+  }
+
+  private void take(SecretFile changed, long nowNanos) {
+    if (current.hasMasters() && !changed.hasMasters()) {
+      throw new ConfigException(path + " has no master secret any more");
+    }
+    replaced.addFirst(new Replaced(current, nowNanos));
+    while (replaced.size() > MOST_REPLACED) {
+      replaced.removeLast();
+    }
+    current = changed;
   }
 
   /**

@@ -15,6 +15,9 @@ import java.util.List;
 
 /** The keys that say who gets in. */
 public final class SecurityKeys implements ConfigKeys {
+  /** The variable of the environment that names the file where the configuration does not. */
+  public static final String ENVIRONMENT = "CRAIL_SECRET_FILE";
+
   /** Where the secrets are. */
   public static final ConfigKey<String> SECRET_FILE =
       ConfigKey.of(
@@ -23,13 +26,10 @@ public final class SecurityKeys implements ConfigKeys {
               "",
               "File with the secrets of this process, which only its user may read; ~/ is the"
                   + " user's home. Namenodes have the master secrets there, datanodes and users"
-                  + " their own keys; crail secret writes both. Empty: whoever reaches the"
-                  + " cluster may do everything.")
-          .check(
-              file ->
-                  file.isEmpty() || file.startsWith("/") || file.startsWith("~/")
-                      ? null
-                      : "must be an absolute path, or begin with ~/");
+                  + " their own keys; crail secret writes both. Empty: the file that"
+                  + " the environment variable CRAIL_SECRET_FILE names; without both, whoever reaches"
+                  + " the cluster may do everything.")
+          .check(SecurityKeys::check);
 
   /** Who may operate the cluster. */
   public static final ConfigKey<List<String>> SUPERUSERS =
@@ -54,20 +54,34 @@ public final class SecurityKeys implements ConfigKeys {
       ConfigKey.of(
               "crail.secret.ticket",
               ConfigType.duration(DurationUnit.SECONDS),
-              "720m",
-              "How long a client may log in at a datanode with what a namenode has given it;"
-                  + " clients get a new one in time by themselves.")
+              "10m",
+              "How long a client may use a datanode with the ticket that a namenode has given"
+                  + " it; clients get new ones in time by themselves. Clocks of namenodes and"
+                  + " datanodes may differ by half of it.")
           .check(
               time ->
                   time.toSeconds() < 10 || time.toDays() > 30
-                      ? "must be between 10 seconds and 30 days"
+                      ? "must be between 10 s and 30 days"
                       : null);
 
-  /** The configured file; null for none. */
+  private static String check(String file) {
+    return file.isEmpty() || file.startsWith("/") || file.startsWith("~/")
+        ? null
+        : "must be an absolute path, or begin with ~/";
+  }
+
+  /** The configured file, or that of the environment; null for none. */
   static Path secretFile(Configuration configuration) {
     String file = configuration.get(SECRET_FILE);
     if (file.isEmpty()) {
+      file = System.getenv().getOrDefault(ENVIRONMENT, "");
+    }
+    if (file.isEmpty()) {
       return null;
+    }
+    String wrong = check(file);
+    if (wrong != null) {
+      throw new ConfigException(ENVIRONMENT + " is '" + file + "': " + wrong);
     }
     return file.startsWith("~/")
         ? Path.of(System.getProperty("user.home"), file.substring(2))
@@ -81,14 +95,14 @@ public final class SecurityKeys implements ConfigKeys {
    * @throws ConfigException that names the address and both ways out
    */
   public static void requireGuarded(Configuration configuration, InetSocketAddress address) {
-    if (configuration.get(SECRET_FILE).isEmpty()
+    if (secretFile(configuration) == null
         && !configuration.get(OPEN)
         && !address.getAddress().isLoopbackAddress()) {
       throw new ConfigException(
           "everyone who reaches "
               + Addresses.numeric(address)
-              + " could do everything: set crail.secret.file, or crail.open true if all who reach it"
-              + " are trusted");
+              + " could do everything: set crail.secret.file or the variable CRAIL_SECRET_FILE, or"
+              + " crail.open true if all who reach it are trusted");
     }
   }
 

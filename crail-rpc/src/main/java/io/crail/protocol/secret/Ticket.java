@@ -15,21 +15,23 @@ import java.util.UUID;
  * list of tickets; Kerberos and cephx have the same three parties. It travels to the client under a
  * mask that only the client's own key makes. Immutable.
  *
- * <p>On the wire, 36 bytes: the end of the time, an unsigned number of seconds since 1970, and the
- * masked key.
+ * <p>On the wire, 40 bytes: the end of the time, an unsigned number of seconds since 1970, the
+ * seconds until then, and the masked key.
  */
 public final class Ticket {
   /** Bytes on the wire. */
-  public static final int LENGTH = Integer.BYTES + LoginKey.LENGTH;
+  public static final int LENGTH = 2 * Integer.BYTES + LoginKey.LENGTH;
 
   private static final byte[] LABEL = SecretMessage.label("crail ticket 1");
   private static final byte[] MASK = SecretMessage.label("crail ticket 1 mask");
 
   private final UUID datanode;
   private final int expiry;
+  private final int seconds;
   private final byte[] key;
 
-  private Ticket(UUID datanode, int expiry, byte[] key) {
+  private Ticket(UUID datanode, int expiry, int seconds, byte[] key) {
+    this.seconds = seconds;
     this.datanode = datanode;
     this.expiry = expiry;
     this.key = key;
@@ -44,7 +46,7 @@ public final class Ticket {
    * @param expiry its end, an unsigned number of seconds since 1970
    */
   static Ticket of(LoginKey ofDatanode, UUID datanode, long client, int expiry) {
-    return new Ticket(datanode, expiry, ofDatanode.mac(LABEL, about(datanode, client, expiry)));
+    return new Ticket(datanode, expiry, 0, ofDatanode.mac(LABEL, about(datanode, client, expiry)));
   }
 
   /**
@@ -54,13 +56,19 @@ public final class Ticket {
    * @param datanode the datanode process
    * @param ofClient the key of the client's login
    * @param client the id of the client
-   * @param endSeconds its end, since 1970
+   * @param nowSeconds the time, since 1970
+   * @param seconds how long it is good from now on
    */
   public static SmallValue issue(
-      LoginKey ofDatanode, UUID datanode, LoginKey ofClient, long client, long endSeconds) {
-    int expiry = (int) endSeconds;
+      LoginKey ofDatanode,
+      UUID datanode,
+      LoginKey ofClient,
+      long client,
+      long nowSeconds,
+      int seconds) {
+    int expiry = (int) (nowSeconds + seconds);
     Ticket ticket = of(ofDatanode, datanode, client, expiry);
-    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).putInt(expiry);
+    ByteBuffer bytes = ByteBuffer.allocate(LENGTH).putInt(expiry).putInt(seconds);
     bytes.put(masked(ticket.key, ofClient, datanode, client, expiry));
     return SmallValue.of(bytes.array());
   }
@@ -77,8 +85,9 @@ public final class Ticket {
     }
     ByteBuffer bytes = ByteBuffer.wrap(issued.bytes());
     int expiry = bytes.getInt();
-    byte[] key = Arrays.copyOfRange(issued.bytes(), Integer.BYTES, LENGTH);
-    return new Ticket(datanode, expiry, masked(key, ofClient, datanode, client, expiry));
+    int seconds = Math.max(bytes.getInt(), 0);
+    byte[] key = Arrays.copyOfRange(issued.bytes(), LENGTH - LoginKey.LENGTH, LENGTH);
+    return new Ticket(datanode, expiry, seconds, masked(key, ofClient, datanode, client, expiry));
   }
 
   /** Masks a key, or takes the mask off. The mask is used for this key alone. */
@@ -110,9 +119,9 @@ public final class Ticket {
     return expiry;
   }
 
-  /** How long it is good; negative when its end is past. */
-  public long secondsLeft(long nowSeconds) {
-    return Integer.toUnsignedLong(expiry) - nowSeconds;
+  /** How long it was good when the namenode sent it. */
+  public long seconds() {
+    return seconds;
   }
 
   byte[] mac(byte[]... parts) {

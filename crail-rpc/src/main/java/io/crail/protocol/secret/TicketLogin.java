@@ -22,7 +22,8 @@ import java.util.UUID;
  * Where a connection has more than one message, the datanode answers with a nonce, the client
  * proves over it that it has the key, and the datanode proves the same. Where it has one, as in
  * RDMA's connection requests, the first message is the proof. Who can read it on its way may use it
- * until the ticket ends: there, the network has to be trusted. Thread-safe.
+ * until the ticket ends: there, the network has to be trusted. A connection ends with its ticket;
+ * by then its client has another one. Thread-safe.
  */
 public final class TicketLogin implements Mechanism {
   /** What the login is, for the page of the wire protocol. */
@@ -31,7 +32,7 @@ public final class TicketLogin implements Mechanism {
       Mechanisms 2 and 3 are logins by a ticket, at datanodes: 3 where a login has one message, as over
       RDMA. A ticket is the end of its time (seconds since 1970, 4 bytes in big-endian order) and a key:
       HMAC-SHA256 under the datanode's key of "crail ticket 1", the datanode's UUID, the client's id
-      and the end, in big-endian order. A namenode sends the key xor HMAC-SHA256 under the client's key
+      and the end, in big-endian order. A namenode sends the end, the seconds until then, and the key xor HMAC-SHA256 under the client's key
       of "crail ticket 1 mask" and the same. The client's first message is the end and the first 20
       bytes of the MAC, under the ticket's key, of "ask" and a byte with the mechanism. For mechanism 3,
       the answer is the first 20 bytes of that of "answer". For 2 it is a nonce of 32 bytes; then come
@@ -53,6 +54,7 @@ public final class TicketLogin implements Mechanism {
   private final Utf8 name;
   private final UUID datanode;
   private final boolean once;
+  private final long goodNanos;
   private final Clock clock;
 
   /**
@@ -62,8 +64,11 @@ public final class TicketLogin implements Mechanism {
    * @param name the datanode's name, where the secret file leaves the choice
    * @param datanode the datanode process
    * @param once whether the login is one message
+   * @param goodNanos how long a key that was replaced is good for tickets
    */
-  public TicketLogin(Secrets secrets, String name, UUID datanode, boolean once, Clock clock) {
+  public TicketLogin(
+      Secrets secrets, String name, UUID datanode, boolean once, long goodNanos, Clock clock) {
+    this.goodNanos = goodNanos;
     this.secrets = secrets;
     this.name = Utf8.of(name);
     this.datanode = datanode;
@@ -133,7 +138,12 @@ public final class TicketLogin implements Mechanism {
     }
 
     private Caller caller() {
-      return new Caller(Principal.ANYBODY, claim.client(), Set.of(Right.ANY, Right.USE));
+      return new Caller(
+          Principal.ANYBODY,
+          claim.client(),
+          Set.of(Right.ANY, Right.USE),
+          null,
+          Integer.toUnsignedLong(ticket.expiry()));
     }
 
     private Ticket ticketOf(byte[] message) throws CrailException {
@@ -141,10 +151,10 @@ public final class TicketLogin implements Mechanism {
         throw ErrorCode.UNAUTHENTICATED.exception("a ticket of " + message.length + " bytes");
       }
       int expiry = ByteBuffer.wrap(message).getInt();
-      for (LoginKey key : secrets.current().keys(Principal.Role.DATANODE, name)) {
+      for (LoginKey key : secrets.keysWithin(goodNanos, Principal.Role.DATANODE, name)) {
         Ticket expected = Ticket.of(key, datanode, claim.client(), expiry);
         if (LoginKey.same(first(expected, once), message)) {
-          if (expected.secondsLeft(clock.currentTimeMillis() / 1000) < 0) {
+          if (Integer.toUnsignedLong(expiry) < clock.currentTimeMillis() / 1000) {
             throw ErrorCode.UNAUTHENTICATED.exception("the ticket has expired");
           }
           return expected;

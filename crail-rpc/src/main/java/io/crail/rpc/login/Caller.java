@@ -12,6 +12,7 @@ public final class Caller {
   private final long client;
   private final Set<Right> rights;
   private final LoginKey key;
+  private final long endSeconds;
   private final int mask;
   private volatile String end;
 
@@ -32,6 +33,17 @@ public final class Caller {
    * @param key the key; null for none
    */
   public Caller(Principal principal, long client, Set<Right> rights, LoginKey key) {
+    this(principal, client, rights, key, Long.MAX_VALUE);
+  }
+
+  /**
+   * Creates a caller whose login is good for a time.
+   *
+   * @param endSeconds when it ends, in seconds since 1970
+   */
+  public Caller(
+      Principal principal, long client, Set<Right> rights, LoginKey key, long endSeconds) {
+    this.endSeconds = endSeconds;
     this.principal = principal;
     this.client = client;
     this.rights = Set.copyOf(rights);
@@ -66,6 +78,11 @@ public final class Caller {
   /** Whether it may ask for what needs a right. Allocates nothing. */
   public boolean may(Right right) {
     return (mask & 1 << right.ordinal()) != 0;
+  }
+
+  /** Whether the time of its login is over. */
+  public boolean isOver(long nowSeconds) {
+    return nowSeconds > endSeconds;
   }
 
   /** Its login is no longer good: the connection ends with its next request. By any thread. */

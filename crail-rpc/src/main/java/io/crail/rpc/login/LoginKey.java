@@ -93,6 +93,15 @@ public final class LoginKey {
     return MessageDigest.isEqual(one, other);
   }
 
+  /** Whether this is that key. */
+  public boolean isSame(LoginKey other) {
+    return role == other.role
+        && version == other.version
+        && name.equals(other.name)
+        && master.equals(other.master)
+        && same(bytes, other.bytes);
+  }
+
   /** Without the bytes. */
   @Override
   public String toString() {

@@ -37,7 +37,8 @@ public record Mechanisms(List<Mechanism> all) {
     }
     if (number == Anybody.MECHANISM.number()) {
       throw ErrorCode.UNAUTHENTICATED.exception(
-          "this server wants a key; crail.secret.file of the client names none");
+          "this server requires a key; neither crail.secret.file nor CRAIL_SECRET_FILE of the client"
+              + " names one");
     }
     throw ErrorCode.UNSUPPORTED.exception(
         "login by mechanism "

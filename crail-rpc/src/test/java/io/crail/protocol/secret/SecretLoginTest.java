@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.crail.common.Clock;
+import io.crail.common.ProcessUser;
 import io.crail.common.Utf8;
 import io.crail.common.config.ConfigException;
 import io.crail.common.error.CrailException;
@@ -32,6 +33,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -46,6 +48,7 @@ class SecretLoginTest {
   private static final String SECOND = SecretFile.newMaster("two", new SecureRandom());
   private static final Claim CLAIM =
       new Claim(new Principal(Role.CLIENT, Utf8.of("root")), 7, 8, 9, Utf8.of("host"));
+  private static final long GOOD_NANOS = 60_000_000_000L;
   private static final UUID DATANODE = new UUID(3, 4);
 
   @TempDir private Path directory;
@@ -79,6 +82,14 @@ class SecretLoginTest {
 
   private Secrets open(Path file) {
     return Secrets.open(file, clock);
+  }
+
+  /** Lets it see a change, and read it. */
+  private void look(Secrets secrets) {
+    for (int i = 0; i < 2; i++) {
+      nowNanos += 1_000_000_000L;
+      secrets.current();
+    }
   }
 
   private Secrets keyOf(String role, String name, int version) throws IOException {
@@ -239,18 +250,29 @@ class SecretLoginTest {
     Caller caller = login(alice, secrets, CLAIM);
     assertNull(secrets.refusal(caller.key()));
     write("masters", MASTER + "\n" + SECOND + "\nrevoke user alice 1\n");
-    nowNanos += 2_000_000_000L;
+    look(secrets);
     assertEquals("key 1 of user alice is revoked", secrets.refusal(caller.key()));
     refused(ErrorCode.UNAUTHENTICATED, "revoked", () -> login(alice, secrets, CLAIM));
     assertNotNull(login(keyOf("user", "alice", 2), secrets, CLAIM));
     assertNotNull(login(keyOf("user", "bob", 1), secrets, CLAIM));
     // The first master secret is dropped.
     write("masters", SECOND + "\n");
-    nowNanos += 2_000_000_000L;
-    refused(ErrorCode.UNAUTHENTICATED, "has two", () -> login(alice, secrets, CLAIM));
-    // What is there now cannot be read, so what was there stays.
-    write("masters", "master two nonsense\n");
-    nowNanos += 2_000_000_000L;
+    look(secrets);
+    refused(
+        ErrorCode.UNAUTHENTICATED,
+        "which this namenode does not have",
+        () -> login(alice, secrets, CLAIM));
+    // What cannot be read, or is not all there yet, takes nothing from what was there.
+    for (String bad : new String[] {"master two nonsense\n", "", "revoke user alice 1\n"}) {
+      write("masters", bad);
+      look(secrets);
+      assertNotNull(login(keyOfSecond(), secrets, CLAIM), bad);
+    }
+    write("masters", SecretFile.newMaster("half", new SecureRandom()) + "\n");
+    nowNanos += 1_000_000_000L;
+    assertNotNull(login(keyOfSecond(), secrets, CLAIM), "it has not rested yet");
+    write("masters", SECOND + "\n\n");
+    look(secrets);
     assertNotNull(login(keyOfSecond(), secrets, CLAIM));
   }
 
@@ -266,9 +288,13 @@ class SecretLoginTest {
       ConfigException e = assertThrows(ConfigException.class, () -> open(masters));
       assertTrue(e.getMessage().contains("chmod 600 " + masters), e.getMessage());
     }
-    // As a secret that Kubernetes mounts.
+    // As a secret that Kubernetes mounts, which belongs to root.
     Files.setPosixFilePermissions(masters, PosixFilePermissions.fromString("r--r-----"));
-    assertTrue(open(masters).current().hasMasters());
+    if (ProcessUser.id() == 0) {
+      assertTrue(open(masters).current().hasMasters());
+    } else {
+      assertThrows(ConfigException.class, () -> open(masters));
+    }
     assertThrows(ConfigException.class, () -> open(directory.resolve("none")));
   }
 
@@ -282,6 +308,7 @@ class SecretLoginTest {
             MASTER + " more",
             "user alice 0 one " + secret,
             "user alice x one " + secret,
+            "user alice 1 " + "x".repeat(65) + " " + secret,
             "admin alice 1 one " + secret,
             "revoke user alice",
             MASTER + "\n" + MASTER)) {
@@ -304,13 +331,19 @@ class SecretLoginTest {
       assertFalse(each.toString().contains(secret), each.toString());
       assertFalse(each.toString().contains(bytes), each.toString());
     }
+    byte[] own = ticket.mac(new byte[0]);
+    assertFalse(ticket.toString().contains(Arrays.toString(own)), ticket.toString());
+    assertThrows(ConfigException.class, () -> file.newKey("user", "alice smith", 1));
+    assertThrows(ConfigException.class, () -> file.newKey("user", "", 1));
+    assertThrows(
+        IllegalArgumentException.class, () -> SecretFile.newMaster("a b", new SecureRandom()));
   }
 
   // Tickets.
 
   private Caller loginByTicket(Secrets datanode, Ticket ticket, boolean once, long client)
       throws CrailException {
-    TicketLogin login = new TicketLogin(datanode, "", DATANODE, once, clock);
+    TicketLogin login = new TicketLogin(datanode, "", DATANODE, once, GOOD_NANOS, clock);
     return talk(
         new TicketCredentials(ticket, once),
         new Mechanisms(List.of(login)),
@@ -321,7 +354,7 @@ class SecretLoginTest {
   private Ticket ticket(LoginKey ofDatanode, UUID datanode, long client, long end)
       throws Exception {
     LoginKey ofClient = SecretFile.read(masters).newKey("user", "alice", 1);
-    SmallValue issued = Ticket.issue(ofDatanode, datanode, ofClient, client, end);
+    SmallValue issued = Ticket.issue(ofDatanode, datanode, ofClient, client, end - 1, 1);
     Ticket read = Ticket.read(issued, datanode, ofClient, client);
     assertArrayEquals(
         Ticket.of(ofDatanode, datanode, client, (int) end).mac(new byte[1]), read.mac(new byte[1]));
@@ -353,10 +386,26 @@ class SecretLoginTest {
   }
 
   @Test
+  void ticketsOfTheLastKeyAreGoodAfterAChange() throws Exception {
+    Secrets datanode = keyOf("datanode", "d", 1);
+    Ticket old = ticket(datanode.key(Role.DATANODE, Utf8.EMPTY), DATANODE, 7, 2000);
+    for (int version = 2; version <= 3; version++) {
+      LoginKey next = SecretFile.read(masters).newKey("datanode", "d", version);
+      write("datanode-d-1", "# " + "x".repeat(version) + "\n" + SecretFile.line(next) + "\n");
+      look(datanode);
+      Ticket now = ticket(next, DATANODE, 7, 2000);
+      assertEquals(7, loginByTicket(datanode, now, false, 7).client());
+      assertEquals(7, loginByTicket(datanode, old, false, 7).client());
+    }
+    nowNanos += GOOD_NANOS;
+    refused(ErrorCode.UNAUTHENTICATED, "no ticket", () -> loginByTicket(datanode, old, false, 7));
+  }
+
+  @Test
   void aRecordedTicketIsNoProofWhereTheDatanodeAsks() throws Exception {
     Secrets datanode = keyOf("datanode", "d", 1);
     Ticket good = ticket(datanode.key(Role.DATANODE, Utf8.EMPTY), DATANODE, 7, 2000);
-    TicketLogin login = new TicketLogin(datanode, "", DATANODE, false, clock);
+    TicketLogin login = new TicketLogin(datanode, "", DATANODE, false, GOOD_NANOS, clock);
     Mechanisms mechanisms = new Mechanisms(List.of(login));
     List<byte[]> messages = new ArrayList<>();
     talk(new TicketCredentials(good, false), mechanisms, Claim.ofClient(7), messages);

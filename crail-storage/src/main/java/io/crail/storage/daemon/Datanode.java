@@ -15,6 +15,7 @@ import io.crail.protocol.secret.SecretCredentials;
 import io.crail.protocol.secret.Secrets;
 import io.crail.rpc.ClientLoop;
 import io.crail.rpc.Transport;
+import io.crail.rpc.login.LoginKey;
 import io.crail.rpc.login.Principal;
 import io.crail.storage.DatanodeDescription;
 import io.crail.storage.LastingBytes;
@@ -50,6 +51,7 @@ public final class Datanode implements AutoCloseable {
   private final StorageServer server;
   private final ClientLoop loop;
   private final NameNodeClient namenodes;
+  private final Secrets secrets;
   private final Registration registration;
   private final Thread thread;
   private final ReentrantLock lock = new ReentrantLock();
@@ -70,6 +72,7 @@ public final class Datanode implements AutoCloseable {
     this.uuid = description.uuid();
     this.server = server;
     this.loop = loop;
+    this.secrets = Secrets.of(configuration, Clock.SYSTEM);
     NamenodeAddresses addresses = configuration.get(ClusterKeys.NAMENODE_ADDRESS);
     this.namenodes =
         new NameNodeClient(
@@ -81,10 +84,7 @@ public final class Datanode implements AutoCloseable {
                 LocalHost.hostName(),
                 configuration.get(ClusterKeys.CLUSTER_NAME),
                 "",
-                SecretCredentials.of(
-                    Secrets.of(configuration, Clock.SYSTEM),
-                    Principal.Role.DATANODE,
-                    LocalHost.hostName())),
+                SecretCredentials.of(secrets, Principal.Role.DATANODE, LocalHost.hostName())),
             transport.peerOptions(),
             configuration.get(ClusterKeys.RPC_TIMEOUT).toNanos());
     this.thread = Threads.daemon("crail-datanode", this::run);
@@ -260,6 +260,7 @@ public final class Datanode implements AutoCloseable {
           && !registration.isRemoved()
           && registration.refusal() == null
           && server.failure().isEmpty()) {
+        followKey();
         long dueNanos = registration.step(loop.clock().nanoTime());
         publish(false, null);
         long waitNanos = Math.min(dueNanos - loop.clock().nanoTime(), LOOK_NANOS);
@@ -272,6 +273,24 @@ public final class Datanode implements AutoCloseable {
       bug = ErrorCode.INTERNAL.exception("the datanode's thread failed: " + e);
     } finally {
       publish(true, bug != null ? bug : refusal());
+    }
+  }
+
+  /**
+   * Logs in anew if the file has another key now. Tickets are made from the key of the login, and
+   * the server takes those of the present one, and for a time those of the one before.
+   */
+  private void followKey() {
+    if (secrets == null) {
+      return;
+    }
+    List<LoginKey> keys = secrets.keys(Principal.Role.DATANODE, LocalHost.hostName());
+    for (int i = 0; i < namenodes.count(); i++) {
+      LoginKey used = namenodes.key(i);
+      if (used != null && !keys.isEmpty() && !used.isSame(keys.get(0))) {
+        namenodes.loginAnew();
+        return;
+      }
     }
   }
 

@@ -8,6 +8,7 @@ import io.crail.common.config.Configuration;
 import io.crail.protocol.ClusterKeys;
 import io.crail.protocol.part.Region;
 import io.crail.protocol.secret.Secrets;
+import io.crail.protocol.secret.SecurityKeys;
 import io.crail.protocol.secret.TicketLogin;
 import io.crail.rpc.login.Mechanisms;
 import io.crail.storage.LastingBytes;
@@ -86,7 +87,14 @@ public abstract class HostedServer implements StorageServer {
     return secrets == null
         ? Mechanisms.ANYBODY
         : new Mechanisms(
-            List.of(new TicketLogin(secrets, LocalHost.hostName(), uuid, once, Clock.SYSTEM)));
+            List.of(
+                new TicketLogin(
+                    secrets,
+                    LocalHost.hostName(),
+                    uuid,
+                    once,
+                    configuration.get(SecurityKeys.TICKET_TIME).toNanos(),
+                    Clock.SYSTEM)));
   }
 
   /** Identity of this datanode process, from the start on. */

@@ -215,8 +215,14 @@ public abstract class NetworkEndpoint<T extends NetworkTransfer<T>> extends Netw
           code.exception(
               "datanode "
                   + addressText()
-                  + " is of another version, or takes no such login: "
+                  + " is of another version, or does not accept this kind of login: "
                   + cause));
+    } else if (code == ErrorCode.UNAUTHENTICATED) {
+      // Its ticket has ended, or the datanode has another key: a new description brings a new one.
+      markLost();
+      refused(
+          ErrorCode.UNAVAILABLE.exception(
+              "datanode " + addressText() + " refused the ticket: " + cause));
     } else if (isFinal(code)) {
       refused(code.exception("datanode " + addressText() + " refused the login: " + cause));
     } else {

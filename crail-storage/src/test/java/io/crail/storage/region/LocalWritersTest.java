@@ -307,7 +307,7 @@ class LocalWritersTest {
     Map<LocalClient, ErrorCode> refused =
         Map.of(
             ANYBODY,
-            ErrorCode.UNSUPPORTED,
+            ErrorCode.UNAUTHENTICATED,
             counter(3, 3),
             ErrorCode.INVALID_ARGUMENT,
             counter(1, 1),

@@ -15,7 +15,7 @@ public final class AllocationCount {
   private static final int ROUNDS = 12;
 
   /** What a round may allocate besides, whatever it does. */
-  private static final long ROUND_BYTES = 1 << 10;
+  private static final long ROUND_BYTES = 2 << 10;
 
   /**
    * What a process allocates in a second beside the operations: sweeps, signs of life. It counts

@@ -128,7 +128,8 @@ class RdmaKeysTest {
         RegisterRegion.Request told =
             new RegisterRegion.Request(
                 0, region.index(), region.length(), region.address(), region.key(), 0);
-        assertHolds(RegisterRegion.Request.class, "datanode index length address key generation");
+        assertHolds(
+            RegisterRegion.Request.class, "datanode start index length address key generation");
         ByteBuffer bytes = ByteBuffer.allocate(100).order(ByteOrder.LITTLE_ENDIAN);
         RegisterRegion.Request.CODEC.encode(told, bytes, 0);
         assertEquals(40, RegisterRegion.Request.LAYOUT.fixedLength(), "bytes for something else");
