@@ -21,6 +21,7 @@ import io.crail.tool.Ran;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
@@ -263,6 +264,33 @@ class SecretSystemTest {
       made("user", "carol", "-v", "2", "-o", secrets.resolve("second").toString());
       good(secrets.resolve("second"), "ls", "/");
     }
+  }
+
+  @Test
+  void aDatanodeTakesItsNextKeyWhileItServes() throws Exception {
+    Path local = Files.write(secrets.resolve("next-bytes"), new byte[LENGTH]);
+    good(file("user", "alice"), "put", local.toString(), "/next");
+    made("datanode", "rack1", "-v", "2", "-o", secrets.resolve("rack1-2").toString());
+    Files.move(
+        secrets.resolve("rack1-2"),
+        file("datanode", "rack1"),
+        StandardCopyOption.REPLACE_EXISTING,
+        StandardCopyOption.ATOMIC_MOVE);
+    long begin = System.nanoTime();
+    for (int i = 0; System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(12); i++) {
+      Path back = secrets.resolve("next-back-" + i);
+      good(
+          file("user", "alice"),
+          "get",
+          "--set",
+          "crail.storage.localmap=false",
+          "/next",
+          back.toString());
+      if (i == 3) {
+        Files.writeString(masters, "revoke datanode rack1 1\n", StandardOpenOption.APPEND);
+      }
+    }
+    assertTrue(good(masters, "datanodes").stdout().contains("  online  "));
   }
 
   @Test
