@@ -32,12 +32,12 @@ public final class TicketLogin implements Mechanism {
       Mechanisms 2 and 3 are logins by a ticket, at datanodes: 3 where a login has one message, as over
       RDMA. A ticket is the end of its time (seconds since 1970, 4 bytes in big-endian order) and a key:
       HMAC-SHA256 under the datanode's key of "crail ticket 1", the datanode's UUID, the client's id
-      and the end, in big-endian order. A namenode sends the end, the seconds until then, and the key xor HMAC-SHA256 under the client's key
-      of "crail ticket 1 mask" and the same. The client's first message is the end and the first 20
-      bytes of the MAC, under the ticket's key, of "ask" and a byte with the mechanism. For mechanism 3,
-      the answer is the first 20 bytes of that of "answer". For 2 it is a nonce of 32 bytes; then come
-      the MAC of "client" and the nonce, and, as the last message, that of "server", the nonce and the
-      client's.
+      and the end, in big-endian order. A namenode sends the end, the seconds until then in 4 bytes, and
+      the key xor HMAC-SHA256 under the client's key of "crail ticket 1 mask" and the same. The client's
+      first message is the end and the first 20 bytes of the MAC, under the ticket's key, of "ask" and a
+      byte with the mechanism. For mechanism 3, the answer is the first 20 bytes of that of "answer".
+      For 2 it is a nonce of 32 bytes; then come the MAC of "client" and the nonce, and, as the last
+      message, that of "server", the nonce and the client's.
       """;
 
   static final int NUMBER = 2;
