@@ -84,6 +84,21 @@ final class DatanodeTickets implements DataCredentials {
     held.values().removeIf(each -> nowNanos - each.endNanos >= 0);
   }
 
+  /** What it logs in with at one datanode, each time with the ticket that there is then. */
+  Credentials lasting(UUID datanode, boolean once) {
+    return new Credentials() {
+      @Override
+      public int mechanism() {
+        return at(datanode, once).mechanism();
+      }
+
+      @Override
+      public Initiator begin(Claim claim) throws CrailException {
+        return at(datanode, once).begin(claim);
+      }
+    };
+  }
+
   @Override
   public Credentials at(UUID datanode, boolean once) {
     Held here = held.get(datanode);

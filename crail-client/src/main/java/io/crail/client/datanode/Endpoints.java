@@ -400,7 +400,7 @@ public final class Endpoints implements Sweepable {
             MappedEndpoint.open(
                 description,
                 clientId,
-                tickets.at(description.uuid(), true),
+                tickets.lasting(description.uuid(), true),
                 loop.clock(),
                 reason -> aroundMapping(description, reason));
         if (local.isPresent()) {

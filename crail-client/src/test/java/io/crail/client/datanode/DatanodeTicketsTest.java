@@ -14,8 +14,10 @@ import io.crail.protocol.codec.SmallValue;
 import io.crail.protocol.secret.Ticket;
 import io.crail.rpc.login.Anybody;
 import io.crail.rpc.login.Claim;
+import io.crail.rpc.login.Credentials;
 import io.crail.rpc.login.LoginKey;
 import io.crail.rpc.login.Principal;
+import java.util.Arrays;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -82,6 +84,17 @@ class DatanodeTicketsTest {
     tickets.take(DATANODE, SmallValue.NONE, OF_USER);
     tickets.prune(nowNanos);
     assertEquals(2, mechanism(false));
+  }
+
+  @Test
+  void whatMapsTheMemoryLogsInWithTheTicketOfTheTime() throws Exception {
+    tickets.take(DATANODE, issued(100), OF_USER);
+    Credentials lasting = tickets.lasting(DATANODE, true);
+    byte[] first = lasting.begin(Claim.ofClient(CLIENT)).first();
+    assertEquals(3, lasting.mechanism());
+    tickets.take(DATANODE, issued(200), OF_USER);
+    byte[] second = lasting.begin(Claim.ofClient(CLIENT)).first();
+    assertFalse(Arrays.equals(first, second));
   }
 
   @Test
