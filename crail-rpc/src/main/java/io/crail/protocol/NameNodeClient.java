@@ -291,14 +291,9 @@ public final class NameNodeClient {
     return loop.clock().nanoTime() + timeoutNanos;
   }
 
-  /** Logs in at all namenodes once more, since the key is another one now. */
-  public void loginAnew() {
-    loop.submit(
-        () -> {
-          for (RpcPeer peer : peers) {
-            peer.reconnect("logs in with another key");
-          }
-        });
+  /** Logs in at namenode {@code index} once more, since the key is another one now. */
+  public void loginAnew(int index) {
+    loop.submit(() -> peers[index].reconnect("logs in with another key"));
   }
 
   /** Fails all outstanding calls and closes all connections. */

@@ -422,6 +422,15 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   }
 
   /** Forgets the present connection, so that its further reports are ignored. */
+  private void abandonLink(String why) {
+    Connection old = connection;
+    link = null;
+    connection = null;
+    if (old != null) {
+      old.close(why);
+    }
+  }
+
   /**
    * Ends a connection that has logged in, so that the next one logs in anew. Calls go over that. In
    * the loop.
@@ -429,15 +438,6 @@ public final class RpcPeer extends RpcCall.Peer implements Sweepable, Flushable 
   public void reconnect(String why) {
     if (state == State.READY && connection != null) {
       connection.close(why);
-    }
-  }
-
-  private void abandonLink(String why) {
-    Connection old = connection;
-    link = null;
-    connection = null;
-    if (old != null) {
-      old.close(why);
     }
   }
 

@@ -21,6 +21,7 @@ final class DatanodeTickets implements DataCredentials {
   private static final long NANOS = 1_000_000_000L;
   private static final long FIRST_PAUSE_NANOS = NANOS;
   private static final long LONGEST_PAUSE_NANOS = 60 * NANOS;
+  private static final long KEPT_NANOS = 86_400 * NANOS;
 
   /** As if there were one; refused before anything is sent. */
   private static final Credentials NONE =
@@ -68,20 +69,27 @@ final class DatanodeTickets implements DataCredentials {
     }
   }
 
-  /** Whether to ask for another one now. If it is not taken, the next time is after a pause. */
-  boolean isToRenew(UUID datanode, long nowNanos) {
+  /** Whether it is time to ask for another one. */
+  boolean isDue(UUID datanode, long nowNanos) {
     Held here = held.get(datanode);
-    if (here == null || nowNanos - here.renewNanos < 0) {
-      return false;
-    }
-    long next = Math.min(2 * here.pauseNanos, LONGEST_PAUSE_NANOS);
-    held.put(datanode, new Held(here.ticket, here.endNanos, nowNanos + here.pauseNanos, next));
-    return true;
+    return here != null && nowNanos - here.renewNanos >= 0;
   }
 
-  /** Forgets those that have ended. */
+  /** It was asked for; the next time is after a pause, if none comes. */
+  void asked(UUID datanode, long nowNanos) {
+    held.computeIfPresent(
+        datanode,
+        (uuid, here) ->
+            new Held(
+                here.ticket,
+                here.endNanos,
+                nowNanos + here.pauseNanos,
+                Math.min(2 * here.pauseNanos, LONGEST_PAUSE_NANOS)));
+  }
+
+  /** Forgets those that have ended long ago. Until then, their datanodes may be asked about. */
   void prune(long nowNanos) {
-    held.values().removeIf(each -> nowNanos - each.endNanos >= 0);
+    held.values().removeIf(each -> nowNanos - each.endNanos >= KEPT_NANOS);
   }
 
   /** What it logs in with at one datanode, each time with the ticket that there is then. */

@@ -211,15 +211,27 @@ public final class Endpoints implements Sweepable {
       again.forEach(each -> each.askAgain(nowNanos));
     }
     tickets.prune(nowNanos);
+    boolean isAnyDue = false;
+    for (Known known : ready.values()) {
+      isAnyDue |= tickets.isDue(known.description.uuid(), nowNanos);
+    }
+    if (!isAnyDue) {
+      return;
+    }
+    // Each namenode that knows a datanode is asked, since one of them may be away.
     ready.forEach(
         (datanode, known) -> {
-          if (!pending.containsKey(datanode)
-              && tickets.isToRenew(known.description.uuid(), nowNanos)) {
+          if (tickets.isDue(known.description.uuid(), nowNanos) && !pending.containsKey(datanode)) {
             Description renewal = new Description(datanode, true);
             pending.put(datanode, renewal);
             renewal.ask();
           }
         });
+    for (Known known : ready.values()) {
+      if (tickets.isDue(known.description.uuid(), nowNanos)) {
+        tickets.asked(known.description.uuid(), nowNanos);
+      }
+    }
   }
 
   /**

@@ -64,12 +64,16 @@ class DatanodeTicketsTest {
 
   private boolean isToRenewAfter(long millis) {
     nowNanos += TimeUnit.MILLISECONDS.toNanos(millis);
-    return tickets.isToRenew(DATANODE, nowNanos);
+    boolean isDue = tickets.isDue(DATANODE, nowNanos);
+    if (isDue) {
+      tickets.asked(DATANODE, nowNanos);
+    }
+    return isDue;
   }
 
   @Test
   void anotherTicketIsAskedForAfterHalfOfTheTime() throws Exception {
-    assertFalse(tickets.isToRenew(DATANODE, nowNanos));
+    assertFalse(tickets.isDue(DATANODE, nowNanos));
     tickets.take(DATANODE, issued(100), OF_USER);
     assertFalse(isToRenewAfter(49_900));
     assertTrue(isToRenewAfter(200));
@@ -105,7 +109,10 @@ class DatanodeTicketsTest {
     tickets.take(DATANODE, issued(100), OF_USER);
     assertEquals(2, mechanism(false));
     assertEquals(3, mechanism(true));
+    // One that has ended may still be asked about.
     tickets.prune(nowNanos + TimeUnit.SECONDS.toNanos(101));
+    assertTrue(tickets.isDue(DATANODE, nowNanos + TimeUnit.SECONDS.toNanos(101)));
+    tickets.prune(nowNanos + TimeUnit.DAYS.toNanos(2));
     for (UUID each : new UUID[] {DATANODE, new UUID(8, 8)}) {
       CrailException e =
           assertThrows(

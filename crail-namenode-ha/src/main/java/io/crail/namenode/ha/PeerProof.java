@@ -35,7 +35,9 @@ record PeerProof(Secrets secrets, Clock clock) {
     List<LoginKey> keys = keys();
     return keys.isEmpty()
         ? bare
-        : new AskPeer.Request(peer, ready, number, group, seconds, mac(keys.get(0), bare));
+        // That of the oldest master secret, which the others have as long as this one has it.
+        : new AskPeer.Request(
+            peer, ready, number, group, seconds, mac(keys.get(keys.size() - 1), bare));
   }
 
   /**

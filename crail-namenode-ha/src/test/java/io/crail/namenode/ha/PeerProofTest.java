@@ -56,11 +56,13 @@ class PeerProofTest {
     String one = SecretFile.newMaster("one", RANDOM);
     String two = SecretFile.newMaster("two", RANDOM);
     PeerProof here = new PeerProof(secrets("here", one), clock);
-    // Its file has the next master secret already, or only that of before.
+    // Its file has the next master secret already.
     PeerProof there = new PeerProof(secrets("there", two, one), clock);
     here.require(here.signed(1, true, 7, 8));
     there.require(here.signed(1, true, 7, 8));
-    refused(here, there.signed(1, true, 7, 8));
+    here.require(there.signed(1, true, 7, 8));
+    PeerProof other = new PeerProof(secrets("other", SecretFile.newMaster("one", RANDOM)), clock);
+    refused(here, other.signed(1, true, 7, 8));
     refused(here, new PeerProof(null, clock).signed(1, true, 7, 8));
     new PeerProof(null, clock).require(there.signed(1, true, 7, 8));
   }

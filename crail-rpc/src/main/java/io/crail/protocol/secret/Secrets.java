@@ -16,6 +16,7 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,19 +28,21 @@ import org.slf4j.LoggerFactory;
 public final class Secrets {
   private static final Logger LOG = LoggerFactory.getLogger(Secrets.class);
   private static final long LOOK_NANOS = 500_000_000L;
+  private static final long REST_MILLIS = 1000;
   private static final int MOST_REPLACED = 16;
 
   private final Path path;
   private final Clock clock;
   private final Deque<Replaced> replaced = new ConcurrentLinkedDeque<>();
-  // Of the file as it was read, and as it was seen last. Guarded by this.
-  private Object read;
-  private Object seen;
+  // Of the file as it was read, as it was seen last, and as it was refused. Guarded by this.
+  private Stamp read;
+  private Stamp seen;
+  private Stamp warned;
   private volatile SecretFile current;
   private volatile long nextLookNanos;
 
   /** What changes with the file, as far as its system says. */
-  private record Stamp(Object key, long size, long millis) {}
+  private record Stamp(Object key, Object changed, long size, long millis) {}
 
   /** What the file said until then. */
   private record Replaced(SecretFile file, long untilNanos) {}
@@ -49,6 +52,7 @@ public final class Secrets {
     this.clock = clock;
     this.read = stamp();
     this.seen = read;
+    this.warned = read;
     this.current = SecretFile.read(path);
     this.nextLookNanos = clock.nanoTime() + LOOK_NANOS;
   }
@@ -76,7 +80,11 @@ public final class Secrets {
   private Stamp stamp() throws IOException {
     BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
     return new Stamp(
-        attributes.fileKey(), attributes.size(), attributes.lastModifiedTime().toMillis());
+        attributes.fileKey(),
+        // So that another mode counts too.
+        Files.getAttribute(path, "unix:ctime"),
+        attributes.size(),
+        attributes.lastModifiedTime().toMillis());
   }
 
   /** What the file says, or said a second ago. The same object as long as it is the same. */
@@ -131,23 +139,24 @@ public final class Secrets {
       return;
     }
     nextLookNanos = nowNanos + LOOK_NANOS;
-    Object found = null;
+    Stamp found = null;
     try {
       found = stamp();
       if (found.equals(read)) {
         return;
       }
-      // Whoever writes it may not be done: it is read when it has rested from one look to the next.
-      if (found.equals(seen)) {
-        read = found;
+      // Whoever writes it may not be done: it is read when it has rested.
+      if (found.equals(seen) || clock.currentTimeMillis() - found.millis >= REST_MILLIS) {
         take(SecretFile.read(path), nowNanos);
+        read = found;
         LOG.info("{} has changed and was read again", path);
       }
     } catch (IOException | ConfigException e) {
-      // Once: a file that is away stays away.
-      if (found != null || seen != null) {
+      // Once for each state; a file that is away stays away.
+      if (!Objects.equals(found, warned)) {
         LOG.warn("{} has changed and cannot be read; what it said before stays", path, e);
       }
+      warned = found;
     } finally {
       seen = found;
     }

@@ -288,8 +288,7 @@ public final class Datanode implements AutoCloseable {
     for (int i = 0; i < namenodes.count(); i++) {
       LoginKey used = namenodes.key(i);
       if (used != null && !keys.isEmpty() && !used.isSame(keys.get(0))) {
-        namenodes.loginAnew();
-        return;
+        namenodes.loginAnew(i);
       }
     }
   }
