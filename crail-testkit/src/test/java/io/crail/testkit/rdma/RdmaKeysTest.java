@@ -132,8 +132,8 @@ class RdmaKeysTest {
             RegisterRegion.Request.class, "datanode start index length address key generation");
         ByteBuffer bytes = ByteBuffer.allocate(100).order(ByteOrder.LITTLE_ENDIAN);
         RegisterRegion.Request.CODEC.encode(told, bytes, 0);
-        assertEquals(40, RegisterRegion.Request.LAYOUT.fixedLength(), "bytes for something else");
-        assertKeys(bytes, 40, known.get(0));
+        assertEquals(48, RegisterRegion.Request.LAYOUT.fixedLength(), "bytes for something else");
+        assertKeys(bytes, 48, known.get(0));
 
         List<Integer> ids =
             client
