@@ -111,7 +111,7 @@ final class NeighbourCalls implements SpreadRule.Neighbours, AutoCloseable {
             conf.get(ClusterKeys.CLUSTER_NAME),
             "",
             SecretCredentials.of(
-                Secrets.of(conf, Clock.SYSTEM), Principal.Role.NAMENODE, "namenode"));
+                Secrets.of(conf, Clock.SYSTEM), Principal.Role.NAMENODE, Secrets.NAMENODE));
     Map<Integer, Check> others = new TreeMap<>();
     List<Lending> lent = new ArrayList<>();
     for (int i = 0; i < addresses.size(); i++) {

@@ -63,7 +63,7 @@ record PeerProof(Secrets secrets, Clock clock) {
   }
 
   private List<LoginKey> keys() {
-    return secrets == null ? List.of() : secrets.keys(Principal.Role.NAMENODE, "namenode");
+    return secrets == null ? List.of() : secrets.keys(Principal.Role.NAMENODE, Secrets.NAMENODE);
   }
 
   private static SmallValue mac(LoginKey key, AskPeer.Request request) {

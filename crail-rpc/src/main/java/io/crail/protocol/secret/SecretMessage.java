@@ -91,7 +91,7 @@ public record SecretMessage(int role, int version, Utf8 name, Utf8 master, Small
     return key.mac(SERVER, first, challenge, bytes(claim));
   }
 
-  /** All that a client says of itself, so that nobody on the way can change it. */
+  /** All that a client says of itself, so that it cannot be changed on its way. */
   private static byte[] bytes(Claim claim) {
     byte[] name = label(claim.principal().name().toString());
     byte[] host = label(claim.host().toString());

@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
  * leaves what was read before. Thread-safe.
  */
 public final class Secrets {
+  /** The name under which namenodes take part, all of which have the same secrets. */
+  public static final String NAMENODE = "namenode";
+
   private static final Logger LOG = LoggerFactory.getLogger(Secrets.class);
   private static final long LOOK_NANOS = 500_000_000L;
   private static final long REST_MILLIS = 1000;
